@@ -1,1 +1,1 @@
-"""Builders make instances: the paper's list, fresh seeded ones, and a reference answer for each."""
+"""Builders create instances (the paper's list and new seeded ones) with reference answers."""

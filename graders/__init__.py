@@ -1,7 +1,7 @@
-"""Graders judge: one pure function ``grade(params, answer)`` per task.
+"""Graders: one pure function ``grade(params, answer)`` per task.
 
-No input or output, no clock, no global random state; the same verdict on every machine. A grader
-bounds its own work by counting; an answer that exceeds a bound fails the check ``resource_limit``.
-What each task asks for, and how its grader differs from the paper's, is in
-``dataset_card/tasks/<task>.md``.
+They use no input or output, no clock and no global random state, and give the same
+verdict on every machine. A grader bounds its own work by counting; an answer that
+exceeds a bound fails the check ``resource_limit``. ``dataset_card/tasks/<task>.md``
+describes each task, and how its grader differs from the paper's.
 """

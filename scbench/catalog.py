@@ -1,7 +1,8 @@
-"""Every task by id: its bucket, its size, and where its schema, builder and grader live.
+"""All tasks by id: bucket, size, and the modules of schema, builder and grader.
 
-Those of this package are listed in ``tasks.toml``. The catalogue imports no task: one is found by
-its name in `scbench.schemas`, `scbench.builders` and `scbench.graders`, and imported when used.
+``tasks.toml`` lists the tasks of this package. The catalogue imports no task. Modules
+of a task are found by name in `scbench.schemas`, `scbench.builders` and
+`scbench.graders`, and imported on use.
 
 **Adding a task from another package.** Declare an entry point in the group ``scbench.tasks`` that
 names a `Task`::
@@ -11,8 +12,9 @@ names a `Task`::
 
 where ``TASK = Task(id="knots", ..., package="my_package")``. That package has the layout of this
 one: ``schemas/knots.py``, ``builders/knots/``, ``graders/knots/``, the text
-``dataset_card/tasks/knots.md``, and if the task has pictures ``report/pictures/knots.py``. If a
-model may ask or act before it answers, ``graders/knots/queries.py`` or ``actions.py`` says how
+``dataset_card/tasks/knots.md``, and if the task has pictures
+``report/pictures/knots.py``. If a model may ask or act before it answers,
+``graders/knots/queries.py`` or ``actions.py`` defines the moves
 (`scbench.graders.shared.interaction`).
 """
 
@@ -85,13 +87,13 @@ class Grader(Protocol[_ParamsT_contra, _AnswerT_contra]):
 class Task:
     """One task.
 
-    Where a task counts follows from its bucket alone. One in a bucket of the paper has a fixed list
-    of instances; if it is of this package, the next release freezes it, and it is then in that
-    release's default config, its overall mean and its leaderboard. A task of `MANIFOLDS` is in a
-    release if ``builders/manifolds.toml`` draws it, but never in the default config, the overall
-    mean or the leaderboard. One that is frozen is on the ladder too if ``builders/ladder.toml`` has
-    a table of it. Releases frozen before stay as they are: each release determines its own numbers
-    of tasks and scores.
+    The bucket alone determines where a task counts. A task in a bucket of the paper has
+    a fixed list of instances. If it belongs to this package, the next release freezes
+    it and includes it in the default config, the overall mean and the leaderboard. A
+    task of `MANIFOLDS` is in a release if ``builders/manifolds.toml`` draws it, but
+    never in the default config, the overall mean or the leaderboard. A frozen task is
+    also on the ladder if ``builders/ladder.toml`` has a table for it. Earlier releases
+    do not change: each release defines its numbers of tasks and scores.
 
     Attributes:
         id: stable name, used in instance ids.
@@ -166,7 +168,7 @@ class Task:
 
     @property
     def builder(self) -> "type[Builder[Any, Any, Any]]":
-        """The class that makes instances."""
+        """The class that creates instances."""
         return load_module(self.module("builders")).TaskBuilder  # type: ignore[no-any-return]
 
     @property
@@ -205,16 +207,17 @@ class Task:
 
     @property
     def grader_version(self) -> int:
-        """Version of the grader; raised whenever a score could move."""
+        """Version of the grader, increased whenever a score could change."""
         name = self.module("graders")
         if name in sys.modules:
             return int(sys.modules[name].VERSION)
         return version_in_source(name)
 
     def fingerprint(self) -> str | None:
-        """Return a text that differs between machines that compute differently.
+        """Return a fingerprint, which differs between machines that compute differently.
 
-        None where scores do not depend on the machine, or this one cannot grade the task.
+        None if scores do not depend on the machine, or if this machine cannot grade the
+        task.
         """
         if not self.fingerprinted:
             return None
@@ -292,7 +295,7 @@ def get_task(task_id: str) -> Task:
     """Return one task.
 
     Raises:
-        CatalogError: no such task; the message names near ones.
+        CatalogError: no such task; the message suggests similar ones.
     """
     tasks = all_tasks()
     if task_id not in tasks:
@@ -331,7 +334,7 @@ def load_module(name: str) -> ModuleType:
 
 @cache
 def version_in_source(name: str) -> int:
-    """Return the VERSION of a grader by its source, since importing it can take long."""
+    """Return the VERSION of a grader from its source, because importing it can be slow."""
     loader = getattr(find_spec(name), "loader", None)
     source = loader.get_source(name) if isinstance(loader, InspectLoader) else None
     match = VERSION_LINE.search(source or "")

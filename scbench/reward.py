@@ -1,4 +1,4 @@
-"""Scores for training loops, without files or workers, and with the verdicts of ``scbench-grade``.
+"""Scores for training loops, without files or workers, equal to those of ``scbench-grade``.
 
 ::
 
@@ -11,8 +11,8 @@
 An instance is an `Instance`, such as one that was just drawn, or an id: of the newest installed
 release, or of the one given as ``release``.
 
-Grading runs in this process, except for answers to heavy tasks if you ask for workers. So a
-sandbox, a time limit or a limit on memory exists only where a grader sets one itself, or around
+Grading runs in this process, except for answers to heavy tasks if you ask for workers.
+So sandboxes, time limits and memory limits exist only where a grader sets them, and for
 these workers. Graders bound their work by counting.
 """
 
@@ -120,7 +120,7 @@ def fields_of(answer: JsonValue) -> dict[str, Any]:
     """Return the field of a prediction for an answer: a model's text, or the answer itself.
 
     Raises:
-        PredictionsError: it is chat messages, or no JSON.
+        PredictionsError: it is a list of chat messages, or not JSON.
     """
     if isinstance(answer, str):
         return {"response": answer}
@@ -183,7 +183,7 @@ def scores_by_workers(
     workers: int,
     seconds: float | None,
 ) -> list[float | None]:
-    """Return scores, those of heavy tasks from processes; for arguments see `scores`."""
+    """Return scores, grading heavy tasks in processes; for arguments see `scores`."""
     pairs = list(zip(instances, answers, strict=True))
     # Workers begin with the heavy answers before this process grades the light ones.
     futures: dict[int, Future[WireOutcome]] = {}
@@ -203,7 +203,7 @@ def scores_by_workers(
 
 
 def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
-    """Return an instance of a release by its id; a task's are looked up once.
+    """Return an instance of a release by its id; instances are cached by task.
 
     Raises:
         PredictionsError: no such instance.
@@ -234,7 +234,7 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
 
 @lru_cache(maxsize=8)
 def cached_release(release: str | None) -> "Release":
-    """Return the release of a name, which is looked up once; see `load_release`."""
+    """Return the release of a name (cached); see `load_release`."""
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
     return find_release(release)
@@ -244,7 +244,7 @@ def cached_release(release: str | None) -> "Release":
 def release_instances(
     release: "Release", config: str, task_id: str
 ) -> Mapping[str, Instance]:
-    """Return the instances of a task in a config of a release, by id; of the default for ""."""
+    """Return the instances of a task in a config of a release, by id; "" is the default config."""
     part, _ = release.choose([config] if config else None)
     return part.instances([task_id])
 
@@ -326,7 +326,7 @@ def for_trl(
 
 
 def reply_text(completion: object) -> str:
-    """Return the text of a completion; for messages, that of the model's last one."""
+    """Return the text of a completion; for messages, the text of the model's last one."""
     if isinstance(completion, str):
         return completion
     for message in reversed(objects(completion)):

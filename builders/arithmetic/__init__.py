@@ -123,7 +123,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return prompt_of(params.expression)
 
     def reference(self, params: Params) -> Answer:
-        """Work it out, products first, with recursion into brackets."""
+        """Evaluate the expression, products first, with recursion into brackets."""
         value = usual_value(read_tokens(params.expression))
         return Answer(answer=answer_of(value))
 
@@ -222,7 +222,7 @@ Work out the value of this expression:
 
 
 def answer_of(value: int | Fraction) -> int | str:
-    """Return an integer as it is, and a fraction as text such as -2/3."""
+    """Return an integer unchanged, and a fraction as text such as -2/3."""
     return value.numerator if value.denominator == 1 else str(value)
 
 
@@ -333,7 +333,7 @@ def value_of(
 ) -> Fraction:
     """Return the exact value of the tokens of `read_tokens`, with operators ranked from 1.
 
-    Operators of the same rank are worked out from the left, or else from the right.
+    Operators of equal rank are evaluated from the left, or optionally from the right.
 
     Raises:
         ZeroDivisor: it divides by zero.

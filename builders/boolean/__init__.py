@@ -138,7 +138,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return rules + reply_short(answer)
 
     def reference(self, params: Params) -> Answer:
-        """Work each out by recursion over the ranks of the operators."""
+        """Evaluate each expression by recursion over the ranks of the operators."""
         return Answer(answer=in_format(truth_values(params), params.format))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -172,7 +172,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"depth": depth_of(params.expression)}
 
     def measure(self, params: Params) -> float:
-        """Return the number of operations, NOT included, and of pairs of brackets."""
+        """Return the number of operations, including NOT, plus the number of bracket pairs."""
         return len(_OPERATION.findall(params.expression))
 
     def blind_floor(self, params: Params) -> float:
@@ -205,7 +205,7 @@ def in_format(values: Sequence[bool], notation: Format) -> str:
 
 
 def truth_values(params: Params) -> list[bool]:
-    """Work out the expressions, one on each line."""
+    """Evaluate the expressions, one on each line."""
     true, false = LITERALS[params.format]
     # NOT comes before NO. After a value no word begins with T.
     token = re.compile(rf"NOT|AND|XOR|OR|[()]|{true}|{false}")
@@ -303,7 +303,7 @@ def draw_values(
 ) -> list[bool]:
     """Draw values of the terms between some operators that give a value together.
 
-    The rank is the position in `_OPERATORS` of the operator that is worked out last.
+    The rank is the position in `_OPERATORS` of the operator that is evaluated last.
     """
     if not operators:
         return [value]
@@ -323,7 +323,7 @@ def draw_values(
 
 
 def _draw_shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
-    """Draw values of n terms that give a value with an operator, each way equally likely."""
+    """Draw values of n terms that give a value with an operator, uniformly."""
     if n == 1:
         return [value]
     if operator == "XOR":

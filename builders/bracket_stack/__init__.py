@@ -62,7 +62,7 @@ class BracketStackCase(Case):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Walks up and down that end above the ground; how far above is drawn first."""
+    """Sequences drawn as walks that end above 0; the final height is drawn first."""
 
     task = "bracket_stack"
     version = 3
@@ -171,7 +171,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def shortest_ending(length: int) -> int:
-    """Return the least number of brackets that can stay open: as even or odd as the length."""
+    """Return the minimum number of brackets that can stay open, with the parity of the length."""
     return 2 if length % 2 == 0 else 1
 
 

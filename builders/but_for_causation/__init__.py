@@ -1,4 +1,4 @@
-"""But-for causation: which events an outcome needed, by rules for when events happen.
+"""But-for causation: which events an outcome needed, given rules for events.
 
 An example of the puzzle, with the answer yes, since the lever rings the bell as well:
 
@@ -116,8 +116,8 @@ class ButForCausationCase(Case):
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Stories with rules by which events cause others. Some events are necessary and some are not.
 
-    Whether the event asked about is necessary is drawn after the rules. So yes and no are equally
-    likely, and the rules give no hint.
+    The rules are drawn before deciding whether the event in question is necessary. So
+    yes and no are equally likely, and the rules give no hint.
     """
 
     task = "but_for_causation"
@@ -258,7 +258,7 @@ def draw_story(point: Space, rng: Stream) -> Params:
 
 
 def is_answered_without_facts(params: Params) -> bool:
-    """Whether some rule of thumb names the necessary events and no others."""
+    """Whether a rule of thumb names exactly the necessary events."""
     marks = zip(params.candidates, necessity_of(params), strict=True)
     needed = {event for event, is_needed in marks if is_needed}
     sets = sets_without_facts(system_of(params), params.outcome, params.candidates)
@@ -371,7 +371,7 @@ def add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
 def params_of(
     graph: Graph, candidates: list[int], question: Question, rng: Stream
 ) -> Params:
-    """Give every event a random number and random words, so that neither hints at its place."""
+    """Give every event a random number and random words, so that they do not reveal its place."""
     n = len(graph.levels)
     # New numbers by the old ones. Words are drawn at the end: the order of draws is fixed.
     number = rng.sample(range(n), n)

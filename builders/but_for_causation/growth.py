@@ -50,7 +50,7 @@ class Graph:
         self.rules[event] = Rule(kind, conditions)
 
     def extensible(self, events: Sequence[int], kind: Kind) -> list[int]:
-        """Return those events whose rule can take another condition of a kind."""
+        """Return the events whose rule can take another condition of this kind."""
         matches = []
         for event in events:
             rule = self.rules[event]
@@ -89,8 +89,8 @@ def grow(
 
     It begins as one chain. Each further event is a second cause that is enough on its own
     (overdetermination), a stand-in that happens only if a cause does not (pre-emption), a second
-    cause that is needed as well, a cause that failed to happen, or a by-product. A spared outcome
-    has no second cause, so that its cause is necessary.
+    cause that is needed as well, a cause that failed to happen, or a by-product. With
+    `spared`, the outcome gets no second cause, so that its cause is necessary.
     """
     graph = Graph()
     graph.add_origin()
@@ -162,7 +162,7 @@ def add_stand_in(graph: Graph, effects: Sequence[int], rng: Stream) -> bool:
     """Add an event that would have brought about another one if one of its causes had not.
 
     Returns:
-        Whether there was room for one.
+        Whether an event was added.
     """
     targets = graph.extensible(effects, "any")
     if not targets:

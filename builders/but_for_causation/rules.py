@@ -44,8 +44,8 @@ class Effect(NamedTuple):
 def flips(system: System, event: int) -> int:
     """Return the events whose removal would change whether an event happens, as bits.
 
-    Nothing is simulated: an event that flips a condition flips all that depends on it, unless
-    another condition makes up for it.
+    Nothing is simulated: an event that flips a condition flips everything that depends
+    on it, unless another condition compensates.
     """
     return _effect(system, event, {}).flips
 

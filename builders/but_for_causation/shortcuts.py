@@ -1,6 +1,7 @@
 """Rules of thumb that name necessary events without the facts of the day.
 
-Each returns the events that it takes for necessary; those that are no candidates are harmless.
+Each returns the events that it considers necessary; events that are not candidates are
+harmless.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -46,7 +47,7 @@ def necessary_if_all_happened(system: System, outcome: int) -> set[int]:
 def sets_without_facts(
     system: System, outcome: int, candidates: Collection[int]
 ) -> Iterator[set[int]]:
-    """Yield the candidates that each rule of thumb takes for necessary."""
+    """Yield the candidates that each rule of thumb considers necessary."""
     for events in (
         walk_back(system, outcome),
         ancestors(system, outcome),
@@ -63,7 +64,7 @@ def _sole_or_all(rule: Rule) -> Sequence[Condition]:
 
 
 def _walk(system: System, outcome: int, way: Way) -> set[int]:
-    """Return the events that a walk back from the outcome comes to."""
+    """Return the events reached by a walk back from the outcome."""
     visited: set[int] = set()
     waiting = [outcome]
     while waiting:

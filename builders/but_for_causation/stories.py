@@ -92,7 +92,7 @@ def rule_sentence(params: Params, event: int, rule: Rule, i: int) -> str:
 
 
 def _joined(parts: Sequence[str], word: str) -> str:
-    """Return parts with commas between, and a word before the last."""
+    """Return parts joined by commas, with a word before the last one."""
     if len(parts) == 1:
         return parts[0]
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}"

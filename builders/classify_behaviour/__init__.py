@@ -57,7 +57,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Squares of all kinds, in any order of corners, with the three names about equally often."""
+    """Squares of all kinds in any order of corners, with the three names about equally often."""
 
     task = "classify_behaviour"
     version = 3
@@ -135,9 +135,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw different squares, each with any of the three names.
 
-        Names are drawn one by one, so that no count of names is fixed. Only two cases are ambiguous
-        and four have three domains, so lists of fifteen fill up with known ones. From four squares
-        on, all three names occur.
+        Names are drawn one by one, so that the counts of names vary. Only two cases are
+        ambiguous and four have three domains, so lists of fifteen fill up with known
+        ones. From four squares on, all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
         # Cases that have not been drawn yet, by name. They are refilled when all are used.

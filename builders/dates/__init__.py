@@ -90,7 +90,7 @@ class DatesCase(Case):
 
 
 class Chain(NamedTuple):
-    """A date that the story gives, and the steps from there to the date asked for."""
+    """A date in the story, and the steps from there to the requested date."""
 
     start: date
     moves: list[Move]
@@ -118,11 +118,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return prompt_of(params, solution_path(params))
 
     def reference(self, params: Params) -> Answer:
-        """Follow the steps back from the event asked for to a given date, then forward."""
+        """Follow the steps back from the requested event to a date in the story, then forward."""
         return Answer(answer=slashed(solution_path(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return dates that mistakes lead to, and the right date in forms that are not accepted."""
+        """Return dates caused by mistakes, and the right date in formats that are not accepted."""
         start, moves = chain_of(params)
         path = path_of(start, moves)
         right = path[-1]
@@ -158,7 +158,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the scenario, and the steps from the given date to the date asked for."""
+        """Return the scenario, and the steps from the date in the story to the requested date."""
         return facts_of(params.story, solution_path(params))
 
     def measure(self, params: Params) -> float:
@@ -310,12 +310,12 @@ def either_way(amount: int, rng: Stream) -> int:
 
 
 def solution_path(params: Params) -> list[date]:
-    """Return the dates from the one in the story to the one asked for."""
+    """Return the dates from the one in the story to the requested one."""
     return path_of(*chain_of(params))
 
 
 def chain_of(params: Params) -> Chain:
-    """Return the given date at the start of the chain, and the steps from it to the event asked."""
+    """Return the date at the start of the chain, and the steps from it to the requested event."""
     # A clue or step begins with the number of its event.
     clues = {clue[0]: clue for clue in params.given}
     steps = {step[0]: step for step in params.steps}

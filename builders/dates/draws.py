@@ -1,4 +1,4 @@
-"""Random dates, and random steps past the places where calendars are difficult."""
+"""Random dates, and random steps across difficult places of the calendar."""
 
 from datetime import date, timedelta
 from typing import get_args
@@ -33,7 +33,7 @@ _CENTURIES = (1900, 2000, 2100)
 
 
 def draw_path(tier: int, links: int, rng: Stream) -> tuple[list[date], list[Move]]:
-    """Draw the dates from the one in the story to the one asked for, and the steps between them.
+    """Draw the dates from the one in the story to the requested one, and the steps between.
 
     ``links`` is the number of steps in tier 3, or 0 for three to five.
     """
@@ -52,7 +52,7 @@ def draw_path(tier: int, links: int, rng: Stream) -> tuple[list[date], list[Move
 
 
 def draw_date(rng: Stream) -> date:
-    """Return a date of the years 1900 to 2099, mostly of the last and the coming decades."""
+    """Return a date from 1900 to 2099, mostly in the past and coming decades."""
     is_far = rng.below(4) == 0
     year = rng.between(1900, 2099) if is_far else rng.between(1970, 2049)
     month = rng.between(1, 12)
@@ -88,12 +88,12 @@ def draw_amount(kind: StepKind, rng: Stream) -> Move:
 
 
 def mostly_forward(amount: int, rng: Stream) -> int:
-    """Return an amount, in one of three cases with the other sign."""
+    """Return an amount, with the opposite sign in one of three cases."""
     return amount if rng.below(3) else -amount
 
 
 def draw_crossing(rng: Stream) -> tuple[date, Move]:
-    """Return a date and a step past a difficult place of the calendar.
+    """Return a date and a step across a difficult place of the calendar.
 
     The end of a month or a year, the end of February, a day that the target month does not have.
 
@@ -129,7 +129,7 @@ def past_month(rng: Stream) -> tuple[date, Move]:
 
 
 def past_year(rng: Stream) -> tuple[date, Move]:
-    """Count days past a New Year, in one of three cases back."""
+    """Count days across New Year, backwards in one of three cases."""
     new_year = date(draw_date(rng).year, 1, 1)
     is_back = rng.below(3) == 0
     days = rng.between(1, 60)
@@ -157,7 +157,7 @@ def past_february(rng: Stream) -> tuple[date, Move]:
 
 
 def to_shorter_month(rng: Stream) -> tuple[date, Move]:
-    """Go some months from one of the last days of a month, often to a February."""
+    """Move some months from one of the last days of a month, often to February."""
     year = draw_date(rng).year
     month = rng.choice(_LONG_MONTHS)
     start = date(year, month, rng.between(29, 31))
@@ -170,7 +170,7 @@ def to_shorter_month(rng: Stream) -> tuple[date, Move]:
 
 
 def from_leap_day(rng: Stream) -> tuple[date, Move]:
-    """Go some years from a leap day, which most years do not have."""
+    """Move some years from a leap day, which most years do not have."""
     year = draw_date(rng).year
     years = mostly_forward(rng.between(1, 8), rng)
     # 1900, the first year that can be drawn, was no leap year.
@@ -179,7 +179,7 @@ def from_leap_day(rng: Stream) -> tuple[date, Move]:
 
 
 def to_end_of_month(rng: Stream) -> tuple[date, Move]:
-    """Go to the last day of the month, in half of the cases of a February."""
+    """Move to the last day of the month, which is February in half of the cases."""
     start = draw_date(rng)
     start = start.replace(day=min(start.day, 27))
     if rng.below(2):
@@ -188,7 +188,7 @@ def to_end_of_month(rng: Stream) -> tuple[date, Move]:
 
 
 def to_weekday(rng: Stream) -> tuple[date, Move]:
-    """Go to a weekday that is often in the month before or after."""
+    """Move to a weekday that is often in the previous or next month."""
     start = draw_date(rng)
     if rng.below(2):
         start = start.replace(day=rng.between(1, 6))

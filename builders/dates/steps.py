@@ -43,7 +43,7 @@ def take_step(start: date, move: Move) -> date:
 
 
 def add_months(start: date, months: int) -> date:
-    """Return the same day of another month, or its last day if it is too short."""
+    """Return the same day of another month, or the last day of a shorter month."""
     year, month = divmod(12 * start.year + start.month - 1 + months, 12)
     month += 1
     return date(year, month, min(start.day, days_in_month(year, month)))
@@ -61,5 +61,5 @@ def days_in_month(year: int, month: int) -> int:
 
 
 def path_of(start: date, moves: Sequence[Move]) -> list[date]:
-    """Return the dates from a start over all steps."""
+    """Return the dates from a start through all steps."""
     return list(accumulate(moves, take_step, initial=start))

@@ -75,7 +75,7 @@ def names() -> tuple[str, ...]:
 
 
 def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
-    """Return two scenarios as one, the events of each in their order."""
+    """Return two scenarios as one, with the events of each in order."""
     turns = [first] * len(first.events) + [second] * len(second.events)
     rng.shuffle(turns)
     first_events = iter(first.events)

@@ -206,9 +206,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         raise GenerationError(
             f"none of {_DRAWS} draws has everybody within {point.radius:g} m in the picture, "
             f"everybody in the open on at least {LEAST_SEEN} pixels, and between 1 and 1,000 "
-            "people; or crowds that look at no height score more than {point.greedy:g}; ask for a "
-            "smaller radius, a sniper at another distance, larger people, another fill or another "
-            "building"
+            "people; or crowds placed without regard to height score more than "
+            f"{point.greedy:g}; ask for a smaller radius, a sniper at another distance, larger "
+            "people, another fill or another building"
         )
 
 

@@ -211,7 +211,7 @@ def sequence_of(params: Params) -> Sequel:
 
 
 def next_terms(params: Params) -> list[int]:
-    """Return the terms asked for."""
+    """Return the requested terms."""
     return sequence_of(params).terms[params.shown :]
 
 

@@ -1,1 +1,1 @@
-"""The parts that several builders use, one module per subject."""
+"""Code that several builders share, one module per subject."""

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from scbench.base.seeding import Stream
 
-# Chance to open two brackets at the same place. More than two would mostly be redundant.
+# Probability of opening two brackets at the same place. More than two would mostly be
+# redundant.
 _TWO = 0.25
-# Chance to close a bracket after each of its terms but the first.
+# Probability of closing a bracket after each of its terms except the first.
 _CLOSE = 0.4
 
 
@@ -38,12 +39,13 @@ def draw_brackets(
             if len(starts) + 1 < max_depth and rng.chance(_TWO):
                 opened[i] = 2
             starts += [i] * opened[i]
-        # Neither a bracket of one term nor two brackets of the same terms may close here.
+        # A bracket with a single term, or a second bracket around the same terms, may
+        # not close here.
         last_start = -1
         while starts and starts[-1] not in {i, last_start} and rng.chance(_CLOSE):
             last_start = starts.pop()
             closed[i] += 1
-    # Open brackets close at the end. Of several with the same start, all but one are redundant.
+    # Open brackets close at the end. Of several with the same start, only one is kept.
     for position, start in enumerate(starts):
         if start == 0 or start in starts[:position]:
             opened[start] -= 1

@@ -1,8 +1,9 @@
 """The interface of every builder, and the parts that all builders share.
 
-A builder makes the instances of one task: it reads fixed ones from a list, or draws fresh ones at a
-point of its parameter space. The generator methods have the names that users of task manifolds
-know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`.
+A builder provides the instances of one task: it reads fixed ones from a list, or draws
+new ones at a point of its parameter space. The generator methods have the names that
+users of task manifolds know: `rng`, `generate_random`, `get_generation_schema`,
+`get_result_schema`.
 """
 
 import json
@@ -25,12 +26,13 @@ from scbench.base.seeding import BitSource, Stream, Streams
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
-# The parts of a case besides its point and seed: instance, input, target and facts.
+# The parts of a case in addition to its point and seed: instance, input, target and
+# facts.
 Composed = tuple[dict[str, JsonValue], str, str, dict[str, JsonValue]]
 # The kind of difficulty that a parameter sets: length, depth, noise or meaning.
 Kind = Literal["scale", "depth", "interference", "semantic"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-# Begins the closing lines of a prompt; `Builder.terse` finds them by it.
+# Start of the closing lines of a prompt; `Builder.terse` searches for it.
 _GIVE = "Give your answer"
 
 
@@ -55,7 +57,7 @@ class Point(BaseModel):
 
 
 class Case(BaseModel):
-    """One generated case. A builder with facts to tell has a subclass with a field for each."""
+    """One generated case. Builders with facts define a subclass with a field for each fact."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,7 +68,7 @@ class Case(BaseModel):
     params: dict[str, JsonValue] = Field(
         description="the point it was drawn at, without count"
     )
-    seed: int = Field(description="with params, enough to make this one case again")
+    seed: int = Field(description="with params, enough to recreate this case")
     instance: dict[str, JsonValue] = Field(
         description="the parameters that the grader uses"
     )
@@ -74,15 +76,15 @@ class Case(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PaperItem(Generic[ParamsT]):
-    """An instance to freeze: from the paper's list, or drawn.
+    """An instance to freeze, from the paper's list or drawn.
 
     Attributes:
         params: its parameters.
         difficulty: easy, medium, hard or very-hard.
         seed: the seed that drew it; None for an instance of the list without one.
         point: parameters and facts of the drawn case (`Builder.point_of`); None in a list.
-        proves: whether its counter-references are stored as well. A few of many similar cases are
-            enough to prove a grader.
+        proves: whether its counter-references are stored as well. A few of many similar
+            cases are enough to test a grader.
         name: its name within the task; by default its number.
     """
 
@@ -95,7 +97,7 @@ class PaperItem(Generic[ParamsT]):
 
 
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
-    """Makes the instances of one task.
+    """Provides the instances of one task.
 
     A subclass is named ``TaskBuilder`` and names its models as ``Builder[Params, Answer, Space]``.
     It sets `task` and `version`. It writes `words` and `form`, or else `prompt`, and three more
@@ -128,7 +130,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     def __init_subclass__(cls) -> None:
         models = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # it is generic
-        # A base such as TextBuilder passes type variables on and has no models.
+        # Base classes such as TextBuilder pass type variables on and have no models.
         if not any(isinstance(model, TypeVar) for model in models):
             cls.params_model, cls.answer_model, cls.space = models
 
@@ -138,7 +140,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     # The methods that a task writes.
 
     def prompt(self, params: ParamsT) -> str:
-        """Return the full text put to a model; it states every rule and tolerance of the grader.
+        """Return the full prompt, which states every rule and tolerance of the grader.
 
         The default is ``prompt.txt``, filled with `words`, and a closing that shows `form`.
         """
@@ -158,22 +160,24 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Solve the instance. The answer must score 1.0.
 
         Raises:
-            GenerationError: no solution was found; cannot happen for an instance of `draw`.
+            GenerationError: no solution was found; this cannot happen for an instance
+                from `draw`.
         """
 
     @abstractmethod
     def counter_references(self, params: ParamsT) -> Mapping[str, JsonValue]:
         """Return at least three named answers that must score below 1, for every instance.
 
-        Each is a mistake worth catching: a dropped rule, a near miss, a hole of an older grader.
+        Each is a mistake that a grader must catch: an ignored rule, a near miss, a bug
+        in an older grader.
         """
 
     def honest_faults(self, params: ParamsT) -> Mapping[str, tuple[JsonValue, float]]:  # noqa: ARG002
         """Return named answers that are slightly wrong, each with the score of the task's formula.
 
-        They are mistakes made in good faith, such as a correct answer shifted, scaled or rounded,
-        or with an element missing. Rules against tricks must not change their scores. The default
-        is none.
+        They are honest mistakes, such as a correct answer that is shifted, scaled or
+        rounded, or that has a missing element. Rules against tricks must not change
+        their scores. The default is none.
         """
         return {}
 
@@ -182,7 +186,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Draw one solvable instance.
 
         Raises:
-            GenerationError: the point cannot give one within the builder's bound on work.
+            GenerationError: no instance was found within the builder's limit on work.
         """
 
     def facts(self, params: ParamsT) -> dict[str, JsonValue]:  # noqa: ARG002
@@ -192,14 +196,15 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def baselines(self, params: ParamsT) -> Mapping[str, JsonValue]:  # noqa: ARG002
         """Return named answers that do not solve the instance, for any instance of the space.
 
-        The best score among them is the instance's floor, see `frozen_task`. Names are short
-        and plain, such as "one row". An answer's name does not depend on the correct answer. A task
-        where such answers score nothing, or where `blind_floor` is the better measure, has none.
+        The best score among them is the instance's floor, see `frozen_task`. Names are
+        short, such as "one row". An answer's name does not depend on the correct
+        answer. Tasks have none if such answers score 0, or if `blind_floor` is the
+        better measure.
         """
         return {}
 
     def best_baseline(self, params: ParamsT, grade: Callable[[Any, Any], Any]) -> float:
-        """Return the best score of the baselines, of which there must be at least one."""
+        """Return the best score of the baselines; there must be at least one."""
         answers = map(self.answer_model.model_validate, self.baselines(params).values())
         return max(float(grade(params, answer).score) for answer in answers)
 
@@ -208,9 +213,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return 0.0
 
     def measure(self, params: ParamsT) -> float:
-        """Return the difficulty of an instance of the ladder: the count that ``ladder.toml`` names.
+        """Return the difficulty of a ladder instance: the count that ``ladder.toml`` names.
 
-        It depends on the instance alone. Its mean rises from rung to rung.
+        It depends only on the instance. Its mean rises from rung to rung.
 
         Raises:
             GenerationError: the search behind the count found nothing.
@@ -225,10 +230,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         params: ParamsT,  # noqa: ARG002
         onto: ParamsT,  # noqa: ARG002
     ) -> JsonValue:
-        """Return an answer to one instance as it would be given to another, to measure transfer.
+        """Return an answer to one instance adapted to another, to measure transfer.
 
-        The default is the answer as it is. A task whose instances differ in their frame alone
-        overrides it: what matters is the answer relative to the frame.
+        The default is the unchanged answer. Tasks whose instances differ only in their
+        frame override it, because the answer relative to the frame matters.
         """
         return answer.model_dump(mode="json")
 
@@ -237,7 +242,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return canonical_json(self.reference(params).model_dump(mode="json"))
 
     def solved(self, params: ParamsT) -> tuple[str, dict[str, JsonValue]]:
-        """Return `target` and `facts`; overridden where both need the same computation."""
+        """Return `target` and `facts`; override this if both need the same computation."""
         return self.target(params), self.facts(params)
 
     def compose(self, point: PointT, rng: Stream) -> Composed:
@@ -255,7 +260,8 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     @classmethod
     def folder(cls) -> str:
         """Return the package that has the task's data files."""
-        # A subclass may lie in a plain module: the folder is that of the nearest package.
+        # A subclass may be in a plain module, so the folder is that of the nearest
+        # package.
         modules = [kind.__module__ for kind in cls.__mro__]
         packages = [name for name in modules if hasattr(sys.modules[name], "__path__")]
         return packages[0]
@@ -263,8 +269,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def terse(self, params: ParamsT) -> str | None:
         """Return a prompt with only the information of the paper's; None without ``terse.txt``.
 
-        It is for instances of the fixed list. The template is filled with `words`. The closing is
-        that of the full prompt, since the two prompts ask for the same form of answer.
+        It is for instances of the fixed list. The template is filled with `words`. The
+        closing is the same as in the full prompt, because the answer format is the
+        same.
         """
         template = files(self.folder()).joinpath("terse.txt")
         if not template.is_file():
@@ -276,14 +283,14 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def pictured(
         self, params: ParamsT, style: str
     ) -> tuple[str, tuple[bytes, ...]] | None:
-        """Return a prompt that leaves the data to pictures, and the PNG files.
+        """Return a prompt with its data in pictures, and the PNG files.
 
         The task's ``picture.py`` draws (`draw` returns canvases). ``picture.toml`` changes the
         prompt: ``instead`` replaces parts of ``prompt.txt``, ``words`` replaces values of `words`,
         and ``{marks}`` becomes the description of a style, see `styles`.
 
         Returns:
-            None if the task has no such style, or no picture can carry the data.
+            None if the task has no such style, or the data do not fit a picture.
         """
         if style not in self.styles():
             return None
@@ -316,7 +323,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     @classmethod
     def picture_rungs(cls) -> tuple[int, ...]:
-        """Return the rungs of the ladder whose instances get pictures as well."""
+        """Return the rungs of the ladder whose instances also get pictures."""
         if not cls.styles():
             return ()
         return tuple(toml_file(cls.folder(), "picture.toml").get("rungs", ()))
@@ -339,7 +346,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return self.params_model.model_validate(data)  # type: ignore[return-value]
 
     def case(self, point: PointT, seed: int) -> Case:
-        """Return the case of a seed at a point; it does not depend on earlier cases.
+        """Return the case of a seed at a point, which does not depend on earlier cases.
 
         Raises:
             GenerationError: see `draw`.
@@ -349,7 +356,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def rows_at(self, point: PointT) -> Callable[[int], dict[str, Any]]:
         """Return a function from seeds to cases at a point, as JSON values.
 
-        For many cases it is faster than `case`, which validates each of them.
+        For many cases this is faster than `case`, which validates each of them.
         """
         at: dict[str, JsonValue] = point.model_dump(mode="json", exclude={"count"})
         streams = Streams("case", self.task, self.draws, at, kind=self.stream)
@@ -374,7 +381,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return {**case.params, **facts}
 
     def unprinted(self) -> frozenset[str]:
-        """Return the facts and revealing parameters, which column ``point`` may not contain."""
+        """Return the facts and parameters that column ``point`` must not contain."""
         facts = self.case_model.model_fields.keys() - Case.model_fields
         return self.space.unprinted | facts
 
@@ -385,7 +392,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
             params: fields of `get_generation_schema`; missing ones take their defaults.
 
         Returns:
-            One dictionary per case, as `get_result_schema` describes it.
+            One dictionary per case, as described by `get_result_schema`.
 
         Raises:
             pydantic.ValidationError: a field is bad; it names the field, its bounds and the value.
@@ -406,7 +413,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
 
 @cache
-def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows what it holds)
+def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows the content)
     """Return the content of a JSON file in a task's folder. It is cached: do not change it."""
     return json.loads(files(package).joinpath(name).read_text("utf-8"))
 
@@ -424,7 +431,7 @@ def prompt_template(package: str, name: str = "prompt.txt") -> str:
 
 
 def reply_as(form: str, *, give: str = _GIVE) -> str:
-    """Return the closing lines of a prompt, which describe the form of the reply.
+    """Return the closing lines of a prompt, which describe the reply format.
 
     The form has names or dots instead of values, so that it is not itself an answer.
     """
@@ -448,8 +455,8 @@ def parameter(
         default: its default value.
         description: its meaning, for schemas and documentation.
         kind: the kind of difficulty that it sets; tables group by it.
-        later: whether the space got it after its first release. At its default it is then excluded
-            from points, so that older points and their seeds stay.
+        later: whether it was added after the space's first release. If so, its default
+            is left out of points, so that older points keep their seeds.
         bounds: further arguments of `pydantic.Field`.
     """
     extra: Any = {"kind": kind} if kind else None
@@ -482,8 +489,9 @@ def under(key: str, answers: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 def draw_direction(rng: Stream) -> tuple[float, float]:
     """Return cosine and sine of a random angle."""
-    # Math libraries differ in the last digits of sin and cos. So the point is a rational one in the
-    # first quarter of the unit circle, turned by a random number of right angles.
+    # Math libraries differ in the last digits of sin and cos. So the point is a
+    # rational point in the first quarter of the unit circle, turned by a random number
+    # of right angles.
     t = rng.unit()
     quarter_turns = rng.below(4)
     x = (1 - t * t) / (1 + t * t)
@@ -494,7 +502,7 @@ def draw_direction(rng: Stream) -> tuple[float, float]:
 
 
 def plain(value: float) -> str:
-    """Return every digit of a number, without an exponent or a useless ``.0``.
+    """Return every digit of a number, without an exponent or a trailing ``.0``.
 
     >>> plain(6.0), plain(0.5), plain(-1.902113), plain(1e-05)
     ('6', '0.5', '-1.902113', '0.00001')

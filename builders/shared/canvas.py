@@ -1,6 +1,7 @@
-"""Pictures that are part of a prompt: whole pixels, few colours, a built-in pixel font.
+"""Pictures in prompts: whole pixels, few colours, and a built-in pixel font.
 
-Nothing is smoothed and all coordinates are integers, so a picture is the same on every machine.
+Pictures are the same on every machine, because nothing is smoothed and all coordinates
+are integers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,10 +30,10 @@ SHORT_EDGE = 200
 # Rows of a letter, and columns from one letter to the next, in pixels of scale 1.
 GLYPH_HEIGHT = 7
 ADVANCE = 6
-# Pixels of a cell as long as there is room.
+# Pixels of a cell if there is room.
 SIDE = 26
 _MARGIN = 8
-# Least pixels between two numbers of a ruler.
+# Minimum pixels between two numbers of a ruler.
 _APART = 6
 # Pixels between a ruler's numbers and the grid, for the tick marks.
 _TICK_ROOM = 6
@@ -41,7 +42,7 @@ _TICK = 4
 _RULER_STEPS = (1, 2, 5, 10, 20, 50)
 # Pixels between numbers of three or more letters in neighbouring cells, at scale 1.
 _ROOM = 5
-# Pixels between two layers across and down; the latter has room for the title above.
+# Pixels between two layers across and down; the latter includes the title.
 _LAYER_GAP = 17
 _LAYER_GAP_DOWN = 28
 _TITLE_HEIGHT = 18
@@ -49,7 +50,7 @@ Point = tuple[int, int]
 
 
 class Canvas:
-    """A picture of positions in `PALETTE`; x runs to the right and y downwards.
+    """A picture whose pixels are indices in `PALETTE`; x runs to the right and y downwards.
 
     A short edge gets a margin on the right or below, up to `SHORT_EDGE` pixels.
 
@@ -58,7 +59,7 @@ class Canvas:
         height: in pixels.
 
     Raises:
-        ValueError: it is larger than models take without scaling it down.
+        ValueError: it is so large that some models would scale it down.
     """
 
     def __init__(self, width: int, height: int) -> None:
@@ -231,7 +232,7 @@ def _cell_size(columns: int, rows: int, letters: int, most: int) -> CellSize:
     text_width = ADVANCE * letters - 1
     scale = max(1, min(3, (height - 2) // GLYPH_HEIGHT))
     if letters < 3:
-        # Two letters need more air at their sides than one.
+        # Two letters need more space at their sides than one.
         padding = 2 if letters == 1 else 6
         scale = max(1, min(scale, (height - padding) // text_width))
         return CellSize(height, height, scale)
@@ -245,7 +246,7 @@ def _cell_size(columns: int, rows: int, letters: int, most: int) -> CellSize:
 def _rule_columns(
     canvas: Canvas, corner: Point, pitch: int, ends: tuple[int, int], scale: int
 ) -> None:
-    """Number the columns above a grid."""
+    """Write column numbers above a grid."""
     left, top = corner
     first, last = ends
     widest, height = text_size(str(last), scale)
@@ -260,7 +261,7 @@ def _rule_columns(
 def _rule_rows(
     canvas: Canvas, corner: Point, pitch: int, ends: tuple[int, int], scale: int
 ) -> None:
-    """Number the rows on the left of a grid."""
+    """Write row numbers on the left of a grid."""
     left, top = corner
     first, last = ends
     _, height = text_size(str(last), scale)
@@ -279,7 +280,7 @@ def _ruler_numbers(ends: tuple[int, int], pitch: int, length: int) -> list[int]:
     step = min(step for step in _RULER_STEPS if step * pitch > room)
     numbers = [number for number in range(first, last + 1) if number % step == 0]
     if numbers[-1] != last:
-        # The last number is always there, and none so near that the two would touch.
+        # The last number is always drawn; numbers that would touch it are left out.
         numbers = [number for number in numbers if (last - number) * pitch > room]
         numbers.append(last)
     return numbers
@@ -294,7 +295,7 @@ def layers_picture(
     """Draw equal grids in rows and columns, each with its number z above it."""
     rows = len(layers[0])
     columns = len(layers[0][0])
-    # Four grids across for three down: the picture is wider than high.
+    # Four grids across for three down, because the picture is wider than high.
     across = 1
     while 3 * across * across < 4 * len(layers):
         across += 1
@@ -304,7 +305,7 @@ def layers_picture(
     height = max(8, min(SIDE, fitting_width, fitting_height))
     width = height
     if down * (rows * height + _LAYER_GAP_DOWN) > 760:
-        # Too high: with narrower cells, more grids fit into a row.
+        # The picture is too high: narrower cells let more grids fit into a row.
         width = height - 1
         across = (LONG_EDGE - _MARGIN) // (columns * width + _LAYER_GAP)
         down = -(-len(layers) // across)

@@ -1,4 +1,4 @@
-"""The parts that the square tasks share: orders of corners, the fifteen squares, the rules.
+"""Code shared by the square tasks: orders of corners, the fifteen squares, the rules.
 
 A square has a class at each corner, written as a number. Curves inside the square divide the
 classes. A prompt shows squares as lists of labels, and states the order of the corners:
@@ -22,7 +22,7 @@ from scbench.schemas.corner_labels import CORNERS, Corner
 NameT = TypeVar("NameT", bound=str)
 # Kinds of orders of corners or sides.
 Order = Literal["any", "ring", "crossing"]
-ORDERS_ARE = "any order, a walk around the ring (ring), or an order that is no such walk (crossing)"
+ORDERS_ARE = "any order, a walk around the ring (ring), or any other order (crossing)"
 
 RENAME = Field(
     default=True,
@@ -51,7 +51,7 @@ _LABEL = 28
 
 
 def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
-    """Return whether each name in the order is next to the one before it on the ring."""
+    """Return whether neighbouring names in the order are also neighbours on the ring."""
     at = [ring.index(name) for name in order]
     steps = [(b - a) % len(ring) for a, b in pairwise(at)]
     return all(step in {1, len(ring) - 1} for step in steps)

@@ -1,4 +1,4 @@
-"""Counterexamples for paths of cells: right paths in a wrong form, and moves out of bounds."""
+"""Counterexamples for paths of cells: right paths in a wrong format, and illegal moves."""
 
 from collections.abc import Collection, Sequence
 
@@ -19,7 +19,7 @@ def listing(
 def form_counterexamples(
     outer: str, inner: str, cells: Sequence[Cell]
 ) -> dict[str, JsonValue]:
-    """Return named answers that list these cells in a form that the prompt does not ask for."""
+    """Return named answers that list these cells in a wrong format."""
     first_as_text = [str(coordinate) for coordinate in cells[0]]
     shifted = [[coordinate + 0.25 for coordinate in cell] for cell in cells]
     numbered = [(*cell, i) for i, cell in enumerate(cells)]
@@ -36,7 +36,8 @@ def form_counterexamples(
     }
     truths = [[_as_truth(coordinate) for coordinate in cell] for cell in cells]
     if any(coordinate in {0, 1} for cell in cells for coordinate in cell):
-        # In Python, True equals 1. The extra key, which is ignored, makes the two answers differ.
+        # In Python, True equals 1. The extra key, which is ignored, makes the two
+        # answers different.
         wrong["booleans"] = {**listing(outer, inner, truths), "booleans": True}
     return wrong
 
@@ -69,7 +70,7 @@ def trespasses(
 
 
 def _exits(size: Cell, cell: Cell) -> dict[str, Cell]:
-    """Return the places to which a move from a cell breaks each rule on bounds, by rule."""
+    """Return, for each rule on bounds, the places where a move from a cell breaks it."""
     exits: dict[str, Cell] = {}
     for axis, length in enumerate(size):
         before, coordinate, after = cell[:axis], cell[axis], cell[axis + 1 :]

@@ -1,4 +1,4 @@
-"""PNG files of few colours with the same bytes everywhere: no compression library is used.
+"""Reproducible PNG files of few colours, written without a compression library.
 
 The format is that of the PNG specification (ISO/IEC 15948); the compressed data follow RFC 1950
 and 1951.
@@ -21,17 +21,18 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Colour type of pictures with a palette.
 _INDEXED = 3
 _MAX_COLOURS = 16
-# Filters of a row: bytes as they are, or differences to the row above.
+# Filters of a row: unchanged bytes, or differences to the row above.
 _NO_FILTER = 0
 _UP = 2
 # Two bytes before the compressed data: deflate, and the fastest compression.
 _ZLIB_HEADER = b"\x78\x01"
-# Most bytes of a stored block.
+# Maximum bytes of a stored block.
 _STORED_MAX = 0xFFFF
-# Least and most bytes that one repetition stands for.
+# Minimum and maximum bytes in one repetition.
 _MIN_REPEAT = 3
 _MAX_REPEAT = 258
-# Number of extra bits, and the lengths at which the codes with so many begin (RFC 1951, 3.2.5).
+# Number of extra bits, and the first length of each code with this number (RFC 1951,
+# 3.2.5).
 _LENGTHS: tuple[tuple[int, Sequence[int]], ...] = (
     (0, range(3, 11)),
     (1, range(11, 19, 2)),
@@ -98,7 +99,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def _packed_bits(rows: Bytes, depth: int) -> Bytes:
-    """Return rows with ``depth`` bits to a pixel, the leftmost in the highest bits."""
+    """Return rows with ``depth`` bits per pixel, the leftmost in the highest bits."""
     bits = np.unpackbits(rows[:, :, None], axis=2)[:, :, 8 - depth :]
     return np.packbits(bits.reshape(len(rows), -1), axis=1)
 
@@ -126,7 +127,7 @@ def _stored_blocks(raw: bytes) -> bytes:
 
 
 def _repetitions(raw: bytes) -> bytes:
-    """Return bytes as one block of fixed codes, in which a byte that repeats is written once."""
+    """Return bytes as one block of fixed codes with run-length encoding."""
     values = np.frombuffer(raw, dtype=np.uint8)
     changes = np.flatnonzero(np.diff(values)) + 1
     literals = literal_codes()
@@ -156,7 +157,7 @@ def literal_codes() -> list[str]:
 
 @cache
 def repeat_codes() -> dict[int, str]:
-    """Return the fixed codes that repeat the byte before, by length, as text of bits."""
+    """Return the fixed codes that repeat the previous byte, by length, as text of bits."""
     codes = {}
     symbol = 257
     for extra_bits, starts in _LENGTHS:
@@ -165,9 +166,9 @@ def repeat_codes() -> dict[int, str]:
             if symbol >= 280:
                 code = f"{0b11000000 + symbol - 280:08b}"
             for extra in range(1 << extra_bits):
-                # Unlike codes, extra bits begin with the lowest.
+                # Unlike codes, extra bits start with the lowest.
                 low_first = [str(extra >> bit & 1) for bit in range(extra_bits)]
-                # The zeros are the code of a distance of one byte.
+                # The zeros encode a distance of one byte.
                 codes[start + extra] = code + "".join(low_first) + "00000"
             symbol += 1
     return codes

@@ -26,7 +26,7 @@ RULE_DRAWS = 400
 
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
-    """Makes the cases of a text task. Its answers have one key, ``answer``.
+    """Provides the cases of a text task. Its answers have one key, ``answer``.
 
     The task's ``Answer`` model uses a type of `scbench.schemas.base`.
     """
@@ -48,7 +48,7 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
 
     @classmethod
     def rule_floor(cls, rule: Callable[[Any], str], **parameters: JsonValue) -> float:
-        """Return the score of a rule that does not solve the case, from `RULE_DRAWS` cases.
+        """Return the score of a rule that does not solve cases, from `RULE_DRAWS` cases.
 
         Args:
             rule: makes an answer from an instance.
@@ -99,7 +99,7 @@ def _cases_at(
     parameters: dict[str, Any],
     count: int,
 ) -> list[dict[str, Any]]:
-    """Return cases at a point, which are the same every time."""
+    """Return cases at a point, the same ones every time."""
     stream = Stream(name, builder.task, builder.draws, parameters)
     return builder(stream).generate_random(count=count, **parameters)
 
@@ -107,9 +107,9 @@ def _cases_at(
 class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
     """A text task whose prompts are written while cases are drawn, for speed.
 
-    `compose` knows the answer and the words of the prompt from the draw, and returns the instance
-    as JSON without making a model. `prompt`, `target` and `facts` compute the same from the
-    instance alone; the contract suite compares both.
+    `compose` gets the answer and the prompt's words from the draw, and returns the
+    instance as JSON without creating a model. `prompt`, `target` and `facts` compute
+    the same from the instance alone; the contract suite compares both.
     """
 
     @abstractmethod

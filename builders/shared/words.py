@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import data_file
 
-# How words are written: in lowercase, in uppercase, or each word in a random way.
+# Case of words: lowercase, uppercase, or random for each word.
 CaseMode = Literal["lower", "upper", "mixed"]
 _WAYS = (str.lower, str.capitalize, str.upper)
 _ROMAN = {

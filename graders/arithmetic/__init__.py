@@ -1,7 +1,7 @@
 """Grades whether a number is the value of an expression.
 
-The expression is worked out in exact fractions with two stacks: one for values, one for operators
-that wait for their right side.
+The expression is evaluated in exact fractions with two stacks: one for values, one for
+operators whose right operand is not complete.
 """
 
 from fractions import Fraction
@@ -22,7 +22,7 @@ CHECKS = {
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
-# The higher an operator's rank, the closer it binds. An open bracket blocks what is before it.
+# Operators of higher rank bind closer. An open bracket blocks the operators before it.
 _RANK = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2}
 
 
@@ -68,7 +68,7 @@ def evaluate(expression: str) -> Fraction:
                 _apply(waiting.pop(), values)
             waiting.pop()
         elif not wants_operand and mark in _RANK:
-            # Operators of one rank are applied from left to right.
+            # Operators of equal rank are applied from left to right.
             while waiting and _RANK[waiting[-1]] >= _RANK[mark]:
                 _apply(waiting.pop(), values)
             waiting.append(mark)

@@ -1,7 +1,7 @@
-"""Grades whether a truth value is that of an expression.
+"""Grades whether a truth value is the value of an expression.
 
-Rows without brackets are worked out by splitting them at OR, each part at XOR, and each of those at
-AND. The remaining parts are values with NOTs before them.
+Rows without brackets are evaluated by splitting them at OR, each part at XOR, and each
+of these parts at AND. The remaining parts are values with NOTs before them.
 """
 
 import re
@@ -24,7 +24,7 @@ CHECKS = {
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
-# In this order, no text can be split in two ways: no operator begins with T, F or OF.
+# This order makes the split unique: no operator begins with T, F or OF.
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
 # Operators and truth values, without brackets.
 Row = Sequence[str | bool]
@@ -63,7 +63,7 @@ def evaluate(expression: str, true: str, false: str) -> bool:
     Raises:
         ValueError: it is not well formed.
     """
-    # One row for each open bracket, and one outside of all.
+    # One row for each open bracket, and one outside all brackets.
     rows: list[list[str | bool]] = [[]]
     end = 0
     for match in _WORD.finditer(expression):

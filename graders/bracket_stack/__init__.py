@@ -33,7 +33,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     readable = bool(brackets) and set(brackets or "") <= set(")]}>")
     wrong = f"{quote(answer.answer)} is not a string of closing brackets."
     if checks.expect("readable", readable, wrong):
-        # The last one opened is the first to be closed.
+        # The bracket opened last is closed first.
         right = still_open(params.sequence)[::-1].translate(_MIRROR)
         wrong = f"The sequence needs {right}, not {quote(answer.answer)}."
         checks.expect("value", brackets == right, wrong)
@@ -44,7 +44,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=1024)
 def still_open(sequence: str) -> str:
-    """Return the brackets of a sequence that nothing closes."""
+    """Return the brackets of a sequence that are not closed."""
     shorter = _PAIR.sub("", sequence)
     while shorter != sequence:
         sequence, shorter = shorter, _PAIR.sub("", shorter)

@@ -1,7 +1,7 @@
 """Grades whether an outcome would still have happened, or which events it needed.
 
-Each event is removed in turn, and the rules are applied again and again until it is known of every
-event whether it happens.
+Each event is removed in turn, and the rules are applied repeatedly until the state of
+every event is known.
 """
 
 from functools import lru_cache
@@ -52,7 +52,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def events_in(params: Params, value: Value) -> frozenset[int] | None:
-    """Return the places of the lettered events that are named; None if anything else is."""
+    """Return the positions of the named lettered events; None if anything else is named."""
     texts = [f"{params.events[i][0]} {params.events[i][3]}" for i in params.candidates]
     words = entries(value) or ()
     places = [option(word, texts) for word in words if word.casefold() != "and"]
@@ -62,7 +62,7 @@ def events_in(params: Params, value: Value) -> frozenset[int] | None:
 
 @lru_cache(maxsize=1024)
 def necessary(params: Params) -> frozenset[int]:
-    """Return the places of the candidates without which the outcome would not have happened.
+    """Return the positions of the candidates that were necessary for the outcome.
 
     Raises:
         ValueError: the rules are circular, or the outcome did not happen.

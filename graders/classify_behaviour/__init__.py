@@ -1,4 +1,4 @@
-"""Does every square have the right name?
+"""Grades whether every square has the right name.
 
 The classes at the corners of a square decide its name. One wrong name fails the answer.
 """
@@ -78,7 +78,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def right_names(params: Params) -> RightNames:
-    """Return the right names; they are cached for further answers to the instance."""
+    """Return the right names, cached for further answers to the instance."""
     rings = [on_ring(labels, params.corner_order, CORNERS) for labels in params.squares]
     return RightNames(
         tuple(letters(ring) for ring in rings),

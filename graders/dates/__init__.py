@@ -1,7 +1,7 @@
-"""Grades whether a date is that of the event asked for.
+"""Grades whether a date is the date of the requested event.
 
-Days are counted from a fixed one in a calendar whose year begins in March, so that leap days come
-last; no calendar library is used.
+Days are counted from a fixed day in a calendar whose years start in March, so that leap
+days come last. No calendar library is used.
 """
 
 import re
@@ -41,7 +41,7 @@ _MONTHS = (
     "december",
 )
 _SHORT_MONTHS = [name[:3] for name in _MONTHS]
-# Names in full, as three letters, and as "sept"; "may" has no more letters.
+# Full names, three letters, and "sept"; for May both are the same.
 _LONG_NAMES = [rf"{name[:3]}(?:t|{name[3:]})?" for name in _MONTHS if name != "may"]
 _MONTH = "|".join(["may", *_LONG_NAMES])
 _DATE = re.compile(
@@ -67,7 +67,7 @@ _DATE = re.compile(
 )
 # Year, month and day.
 Day = tuple[int, int, int]
-# Words of an answer that does not commit to one date.
+# Words in answers that do not commit to one date.
 _HEDGES = re.compile(
     r"""
     \b (?: or | either | maybe | perhaps | possibly | not | before | after | about | around
@@ -95,7 +95,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def date(value: Value) -> Day | None:
-    """Return year, month and day of the one date that an answer names.
+    """Return year, month and day of the only date in an answer.
 
     With slashes and hyphens, the month comes first where possible, as prompts say. With full stops,
     a date is read only if one order is possible. A date that is not in the calendar is not a date.
@@ -141,10 +141,10 @@ def calendar_date(
 
 @lru_cache(maxsize=1024)
 def date_of(params: Params) -> Day:
-    """Return year, month and day of the event that is asked for.
+    """Return year, month and day of the requested event.
 
     Raises:
-        ValueError: the story does not lead to it.
+        ValueError: its date does not follow from the story.
     """
     days = {
         event: day_number(year, month, day) + after
@@ -163,7 +163,7 @@ def date_of(params: Params) -> Day:
 
 
 def day_after_step(start: int, kind: StepKind, amount: int) -> int:
-    """Return the day that a step of the story leads to from a day; both are `day_number`s."""
+    """Return the day after a step of the story from another day; both are `day_number`s."""
     if kind == "days":
         return start + amount
     if kind == "weeks":
@@ -192,7 +192,7 @@ def day_number(year: int, month: int, day: int) -> int:
     """Return the number of days from March 1 of the year 0 in the Gregorian calendar."""
     if month < 3:
         year, month = year - 1, month + 12
-    # From March on, 153 days make five months, whichever five they are.
+    # From March on, every five months have 153 days.
     return (
         365 * year
         + year // 4
@@ -207,7 +207,8 @@ def day_number(year: int, month: int, day: int) -> int:
 def civil(number: int) -> Day:
     """Return year, month and day of a day's number; the inverse of `day_number`."""
     era, day_of_era = divmod(number, _CENTURIES)
-    # The last day of a leap cycle, or of the 400 years, is one more than the cycle's share.
+    # The last day of a leap cycle, or of 400 years, would otherwise fall into the next
+    # one.
     year = (
         day_of_era
         - day_of_era // 1_460

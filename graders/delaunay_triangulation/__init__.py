@@ -1,7 +1,7 @@
-"""Is the list of triangles a Delaunay triangulation of the printed points?
+"""Grades whether triangles form a Delaunay triangulation of the printed points.
 
-Everything is decided in integers. Any triangulation of the whole hull with empty circumcircles is
-right, so several answers pass where four points share an empty circle.
+All decisions use integers. Any triangulation of the hull with empty circumcircles is
+right, so several answers pass if four points share an empty circle.
 """
 
 from collections import Counter
@@ -65,7 +65,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     triangles = [tuple(sorted(triangle)) for triangle in answer.triangles]
     counts = Counter(triangles)
     bad: list[int] = []
-    # All triangles of the right answer name existing points.
+    # All triangles of the right answer use existing points.
     if not counts.keys() <= reference:
         bad = [i for i, (a, b, c) in enumerate(triangles) if not a < b < c < n]
     bad_triangles = counted(len(bad), "triangle names", "triangles name")
@@ -96,7 +96,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         for check_id in _GEOMETRY:
             checks.forbid(check_id, (), str)
     if checks.all_passed:
-        # It may be another right triangulation, where four points share an empty circle.
+        # It may be another right triangulation, if four points share an empty circle.
         missing, surplus = [], []
     return checks.binary(
         missing=[list(triple) for triple in missing],
@@ -106,7 +106,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def frame_of(params: Params) -> Frame:
-    """Return the frame of an instance; it is cached for further answers to it."""
+    """Return the frame of an instance, cached for further answers to it."""
     points = to_integers(params.points, params.decimals)
     triangles, hull = triangulate(points)
     edges = zip(hull, hull[1:] + hull[:1], strict=True)

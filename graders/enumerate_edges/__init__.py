@@ -1,4 +1,4 @@
-"""Does the answer list, for every square, exactly the pairs of sides that a curve must join?
+"""Grades whether an answer lists exactly the pairs of sides that curves must join.
 
 The classes at the corners of a square decide its pairs. Each pair is listed once, smaller index
 first. One wrong square fails the answer.
@@ -29,7 +29,8 @@ CHECKS = {
 OWN_FAULTS = ("length", "indices", "ascending", "repeats")
 
 _PASSED = all_passed(CHECKS)
-# Lists and pairs read in one answer, or 20 for each square if that is more.
+# Maximum number of lists and pairs read in one answer, or 20 for each square if that is
+# more.
 _LIMIT = 2000
 # A faulty pair of a square, as JSON.
 Fault = dict[str, Any]
@@ -112,13 +113,13 @@ def pair_words(fault: Fault) -> str:
 
 
 def most_entries(squares: int) -> int:
-    """Return the most lists and pairs that are read in an answer on this many squares."""
+    """Return the maximum number of lists and pairs read in an answer about n squares."""
     return max(_LIMIT, 20 * squares)
 
 
 @lru_cache(maxsize=256)
 def right_squares(params: Params) -> tuple[Square, ...]:
-    """Return the squares of an instance; they are cached for further answers to it."""
+    """Return the squares of an instance, cached for further answers to it."""
     index = [params.edge_order.index(side) for side in SIDES]
     squares = []
     for labels in params.squares:
@@ -130,9 +131,9 @@ def right_squares(params: Params) -> tuple[Square, ...]:
 
 
 def judge_pairs(checks: Checklist, answer: Answer) -> list[Counter[Pair]]:
-    """Check the form of the pairs; return for each square how often it has each pair.
+    """Check the form of the pairs; return the counts of each pair for each square.
 
-    The smaller index of these pairs comes first.
+    In these pairs the smaller index comes first.
     """
     listings: list[Counter[Pair]] = []
     invalid: list[Fault] = []

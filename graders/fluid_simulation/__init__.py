@@ -1,7 +1,8 @@
-"""Grade the water that rain leaves after some earthworks.
+"""Grades the water that remains after earthworks and rain.
 
 The earthworks are carried out, loose rock falls, it rains, and the remaining water is compared with
-the goal. The modules `earthworks`, `rainfall` and `lakes` do the steps, all in integers.
+the goal. The modules `earthworks`, `rainfall` and `lakes` implement the steps, all in
+integers.
 """
 
 from itertools import groupby
@@ -34,7 +35,7 @@ CHECKS = {
     "goal": "The water meets the goal completely.",
 }
 
-# More than there are cells in the largest world.
+# More than the number of cells in the largest world.
 MOST_BOXES = 40_000
 # Entries of lists in the metrics.
 _MAX_ENTRIES = 50
@@ -81,7 +82,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
-    """Check the water against the goal; return the share reached, 0 if a rule of it is broken."""
+    """Check the water against the goal; return the share reached, 0 if a rule is broken."""
     goal = params.goal
     checks.expect("some_water", water.voxels > 0, "No water stays in the world.")
     fit = True
@@ -145,7 +146,7 @@ def water_figures(water: Water) -> dict[str, Any]:
 
 
 def columns_as_text(cells: Cells) -> str:
-    """Return a set of cells as run-length text, from which a picture can be made.
+    """Return a set of cells as run-length text for pictures.
 
     Each column is a number of two hexadecimal digits whose bit z is the cell at z; columns follow
     each other with y innermost. ``07x30 00 07`` is 30 columns of 07, one of 00, one of 07.

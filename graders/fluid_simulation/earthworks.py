@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
 Cells = NDArray[np.bool_]
-# Most loose pieces over all passes; a world of single loose voxels has a sixth of this.
+# Maximum number of loose pieces over all passes; a world of single loose voxels has a
+# sixth of this.
 MOST_PARTS = 200_000
 
 
@@ -48,7 +49,7 @@ def padded_strides(shape: Sequence[int]) -> tuple[int, int, int]:
 
 
 def neighbours(bits: int, strides: Sequence[int]) -> int:
-    """Return the cells one step away from these along any axis, and maybe some of these."""
+    """Return the cells one step from these along any axis, possibly including some of these."""
     around = 0
     for stride in strides:
         around |= bits << stride | bits >> stride
@@ -56,7 +57,7 @@ def neighbours(bits: int, strides: Sequence[int]) -> int:
 
 
 def flood(seed: int, within: int, strides: Sequence[int]) -> int:
-    """Return the seed and every cell of ``within`` that is connected to it by way of such cells."""
+    """Return the seed and every cell of ``within`` that is connected to it through such cells."""
     unreached = within & ~seed
     front = seed
     reached = seed
@@ -99,7 +100,7 @@ def carry_out(
 ) -> tuple[Cells, list[list[object]]]:
     """Change the ground box by box; an invalid box is ignored as a whole.
 
-    Returns the rock, not settled yet, and [position, reason] of every ignored box.
+    Returns the rock before it settles, and [position, reason] of every ignored box.
     """
     rock = ground(params)
     ignored: list[list[object]] = []
@@ -145,9 +146,9 @@ def box_slices(low: Sequence[int], high: Sequence[int]) -> tuple[slice, ...]:
 def settle(rock: Cells) -> tuple[Cells, Cells]:
     """Let loose rock [x, y, z] fall; return the rock afterwards, and which of its cells fell.
 
-    Pieces of rock, connected face to face, fall one after the other in the order of their first
-    cells (x outermost, z innermost), each as far as it can, until a pass moves none. A piece with a
-    cell at z = 0 stays.
+    Pieces of rock, connected by faces, fall one after the other in the order of their
+    first cells (x outermost, z innermost), each as far as it can. Passes are repeated
+    until nothing moves. A piece with a cell at z = 0 does not move.
 
     Raises:
         TooMuchWorkError: see `MOST_PARTS`.

@@ -35,7 +35,7 @@ from scbench.schemas.fluid_simulation import (
 
 # Kinds of goal that allow no visible water.
 HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
-# How far the water is from the goal, by the kind of goal.
+# Message about the progress towards each kind of goal.
 _SENTENCES = {
     "lake_surface": "The widest lake covers {part} of the {target} columns required.",
     "wide_lakes": "Lakes with a block of {goal.side} x {goal.side} columns: {part} of {target} "
@@ -56,7 +56,7 @@ _SENTENCES = {
 
 
 class Lake(NamedTuple):
-    """A body of water: cells connected face to face."""
+    """A body of water: cells connected by faces."""
 
     voxels: int
     columns: int
@@ -73,7 +73,7 @@ class Lake(NamedTuple):
 
     @property
     def main_level(self) -> int:
-        """The level with most of its cells, the lowest of equals."""
+        """The level with most of its cells; the lowest one if several are equal."""
         return self.levels.index(max(self.levels))
 
 
@@ -101,7 +101,7 @@ class Water(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """How far the water is from a goal."""
+    """The progress of the water towards a goal."""
 
     part: int
     """How much of `target` is reached."""
@@ -119,7 +119,7 @@ class Reached(NamedTuple):
 def survey(rock: Cells, water: Cells) -> Water:
     """Measure the water of a world; both arrays are boolean, [x, y, z], equally wide along x, y."""
     width = rock.shape[0]
-    # Drops start in the top layer, so that rock there keeps none away, and hides nothing.
+    # Drops start in the top layer, so rock there neither blocks nor hides anything.
     below_top = np.arange(rock.shape[2]) < rock.shape[2] - 1
     open_water = water & ~_with_cells_below(rock & below_top)
     space = padded(water)
@@ -150,7 +150,7 @@ def survey(rock: Cells, water: Cells) -> Water:
 
 
 def _with_cells_below(rock: Cells) -> Cells:
-    """Return rock and all that is below it."""
+    """Return rock and everything below it."""
     return np.flip(np.logical_or.accumulate(np.flip(rock, 2), axis=2), 2)
 
 
@@ -159,7 +159,7 @@ def _level_counts(cells: Cells) -> tuple[int, ...]:
 
 
 def reached(goal: Goal, water: Water) -> Reached:
-    """Return how far the water is from a goal."""
+    """Return the progress of the water towards a goal."""
     details: dict[str, Any] = {}
     lakes = water.lakes
     levels: list[int] = []
@@ -180,7 +180,7 @@ def reached(goal: Goal, water: Water) -> Reached:
         case LakesOnLevels():
             levels = sorted({lake.main_level for lake in lakes})
             details["levels"] = levels
-            # The goal has both numbers; the number of lakes counts first.
+            # The goal has both numbers; the number of lakes comes first.
             if len(lakes) < goal.lakes:
                 part, target = len(lakes), goal.lakes
             else:
@@ -219,7 +219,7 @@ def reached(goal: Goal, water: Water) -> Reached:
 def squares(columns: int, side: int, width: int) -> int:
     """Return the columns at the low corners of all squares of this side inside a set of columns.
 
-    The set has none at the sides of the world, so that no square wraps.
+    The set has no columns at the sides of the world, so that no square wraps.
     """
     for stride in (1, width):
         run = columns
@@ -230,10 +230,11 @@ def squares(columns: int, side: int, width: int) -> int:
 
 
 def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
-    """Find a lake that closes round a dry square: its position, and that square's low corner.
+    """Find a lake around a dry square: its position, and the square's low corner.
 
-    A lake's columns close round the regions of other columns, connected along x and y, that do not
-    reach the sides of the world. One of them must hold a square of columns without any water.
+    A lake encloses the regions of other columns (connected along x and y) that do not
+    reach the sides of the world. One of them must contain a square of columns without
+    any water.
     """
     width = water.width
     world = (1 << width * width) - 1
@@ -245,7 +246,7 @@ def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
         wet |= lake.columns
     for i, lake in enumerate(water.lakes):
         dry = world & ~lake.columns
-        # Wrapping joins only columns of the sides.
+        # Wrapping joins only columns at the sides.
         enclosed = dry & ~flood(sides, dry, (width, 1))
         corners = squares(enclosed & ~wet, side, width)
         if corners:

@@ -1,6 +1,6 @@
 """Queries about a fluid simulation: where water remains after rain on some earthworks.
 
-Observations are figures of the world. They do not say how far the goal is met.
+Observations are measurements of the world. They do not reveal how far the goal is met.
 """
 
 from collections.abc import Sequence
@@ -45,13 +45,13 @@ class World(NamedTuple):
     """[position, reason] of every box that was ignored."""
 
 
-# The last worlds are kept for queries about their levels.
+# The last worlds are cached for queries about their levels.
 @lru_cache(maxsize=2)
 def world_after(params: Params, plan: Earthworks) -> World:
     """Return the world after the rain.
 
     Raises:
-        QueryError: there are too many boxes, or the world takes too much work.
+        QueryError: there are too many boxes, or the world needs too much work.
     """
     if params.max_boxes is not None and len(plan) > params.max_boxes:
         raise QueryError(
@@ -113,7 +113,7 @@ class Rain(Query):
 
 
 def wet_levels(levels: tuple[int, ...]) -> dict[str, int]:
-    """Return how many voxels of water are on each level that has some, by z as text."""
+    """Return the voxels of water on each wet level, by z as text."""
     return {str(z): count for z, count in enumerate(levels) if count}
 
 
@@ -126,7 +126,7 @@ def cell_bounds(cells: Cells) -> dict[str, list[int]]:
 
 
 def first_columns(columns: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Return how many columns there are, and the first few."""
+    """Return the number of columns, and the first few."""
     first = [list(column) for column in columns[:_PLACES]]
     return {"count": len(columns), "first": first}
 
@@ -178,5 +178,5 @@ class Level(Query):
         return {"rows": ["".join(row) for row in piece.T]}
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 QUERIES = (Rain, Level)

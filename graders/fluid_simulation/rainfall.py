@@ -1,7 +1,7 @@
-"""Rain on a rigid world, drop by drop, and the water that stays.
+"""Rain on a rigid world, drop by drop, and the water that remains.
 
-The rules are those of the specification (fluid_simulation, sections 3 and 4, filling the last
-discovered cell first). What makes it fast changes none of them:
+The rules come from the specification (fluid_simulation, sections 3 and 4, filling the
+last discovered cell first). These facts make it fast without changing the rules:
 
 - Rock is rigid and water never leaves, so the cells that drops of one level can reach together (a
   pool) are fixed, and the cells a drop can fall from (exits) only become fewer.
@@ -29,9 +29,10 @@ from scbench.graders.fluid_simulation.earthworks import (
 # Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is
 # full.
 Fate = Literal["rests", "side", "bottom", "full"]
-# Most cells of all searches; a lake that fills the largest world takes a quarter of this.
+# Maximum cells in all searches; a lake that fills the largest world needs a quarter of
+# this.
 MOST_STEPS = 60_000_000
-# Cells in search orders kept for another drop.
+# Maximum cells in search orders stored for later drops.
 _MAX_CACHED = 1_000_000
 
 
@@ -47,7 +48,7 @@ class Rained(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Cells of one level that drops can reach from each other."""
+    """Connected cells of one level that drops can reach."""
 
     cells: int
     leaks: bool
@@ -85,7 +86,7 @@ class Layer:
 
     Args:
         free: boolean array [x, y] of the cells without rock.
-        below: the same of the level below.
+        below: the same for the level below.
     """
 
     def __init__(self, free: Cells, below: Cells) -> None:
@@ -94,14 +95,16 @@ class Layer:
         self.open = pack(free & inner)
         self.side = pack(free & ~inner)
         self.exits = pack(free & below & inner)
-        # Cells by their distance to an exit, as far as was needed, and the cells beyond.
+        # Cells by their distance to an exit, as far as needed so far, and the cells
+        # beyond.
         self.ways: list[int] = []
         self.beyond = 0
-        # One byte for each cell: whether it has no rock, and whether it has no water either.
+        # One byte for each cell: whether it is free of rock, and whether it is also
+        # free of water.
         self.passable = (free & inner).tobytes()
         self.dry = bytearray(self.passable)
         self.pools: list[Pool] = []
-        # By the cell where a drop lands.
+        # The keys are cells where drops land.
         self.pool_of: dict[int, Pool] = {}
         self.exit_of: dict[int, int] = {}
         self.orders: dict[int, list[int]] = {}
@@ -160,7 +163,7 @@ class Rain:
             cells = flood(seed, level.open, self.strides)
             leaks = bool(neighbours(cells, self.strides) & level.side)
             pool = Pool(cells, leaks)
-            # A start in rock joins pools that are otherwise apart.
+            # A start in rock joins pools that are otherwise separate.
             if level.passable[cell]:
                 level.pools.append(pool)
         level.pool_of[cell] = pool
@@ -173,7 +176,7 @@ class Rain:
         if not ways:
             ways.append(level.exits)
             level.beyond = level.open ^ level.exits
-        # The distance of the nearest exit, less one.
+        # The distance of the nearest exit, minus one.
         k = 0
         while not ways[k] & around:
             k += 1
@@ -212,7 +215,7 @@ class Rain:
             last = order.pop()
             if level.dry[last]:
                 level.dry[last] = 0
-                # Nothing falls through water: the cell above is no exit any more.
+                # Nothing falls through water, so the cell above is no longer an exit.
                 if z + 1 < len(self.levels) and self.levels[z + 1].passable[last]:
                     self.levels[z + 1].exits ^= 1 << last
                     self.levels[z + 1].ways.clear()
@@ -220,7 +223,7 @@ class Rain:
         return "full"
 
     def _keep(self, level: Layer, cell: int, order: list[int]) -> None:
-        """Keep a search order for further drops on the same cell; forget all if they get many."""
+        """Store a search order for further drops on a cell; forget all if there are too many."""
         self.cached += len(order)
         if self.cached > _MAX_CACHED:
             for cache_level in self.levels:
@@ -240,7 +243,8 @@ def discovery_order(start: int, passable: bytes, width: int) -> list[int]:
     unseen[start] = 0
     order = [start]
     add = order.append
-    # A loop over the four steps would take a third more time; most of the rain's time goes here.
+    # A loop over the four steps would be a third slower, and most of the time is spent
+    # here.
     for cell in order:  # grows meanwhile
         after = cell + width
         if unseen[after]:

@@ -1,4 +1,4 @@
-"""Does the answer list exactly the leaves that share a piece of a side or face with the target?
+"""Grades whether an answer lists exactly the neighbours of the target.
 
 Intervals are compared as integers, in units of the smallest one. Labels are strings, in any order,
 without repeats.
@@ -62,7 +62,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     fault = counted(len(repeats), "label is", "labels are")
     _forbid_labels(checks, "repeats", repeats, f"{fault} listed more than once")
     stray = labels - truth.leaves
-    # In a whole tree, a label of no leaf and no inner box begins with the label of a leaf.
+    # In a complete tree, a label that is neither a leaf nor an inner box begins with a
+    # leaf's label.
     below = _shortened(stray - truth.inner)
     fault = counted(len(below), "label continues", "labels continue")
     _forbid_labels(checks, "tree", below, f"{fault} the label of a leaf")
@@ -113,7 +114,7 @@ def _forbid_labels(
 
 @lru_cache(maxsize=256)
 def truth_of(params: Params) -> Truth:
-    """Return the labels of an instance; they are cached for further answers to it."""
+    """Return the labels of an instance, cached for further answers to it."""
     touch = contacts(
         params.leaves, params.axis_cycle, AXES[params.dimension], params.target
     )
@@ -147,7 +148,7 @@ def contacts(
 
 
 def touching_axes(a: Box, b: Box) -> int | None:
-    """Return along how many axes two boxes only touch, or None if they have no point in common.
+    """Return the number of axes along which two boxes only touch; None if they are separate.
 
     1 is contact along a piece of a side or face, 2 or more contact at an edge or corner, 0 overlap.
     """

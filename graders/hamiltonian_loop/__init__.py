@@ -1,4 +1,4 @@
-"""Are the listed cells, in this order, a closed tour of all free cells?
+"""Grades whether the listed cells, in this order, are a closed tour of all free cells.
 
 Every rule is checked in integers, on the blocked cells that the prompt shows. Any tour that
 keeps the rules is right. Positions in messages and details are places in the answer's list, from 0.
@@ -116,7 +116,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def frame_of(params: Params) -> Frame:
-    """Return the cells of an instance; they are cached for further answers to it."""
+    """Return the cells of an instance, cached for further answers to it."""
     square = grid((params.size, params.size), 1)
     blocked = frozenset(params.blocked)
     free = frozenset(square.codes) - blocked

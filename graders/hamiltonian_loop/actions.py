@@ -1,4 +1,4 @@
-"""A path that is extended cell by cell, and shortened again."""
+"""Extending and shortening a path cell by cell."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -12,9 +12,9 @@ from scbench.schemas.base import Int, WholeIndexPair
 from scbench.schemas.hamiltonian_loop import Params
 
 BUDGET = 100
-# Most rows and columns of the map.
+# Maximum rows and columns of the map.
 _MAP = 40
-# Most dead cells in an observation.
+# Maximum dead cells in an observation.
 _DEAD = 12
 Cells = Annotated[tuple[WholeIndexPair, ...], Field(min_length=1, max_length=100)]
 
@@ -61,7 +61,7 @@ class Play:
         span = range(1, self._size + 1)
         all_cells = [(x, y) for y in span for x in span]
         blocked = set(params.blocked)
-        # The first in reading order starts the path.
+        # The first free cell in reading order starts the path.
         free = [cell for cell in all_cells if cell not in blocked]
         self._free: frozenset[Cell] = frozenset(free)
         self._path: list[Cell] = [free[0]]
@@ -132,5 +132,5 @@ class Play:
         }
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 ACTIONS = (Go, Ask, Back)

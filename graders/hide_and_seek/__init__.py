@@ -1,8 +1,8 @@
-"""Does the sniper see anybody?
+"""Grades whether the sniper sees anybody.
 
-Rays through the middles of the pixels of a picture taken from the sniper's eye decide. People
-overlap if their boxes do. The picture that the paper graded, from a camera moved to fit the scene,
-is only for comparison.
+Rays from the sniper's eye through the middles of a picture's pixels decide this. People
+overlap if their boxes overlap. The paper graded a picture from a camera moved to fit
+the scene; that picture is only for comparison.
 """
 
 from functools import lru_cache
@@ -53,7 +53,7 @@ CHECKS = {
 TOLERANCE = 1e-9
 # Answers with more people are not graded: time grows with the square of their number.
 MAX_PEOPLE = 2000
-# People that a sentence names.
+# Maximum number of people named in a sentence.
 _NAMED = 10
 # Entries of lists in details and metrics.
 _MAX_PAIRS = 50
@@ -61,7 +61,7 @@ _MAX_PLACES = 2000
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 less the penalty for every pixel that shows a person; 0 if a rule is broken."""
+    """Return 1 minus the penalty for every pixel that shows a person; 0 if a rule is broken."""
     count = len(answer.people)
     checks = Checklist(CHECKS)
     if count > MAX_PEOPLE:
@@ -86,7 +86,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     inside = np.asarray((np.abs(xy) <= reach[:2]).all(axis=1))
     _forbid_people(checks, "clear_of_building", inside, "overlaps the building")
     legal = checks.all_passed
-    # People who are too far away are left out of the picture, wherever they are.
+    # People who are too far away are left out of the picture.
     near = np.nonzero(~far)[0]
     figures = judge_view(checks, params, xy, near)
     pixels = figures["visible_pixels"]
@@ -128,7 +128,8 @@ def judge_view(
     checks: Checklist, params: Params, xy: Floats, near: NDArray[np.intp]
 ) -> dict[str, Any]:
     """Check that the sniper sees none of the people with these indices; return the metrics."""
-    # For every pixel the place in ``near`` of the person it shows, or a negative number.
+    # For every pixel, the position in ``near`` of the visible person, or a negative
+    # number.
     person_of = picture(true_camera(params), *boxes(params, xy[near])) - 1
     rows, columns = np.nonzero(person_of >= 0)
     people = person_of[rows, columns]
@@ -171,9 +172,10 @@ def boxes(params: Params, xy: Floats) -> tuple[Floats, Floats]:
 
 
 def fitted_view_pixels(params: Params, xy: Floats) -> int:
-    """Return how many pixels show people in the picture that the paper graded.
+    """Return the number of pixels that show people in the paper's picture.
 
-    It decides nothing and takes longer than the verdict, so it is made for pictures alone.
+    It affects no score and takes longer than the verdict, so it is computed only for
+    pictures.
     """
     low, high = boxes(params, xy)
     paper_camera = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))

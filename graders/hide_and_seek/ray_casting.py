@@ -1,7 +1,7 @@
 """Pictures of boxes as a camera sees them, by one ray through the middle of every pixel.
 
-Rays take only sums, products, quotients and square roots of doubles, one array element at a time,
-so that every machine decides every pixel in the same way.
+Rays use only sums, products, quotients and square roots of doubles, element by element,
+so every machine gives the same pixels.
 """
 
 import math
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 XYZ = tuple[float, float, float]
-# In a picture: no box.
+# Value of a pixel without a box.
 NOTHING = -1
 # The last digits of a tangent differ between libraries.
 _TANGENT_DIGITS = 12
-# Bends a ray along a slab by less than any digit, instead of dividing by 0.
+# Tilts a ray parallel to a slab by a negligible amount, to avoid dividing by 0.
 _TINY = 1e-300
 
 
@@ -45,9 +45,10 @@ class Camera(NamedTuple):
 def camera(
     eye: Sequence[float], look_at: Sequence[float], angle: float, image: Sequence[int]
 ) -> Camera:
-    """Return a camera at ``eye`` with ``look_at``, not straight above or below it, in the middle.
+    """Return a camera at ``eye`` that looks at ``look_at``, which is not straight above or below.
 
-    ``angle`` is that between top and bottom of the picture, in degrees; ``image`` columns and rows.
+    ``angle`` is the angle between top and bottom of the picture in degrees; ``image``
+    has its columns and rows.
     """
     forward = _unit_vector([t - e for t, e in zip(look_at, eye, strict=True)])
     fx, fy, fz = forward
@@ -86,11 +87,11 @@ def _as_point(vector: Sequence[float]) -> XYZ:
 
 
 def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
-    """Return (rows, columns) which box each pixel shows: the nearest one's index, or `NOTHING`.
+    """Return (rows, columns) the index of the nearest box in each pixel, or `NOTHING`.
 
-    If boxes are equally near, the first counts. ``low`` and ``high`` (n, 3) are corners of the
-    boxes with the smallest and the largest coordinates; every box lies completely in front of the
-    camera.
+    If boxes are equally near, the first one is used. ``low`` and ``high`` (n, 3) are
+    corners of the boxes with the smallest and the largest coordinates; every box lies
+    completely in front of the camera.
     """
     columns, rows = view.image
     owner = np.full((rows, columns), NOTHING, dtype=np.int32)
@@ -114,10 +115,10 @@ def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
 def _box_hits(
     view: Camera, sideways: Floats, upwards: Floats, low: Floats, high: Floats
 ) -> tuple[Floats, Mask]:
-    """Return where rays enter a box, in units of the distance along the view, and which do."""
+    """Return the distance along the view at which rays enter a box, and a mask of these rays."""
     entry: Floats | float = 0.0
     leave: Floats | float = np.inf
-    # The box is where three slabs meet.
+    # The box is the intersection of three slabs.
     for axis in range(3):
         ray = view.forward[axis] + view.right[axis] * sideways
         ray = ray + view.up[axis] * upwards
@@ -131,7 +132,7 @@ def _box_hits(
 
 
 def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
-    """Return the part of the picture that each box can show in: columns and rows, from and to."""
+    """Return the ranges of columns and rows in which each box can be visible."""
     ends = np.stack([low, high])
     corners = np.stack(
         [
@@ -147,7 +148,7 @@ def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     columns, rows = view.image
     u = (aside / ahead / view.across + 1) * columns / 2
     v = (1 - above / ahead / view.tangent) * rows / 2
-    # A pixel more on each side than needed, so that rounding cannot lose one.
+    # One more pixel on each side, so that rounding cannot lose any.
     bounds = [
         np.clip(np.floor(u.min(1)) - 1, 0, columns),
         np.clip(np.ceil(u.max(1)) + 1, 0, columns),

@@ -1,8 +1,9 @@
-"""Grade a path through a box by its legality, its length and the food on it.
+"""Grades a path through a box by its legality, its length and the food on it.
 
-A path with an illegal move scores 0. A legal path scores by its length, divided by one more than
-the number of missed food items. In a box with walls, 98 % of the free cells count as all of them.
-Food on the start is eaten. Positions in messages and details count from 0 in the answer's list.
+A path with an illegal move scores 0. The score of a legal path depends on its length,
+divided by one plus the number of missed food items. In a box with walls, 98 % of the
+free cells are enough. Food on the start cell is eaten. Positions in messages and
+details count from 0 in the answer's list.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ CHECKS = {
     "food": "All food is eaten.",
 }
 
-# Share of the free cells that counts as all of them where there are walls.
+# Share of the free cells that is enough in boxes with walls.
 _ENOUGH = 0.98
 
 
@@ -54,7 +55,7 @@ class Frame(NamedTuple):
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the share of the box that a legal path fills, over one more than the missed food."""
+    """Return the share of the box that a legal path fills, over one plus the missed food."""
     frame = frame_of(params)
     cells = [place["pos"] for place in answer.path]
     length = len(cells)
@@ -99,7 +100,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=64)
 def frame_of(params: Params) -> Frame:
-    """Return the box of an instance, kept for the next answers to it."""
+    """Return the box of an instance, cached for further answers to it."""
     box = grid(params.size, 0)
     free = len(box.codes) - len(params.walls)
     odd = sum(sum(cell) % 2 for cell in box.codes.keys() - set(params.walls))
@@ -118,7 +119,7 @@ def frame_of(params: Params) -> Frame:
 
 
 def most_cells(frame: Frame) -> int:
-    """Return the most cells of a path that is graded."""
+    """Return the maximum number of cells in a graded path."""
     return 4 * frame.free + 1000
 
 
@@ -169,7 +170,7 @@ def judge_moves(
     if not frame.walls.isdisjoint(codes):
         entered = [i for i, code in enumerate(codes) if code in frame.walls]
     forbid_cells("walls", entered, "is a wall", "are walls")
-    # Moves to and from cells without a place in the box.
+    # Moves to and from cells outside the box.
     unjudged = set(misshapen).union(i + 1 for i in misshapen)
     apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
     checks.forbid_many(

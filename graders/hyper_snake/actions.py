@@ -62,5 +62,5 @@ class Play:
         return not self._trail.ways_on()
 
 
-# Last, because it names the class above.
+# At the end, because it refers to the class above.
 ACTIONS = (Move,)

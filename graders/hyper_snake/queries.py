@@ -1,6 +1,6 @@
 """Queries about a snake's box: whether a path is legal, and which cells are free at its end.
 
-A path may begin anywhere. Observations do not say what it would score.
+A path may begin anywhere. Observations do not reveal its score.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
 
 BUDGET = 30
-# Cells of a path, and food that is listed.
+# Maximum cells in a path, and maximum listed food items.
 _MAX_CELLS = 5000
 _FOOD = 12
 Cells = tuple[Annotated[tuple[WholeNumber, ...], Field(max_length=16)], ...]
@@ -36,7 +36,7 @@ class Trail:
         self._visited: set[int] = set()
 
     def follow(self, cells: Sequence[Cell]) -> str:
-        """Continue through cells up to the first that is not legal; return why it is not."""
+        """Continue through cells up to the first illegal one; return the reason."""
         for cell in cells:
             wrong = self.obstacle(cell)
             if wrong:
@@ -69,7 +69,7 @@ class Trail:
         return self._free_neighbours(self.cells[-1])
 
     def look(self) -> Observation:
-        """Return the end of the path, and the cells and food that are not visited."""
+        """Return the end of the path, and the unvisited cells and food."""
         end = self.cells[-1]
         reached = reachable(end, self._free_neighbours) - {end}
         codes = self.frame.grid.codes
@@ -117,7 +117,7 @@ class Walk(Query):
     path: Annotated[Cells, Field(min_length=1, max_length=_MAX_CELLS)]
 
     def observe(self, params: Params) -> Observation:
-        """Return how far the path is legal, and the view from there."""
+        """Return the legal part of the path, and the view from its end."""
         trail = Trail(params)
         wrong = trail.follow(self.path)
         if not trail.cells:
@@ -125,5 +125,5 @@ class Walk(Query):
         return {"wrong": wrong} | trail.look()
 
 
-# Last, because it names the class above.
+# At the end, because it refers to the class above.
 QUERIES = (Walk,)

@@ -1,8 +1,8 @@
-"""Grade a tower of digits: whether it can be printed, whether it is a prime, and its length.
+"""Grades a tower of digits: whether it can be printed, whether it is a prime, and its length.
 
-Every digit counts in the orientation that the answer names; a 3 on its long side has two names. The
-score compares the number of digits with the longest number known. Heights are in tenths of a
-millimetre; positions count from 0 at the bottom.
+Every digit is graded in the orientation given in the answer; a 3 on its long side has
+two names. The score compares the number of digits with the longest known number.
+Heights are in tenths of a millimetre; positions count from 0 at the bottom.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ CHECKS = {
 # Far more than any tower can have; longer numbers are not tested for primality.
 MAX_DIGITS = 1000
 _LETTERS = "abcdefg"
-# Where each of the segments a to g goes.
+# Ends of each of the segments a to g.
 _TURNS: Mapping[str, str] = {
     "flat": "abcdefg",
     "flippedX": "afedcbg",
@@ -52,7 +52,7 @@ _TURNS: Mapping[str, str] = {
 
 
 class Stand(Enum):
-    """How a digit is printed."""
+    """The pose in which a digit is printed."""
 
     FLAT = "flat"
     ON_SIDE = "on its long side"
@@ -70,8 +70,8 @@ class Pose(NamedTuple):
     segments: frozenset[str] = frozenset()
 
 
-# The tables of stands follow the class that they name.
-# What each adds to the tower, the air above it included, in tenths of a millimetre.
+# These tables follow the class that they use. Height that each pose adds to the tower,
+# including the air above, in tenths of a millimetre.
 HEIGHTS: Mapping[Stand, int] = {
     Stand.FLAT: 12,
     Stand.ON_SIDE: 112,
@@ -137,7 +137,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def judge_number(checks: Checklist, params: Params, number: str) -> None:
-    """Check the number, whatever the tower is like."""
+    """Check the number independently of the tower."""
     checks.expect(
         "leading_zero", not number.startswith("0"), "The number begins with 0."
     )
@@ -195,20 +195,20 @@ def judge_tower(
 
 
 def digit_at(items: Sequence[PrintedDigit], i: int) -> str:
-    """Return the digit at a position in words."""
+    """Return a description of the digit at a position."""
     return f"{items[i].digit} ({items[i].orientation}) at position {i}"
 
 
 @cache
 def pose(digit: int, orientation: Orientation, segments: str) -> Pose | None:
-    """Return how a digit is printed; None if that is impossible.
+    """Return the pose of a digit; None if it cannot be printed.
 
-    ``segments`` are the digit's before it is turned, as letters.
+    ``segments`` are the digit's segments before turning, as letters.
     """
     if orientation in _TURNS:
         goes = dict(zip(_LETTERS, _TURNS[orientation], strict=True))
         return Pose(Stand.FLAT, frozenset(goes[segment] for segment in segments))
-    # A 1 turned so is the same bar as when flat.
+    # A 1 turned like this is the same bar as a flat one.
     if (digit, orientation) == (1, "rotate90Y"):
         return Pose(Stand.FLAT, frozenset(segments))
     stand = _UPRIGHT.get((digit, orientation))
@@ -221,7 +221,7 @@ def rests(upper: Pose, lower: Pose) -> bool:
         return upper.stand is Stand.ON_END
     match upper.stand:
         case Stand.FLAT:
-            # Every bar needs one below it.
+            # Every bar needs a bar below it.
             return upper.segments <= lower.segments
         case Stand.ON_SIDE:
             return {"b", "c"} <= lower.segments or {"e", "f"} <= lower.segments
@@ -232,7 +232,7 @@ def rests(upper: Pose, lower: Pose) -> bool:
 
 
 def groups(number: str, length: int) -> list[str]:
-    """Cut a number into groups from its end; the first one may be shorter."""
+    """Split a number into groups from its end; the first one may be shorter."""
     first = len(number) % length
     full_groups = [number[i : i + length] for i in range(first, len(number), length)]
     if first:

@@ -1,8 +1,9 @@
-"""Grade bricks by whether they can be built, and by how well they fill the target.
+"""Grades bricks by whether they can be built and how well they fill the target.
 
 Every brick is moved exactly to its layer first. Plans are compared as polygons, and studs in the
-frame of the brick listed first. Support goes along any path of joints. Volumes are compared with
-the ideal body, integrated along z. Indices count from 0 in the answer's list.
+frame of the brick listed first. Support is passed on along any path of joints. Volumes
+are compared with the ideal body, integrated along z. Indices count from 0 in the
+answer's list.
 """
 
 from typing import Any
@@ -54,15 +55,16 @@ CHECKS = {
 
 # Answers with more bricks are not graded: time grows with their number.
 MAX_BRICKS = 20_000
-# Bricks that do not overlap have fewer neighbours: about 37 in a solid block.
+# Neighbours allowed per brick; without overlaps there are fewer, about 37 in a solid
+# block.
 PAIRS_PER_BRICK = 60
-# Pairs that may be compared in addition, however few bricks there are.
+# Additional pairs that may be compared for any number of bricks.
 PAIRS_FREE = 10_000
-# How far a centre of gravity may lie outside its support, in millimetres.
+# Maximum distance of a centre of gravity outside its support, in millimetres.
 TIP_SLACK = 0.001
-# Weight of the volume that only one of bricks and target has.
+# Weight of the volume that is only in the bricks or only in the target.
 DIFFERENCE_WEIGHT = 0.5
-# Bricks farther out are outside every target, and not compared with others.
+# Bricks farther out are outside every target and are not compared with others.
 _ARENA = 10_000.0
 _OFF_GRID = ("pair of joined bricks is", "pairs of joined bricks are")
 # Entries of lists in the metrics.
@@ -108,7 +110,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 def as_boxes(bricks: Bricks, centre: tuple[float, ...]) -> Boxes:
     """Return bricks as boxes, each with the place of the target's axis as seen from the brick."""
-    # Coordinates may be anything; what is far away stays far away.
+    # Coordinates may be anything; far bricks stay far away.
     x = np.clip(bricks.x, -_ARENA, _ARENA) - centre[0]
     y = np.clip(bricks.y, -_ARENA, _ARENA) - centre[1]
     z = np.clip(bricks.z, -_ARENA, _ARENA)
@@ -145,11 +147,11 @@ def judge_places(checks: Checklist, target: Body, boxes: Boxes) -> None:
 
 
 def judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
-    """Check for repeated bricks; return the first of each, without those that are far away."""
+    """Check for repeated bricks; return the first of each, except far ones."""
     far = np.max(np.abs(np.stack(bricks[:3])), axis=0) > _ARENA
     near = np.flatnonzero(~far)
     x, y, z, angle = (values[near] for values in bricks[:4])
-    # Equal to a tenth of a millimetre and to a degree.
+    # Equal up to a tenth of a millimetre and a degree.
     keys = np.rint(np.stack([10 * x, 10 * y, 10 * z, np.rint(angle) % 180], axis=1))
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     earlier = near[first[group.ravel()]]
@@ -190,7 +192,8 @@ def judge_structure(
     overlapping = judge_overlap(checks, clash, names)
     label = groups(count, joints(pairs))
     misaligned = judge_studs(checks, bricks, label, names)
-    # A brick that sinks into the table counts as in the lowest layer; another check reports it.
+    # A brick that sinks into the table counts as part of the lowest layer; another
+    # check reports it.
     ground = bricks.z < HEIGHT
     grounded = np.zeros(count, dtype=bool)
     grounded[label[ground]] = True
@@ -222,7 +225,7 @@ def judge_structure(
 
 
 def judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list[int]]:
-    """Check that no bricks overlap; return the pairs that do."""
+    """Check that no bricks overlap; return the overlapping pairs."""
     index_pairs = np.stack([names[clash.lower], names[clash.upper]], axis=1)
     overlapping: list[list[int]] = index_pairs.tolist()
     checks.forbid_many(
@@ -244,7 +247,7 @@ def judge_studs(
     misaligned = [
         [int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)
     ]
-    # The search ends with so many pairs, so there may be more.
+    # The search stops at this many pairs, so there may be more.
     at_least = "At least " if len(misaligned) == _MAX_ENTRIES else ""
     checks.forbid(
         "studs",

@@ -18,13 +18,13 @@ from scbench.graders.lego_hemispherical_shell.target import (
 from scbench.graders.shared.mesh_topology import components
 
 Indices = NDArray[np.int64]
-# Half the length and half the width of a plan.
+# Half the length and half the width of a brick's plan.
 HALF = (16.0, 8.0)
 HEIGHT = 9.6
 VOLUME = 4915.2
-# How far a middle may be above or below that of its layer, in millimetres.
+# Maximum vertical distance of a brick's middle from its layer's, in millimetres.
 LAYER_SLACK = 0.96
-# A lower middle is a brick that sinks into the table.
+# A brick with a lower middle sinks into the table.
 LOWEST = 4.7
 # Distance between studs.
 STUD = 8.0
@@ -34,14 +34,14 @@ CONTACT_GAP = 0.5
 CONTACT_AREA = 1.0
 # Bricks in contact are joined if their plans share at least this area: half of a stud's square.
 JOINT_AREA = STUD * STUD / 2
-# How far a brick may be off the stud grid of another along each side.
+# Maximum offset of a brick from another's stud grid along each side.
 OFF_GRID = 0.5
-# The same for its angle, in degrees.
+# Maximum difference of its angle, in degrees.
 OFF_ANGLE = 1.0
 # Middles that are farther apart than this, in plan, belong to plans that do not meet.
 _REACH = 36.0
-# Sides of the cells in which neighbours of a brick are looked for: bricks that meet are in the same
-# cell or in cells that touch.
+# Side of the cells in which neighbours are searched: bricks that meet are in the same
+# or adjacent cells.
 CELL = (_REACH, _REACH, HEIGHT + CONTACT_GAP)
 # Tolerance at every limit for rounding errors.
 _DUST = 1e-9
@@ -59,7 +59,7 @@ class Bricks(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[tuple[float, ...]]) -> "Bricks":
-        """Make bricks from x, y, z of their middles and their rotations in degrees."""
+        """Return bricks with these middles (x, y, z) and rotations in degrees."""
         x, y, z, turn = np.array(rows, dtype=np.float64).reshape(-1, 4).T
         angle = np.mod(turn, 180.0)
         # A tiny negative angle gives 180.
@@ -73,17 +73,17 @@ class Bricks(NamedTuple):
         return Bricks(*(values[indices] for values in self))
 
     def layer_middles(self) -> Floats:
-        """Return for each brick the z of the layer that is nearest to it."""
+        """Return the z of the nearest layer for each brick."""
         layer = np.maximum(np.rint((self.z - HEIGHT / 2) / HEIGHT), 0.0)
         return HEIGHT / 2 + HEIGHT * layer
 
     def off_layer(self) -> Mask:
-        """Return which bricks are in no layer."""
+        """Return a mask of the bricks in no layer."""
         too_far = np.abs(self.z - self.layer_middles()) > LAYER_SLACK + _DUST
         return too_far | (self.z < LOWEST - _DUST)
 
     def in_layers(self) -> "Bricks":
-        """Return the bricks, moved exactly to their layers; those in no layer stay."""
+        """Return the bricks moved exactly to their layers; bricks in no layer stay."""
         z = np.where(self.off_layer(), self.z, self.layer_middles())
         return self._replace(z=z)
 
@@ -97,7 +97,7 @@ class Bricks(NamedTuple):
         return np.stack([x, y], -1)
 
     def seen_from(self, i: Indices, j: Indices) -> tuple[Floats, Floats]:
-        """Return where the middles of bricks j are in the frames of bricks i."""
+        """Return the middles of bricks j in the frames of bricks i."""
         dx, dy = self.x[j] - self.x[i], self.y[j] - self.y[i]
         return self.cos[i] * dx + self.sin[i] * dy, self.cos[i] * dy - self.sin[i] * dx
 
@@ -135,10 +135,10 @@ class Stance(NamedTuple):
 
 
 def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
-    """Return the pairs whose plans meet and between whose heights there is no gap.
+    """Return the pairs whose plans meet without a vertical gap.
 
-    No brick is farther than 100 m from the origin. None is returned if more pairs than
-    ``max_pairs`` would have to be looked at.
+    No brick is farther than 100 m from the origin. Returns None if more pairs than
+    ``max_pairs`` would have to be compared.
     """
     ix = np.floor(bricks.x / CELL[0]).astype(np.int64)
     iy = np.floor(bricks.y / CELL[1]).astype(np.int64)
@@ -157,7 +157,8 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     begin, end = np.stack(begins), np.stack(ends)
     if int((end - begin).sum()) > max_pairs:
         return None
-    # One entry for each brick of each run: its place, and that of the brick the run belongs to.
+    # One entry for each brick of each run: its position, and the position of the brick
+    # that the run belongs to.
     count = (end - begin).ravel()
     run = np.repeat(np.arange(len(count)), count)
     place_in_run = np.arange(len(run)) - (np.cumsum(count) - count)[run]
@@ -167,12 +168,12 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
 
 
 def _cell_count(cells: Indices) -> int:
-    """Return the cells along one axis of a grid with an empty one at either end."""
+    """Return the cells along one axis of a grid that has an empty cell at each end."""
     return int(np.ptp(cells)) + 3 if len(cells) else 3
 
 
 def _measure_pairs(bricks: Bricks, i: Indices, j: Indices) -> Pairs:
-    # Digits beyond the ninth are what adding up layers of 9.6 leaves.
+    # Digits beyond the ninth are rounding errors from adding up layers of 9.6.
     depth = np.round(HEIGHT - np.abs(bricks.z[i] - bricks.z[j]), 9)
     distance = np.hypot(bricks.x[i] - bricks.x[j], bricks.y[i] - bricks.y[j])
     near = (depth > -CONTACT_GAP) & (distance < _REACH)
@@ -198,7 +199,8 @@ def shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
         overlap = half_i + half_j - np.abs(distance)
         shorter = 2 * np.minimum(half_i, half_j)
         area *= np.maximum(np.minimum(overlap, shorter), 0.0)
-    # All others are cut as polygons, if their shadows on the sides of both overlap.
+    # All others are intersected as polygons, if their projections on the sides of both
+    # overlap.
     crooked = np.flatnonzero(~aligned)
     area[crooked] = 0.0
     meet_i = _may_meet(bricks, i[crooked], j[crooked])
@@ -209,7 +211,7 @@ def shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
         corner_bricks, places = np.unique(ends, return_inverse=True)
         plans = np.asarray(shapely.polygons(bricks.take(corner_bricks).plans()))
         first, second = np.split(places, 2)
-        # Coordinates of next to nothing make GEOS divide by zero, which it survives.
+        # Tiny coordinates make GEOS divide by zero, which is harmless.
         with np.errstate(all="ignore"):
             overlaps = shapely.intersection(plans[first], plans[second])
             area[crooked] = shapely.area(overlaps)
@@ -233,14 +235,14 @@ def joints(pairs: Pairs) -> Pairs:
 
 
 def groups(count: int, pairs: Pairs) -> Indices:
-    """Return for each brick the smallest index among all that are joined to it by pairs."""
+    """Return for each brick the smallest index among all bricks joined to it."""
     label = components(count, np.stack([pairs.lower, pairs.upper], axis=1))
     _, first = np.unique(label, return_index=True)
     return first[label]
 
 
 def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
-    """Return which pairs are not on one stud grid, that of the first brick."""
+    """Return a mask of the pairs that are not on the first brick's stud grid."""
     turn = np.mod(bricks.angle[second] - bricks.angle[first], 90.0)
     bad = np.minimum(turn, 90.0 - turn) > OFF_ANGLE + _DUST
     for offset in bricks.seen_from(first, second):
@@ -249,15 +251,15 @@ def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
 
 
 def misfits(bricks: Bricks, label: Indices, max_pairs: int) -> list[tuple[int, int]]:
-    """Return pairs of bricks of one group that are not on one stud grid, that of the first.
+    """Return pairs of bricks in one group whose second is not on the first one's stud grid.
 
-    For the labels see `groups`; with ``max_pairs`` pairs the search ends.
+    For the labels see `groups`; the search stops at ``max_pairs`` pairs.
     """
     pairs: list[tuple[int, int]] = []
     order = np.argsort(label, kind="stable")
     _, starts = np.unique(label[order], return_index=True)
     for members in np.split(order, starts[1:]):
-        # The quick test spares most groups the comparison of all pairs.
+        # For most groups, the quick test makes comparing all pairs unnecessary.
         if len(members) <= 1 or _on_one_grid(bricks, members):
             continue
         for place, brick in enumerate(members[:-1].tolist()):
@@ -270,12 +272,13 @@ def misfits(bricks: Bricks, label: Indices, max_pairs: int) -> list[tuple[int, i
 
 
 def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
-    """Return whether bricks of one angle all fit; False if their angles differ at all."""
+    """Return whether bricks of equal angle all fit; False if their angles differ at all."""
     turn = np.mod(bricks.angle[members] - bricks.angle[members[0]], 90.0)
     if np.any(np.minimum(turn, 90.0 - turn) > 0):
         return False
     for offset in bricks.seen_from(np.full(len(members), members[0]), members):
-        # On a circle of 8 mm, all are within 0.5 of each other if an arc so long holds them.
+        # On a circle of 8 mm, all are within 0.5 of each other if an arc of this length
+        # contains them.
         places = np.sort(np.mod(offset, STUD))
         gap = max(float(np.diff(places).max()), STUD - float(places[-1] - places[0]))
         if STUD - gap > OFF_GRID + _DUST:
@@ -284,7 +287,7 @@ def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
 
 
 def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
-    """Return the balance of each group of more than one brick, one of them on the ground.
+    """Return the balance of each group of several bricks, at least one of them on the ground.
 
     For the labels see `groups`; ``ground`` says which bricks are on the ground.
     """

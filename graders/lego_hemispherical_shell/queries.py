@@ -1,4 +1,4 @@
-"""Queries about a few bricks: which overlap or are joined, and how much is in the target.
+"""Queries about a few bricks: overlaps, joints, and the share in the target.
 
 A query has far fewer bricks than the smallest shell, so all queries together reveal less about an
 answer than grading it would.
@@ -90,5 +90,5 @@ def area_rows(pairs: Pairs) -> list[tuple[int, int, float]]:
     return list(zip(pairs.lower.tolist(), pairs.upper.tolist(), areas, strict=True))
 
 
-# Last, because it names the class above.
+# At the end, because it refers to the class above.
 QUERIES = (BricksTogether,)

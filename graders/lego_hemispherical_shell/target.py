@@ -1,8 +1,9 @@
 """The target of an instance as a body of revolution, and the volumes that boxes share with it.
 
-The cut of the body with a level is a ring about the z axis, and the area that a rectangle shares
-with a disc is known in closed form, so a volume is one integral along z. Gauss's rule takes it with
-16 nodes: a brick is accurate to 2e-4 of its volume, a whole structure to 1e-5 or better.
+A horizontal section of the body is a ring about the z axis, and the common area of a
+rectangle and a disc has a closed form. So a volume is one integral along z. It is
+computed by Gauss's rule with 16 nodes: a brick is accurate to 2e-4 of its volume, a
+whole structure to 1e-5 or better.
 """
 
 import math
@@ -18,12 +19,12 @@ from scbench.schemas.lego_hemispherical_shell import Params
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-# A disc without area gets this radius, so that nothing is divided by 0.
+# A disc without area gets this radius, to avoid dividing by 0.
 _LEAST_RADIUS = 1e-9
 
 
 class Surface(NamedTuple):
-    """One side of a body: a circle about the axis on every level from the bottom to the top."""
+    """One side of a body: a circle about the axis at every level from bottom to top."""
 
     radius: Callable[[Floats], Floats]
     top: float
@@ -51,14 +52,14 @@ class Boxes(NamedTuple):
     """Half the length of the first and the second side of all boxes."""
 
     def near(self) -> Floats:
-        """Return how far the nearest points of the plans are from the axis."""
+        """Return the distances of the plans' nearest points from the axis."""
         return np.hypot(
             np.maximum(self.first - self.half[0], 0.0),
             np.maximum(self.second - self.half[1], 0.0),
         )
 
     def far(self) -> Floats:
-        """Return how far the farthest corners of the plans are from the axis."""
+        """Return the distances of the plans' farthest corners from the axis."""
         return np.hypot(self.first + self.half[0], self.second + self.half[1])
 
 
@@ -108,7 +109,7 @@ def half_width(r: float, z: Floats) -> Floats:
 
 
 def strays(target: Body, boxes: Boxes) -> tuple[Mask, Mask]:
-    """Return which boxes lie completely in the hollow, and which completely outside."""
+    """Return masks of the boxes completely in the hollow and completely outside."""
     _, outer_radius = radius_range(target.outer, boxes)
     inner_radius, _ = radius_range(target.inner, boxes)
     outside = (boxes.low > target.outer.top) | (boxes.near() > outer_radius)
@@ -125,7 +126,7 @@ def radius_range(surface: Surface, boxes: Boxes) -> tuple[Floats, Floats]:
 
 
 def shared_volumes(target: Body, boxes: Boxes) -> Floats:
-    """Return the volume of each box that lies in the body."""
+    """Return the volume of each box's part inside the body."""
     return volumes_inside(target.outer, boxes) - volumes_inside(target.inner, boxes)
 
 
@@ -136,7 +137,7 @@ def volumes_inside(surface: Surface, boxes: Boxes) -> Floats:
     height = np.maximum(high - low, 0.0)
     clipped = boxes._replace(low=low, high=np.maximum(high, low))
     smallest, largest = radius_range(surface, clipped)
-    # A box that is wholly inside needs no integral, nor does one that is wholly outside.
+    # Boxes that are wholly inside or wholly outside need no integral.
     enclosed = boxes.far() <= smallest
     volumes = np.where(enclosed, 4 * boxes.half[0] * boxes.half[1] * height, 0.0)
     cut = np.flatnonzero(~enclosed & (height > 0) & (boxes.near() < largest))
@@ -154,8 +155,8 @@ def disc_areas(
 ) -> Floats:
     """Return the areas that rectangles share with discs about the origin.
 
-    x and y are the middles of the rectangles, ``half`` half their two sides; radius 0 is a disc
-    without area.
+    x and y are the middles of the rectangles, and ``half`` has half their side lengths.
+    Radius 0 is a disc without area.
     """
     r = np.maximum(radius, _LEAST_RADIUS)
     west, east = CutLine(x - half[0], r), CutLine(x + half[0], r)
@@ -164,7 +165,7 @@ def disc_areas(
 
 
 class CutLine:
-    """The line of one side of a rectangle, across a disc; beyond the disc it is moved to its rim.
+    """The line of a rectangle's side across a disc; lines beyond it are moved to its rim.
 
     Args:
         at: signed distance of the line from the origin.

@@ -1,4 +1,4 @@
-"""Grades whether a number is the count of some letters in the words that count."""
+"""Grades whether a number is the count of certain letters in the marked words."""
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.answer_text import quote
@@ -21,7 +21,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = integer(answer.answer)
     wrong = f"{quote(answer.answer)} is not one whole number."
     if checks.readable(count, wrong, "There is no number to compare."):
-        # Bars between the words: nothing is counted across two words.
+        # Bars between the words prevent matches across two words.
         text = "|".join(word for word, counts in params.words if counts).casefold()
         right = sum(map(text.count, params.letters))
         wrong = f"The count is {right}, not {quote(answer.answer)}."

@@ -1,4 +1,4 @@
-"""Grade a maze of heights that should have exactly one route from A to B.
+"""Grades a maze of heights that should have exactly one route from A to B.
 
 Steps and jumps are edges of a graph of cells. There is exactly one route if and only if each edge
 of some route is a bridge. Then the cells and jumps of that route are counted.
@@ -33,7 +33,7 @@ _ROUTE = ("route", "one_route", "coverage", "jumps")
 _MAX_ENTRIES = 50
 
 CHARACTERS = frozenset("0123456789AB")
-# For every cell, numbered row by row, the cells that can be moved to.
+# For every cell, numbered row by row, the possible next cells.
 Graph = list[list[int]]
 
 
@@ -49,7 +49,7 @@ class Routes(NamedTuple):
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the maze keeps every rule, else 0."""
+    """Return 1 if the maze follows every rule, else 0."""
     checks = Checklist(CHECKS)
     n = params.size
     rows = answer.maze
@@ -76,7 +76,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def most_characters(n: int) -> int:
-    """Return the most characters, and rows, of an answer that is graded."""
+    """Return the maximum number of characters, and of rows, in a graded answer."""
     return 4 * n * n + 4 * n
 
 
@@ -200,11 +200,11 @@ def as_places(cells: Iterable[int], n: int) -> list[list[int]]:
 
 
 def move_graph(n: int, heights: Sequence[int]) -> Graph:
-    """Return the cells that can be stepped or jumped to from every cell of n rows and columns."""
+    """Return the cells that a step or jump can reach from each cell of an n x n maze."""
     graph: Graph = [[] for _ in heights]
     for cell, height in enumerate(heights):
         x, y = cell % n, cell // n
-        # To the right and down; every move goes back as well.
+        # Only right and down, because every move also works backwards.
         for step, room in ((1, n - 1 - x), (n, n - 1 - y)):
             if room < 1:
                 continue
@@ -238,7 +238,7 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
 def second_route(graph: Graph, route: list[int]) -> list[int]:
     """Return a second route; empty if all edges of the first are bridges.
 
-    They are if, without these edges, no cell of the route is joined to another cell of it.
+    They are bridges if, without these edges, no two cells of the route are connected.
     """
     place = {cell: i for i, cell in enumerate(route)}
     visited: set[int] = set()
@@ -263,7 +263,7 @@ def second_route(graph: Graph, route: list[int]) -> list[int]:
 
 
 def _back(parents: dict[int, int], cell: int) -> list[int]:
-    """Return the way from the cell without a parent to this one."""
+    """Return the path from the root to this cell."""
     way = [cell]
     while parents[cell] != cell:
         cell = parents[cell]

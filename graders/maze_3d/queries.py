@@ -1,6 +1,7 @@
 """Queries about a maze: which moves are legal, and which cells can be reached.
 
-Observations do not say whether there is only one route, or whether the maze keeps the other rules.
+Observations do not reveal whether there is only one route or whether the maze follows
+the other rules.
 """
 
 from typing import Annotated, Literal
@@ -73,7 +74,7 @@ class Walk(Query):
     path: Annotated[tuple[WholeIndexPair, ...], Field(min_length=1, max_length=5000)]
 
     def observe(self, params: Params) -> Observation:
-        """Return how far the moves are legal, and the moves from there."""
+        """Return the legal part of the moves, and the possible moves from its end."""
         n = params.size
         heights, graph = read_maze(params, self.maze)
         cells = [cell_number(n, place) for place in self.path]
@@ -123,7 +124,7 @@ class Reach(Query):
         _, graph = read_maze(params, self.maze)
         start = cell_number(n, self.start)
         top, left = divmod(cell_number(n, self.corner), n)
-        # There is no cell -1, so everything is reached that can be.
+        # There is no cell -1, so the search visits everything reachable.
         reached = set(find_routes(graph, start, -1).reached)
         marks = ["o" if cell in reached else "." for cell in range(n * n)]
         rows = []
@@ -133,5 +134,5 @@ class Reach(Query):
         return {"cells": len(reached), "map": rows}
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 QUERIES = (Walk, Reach)

@@ -21,7 +21,7 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable",)
 
-# A year after a title, as choices are printed.
+# A year after a title, as printed in choices.
 _YEAR = re.compile(r"\(\d{4}\)")
 
 
@@ -54,7 +54,7 @@ def names_year(value: object) -> bool:
     """Return whether an answer has a year after a title."""
     try:
         text = str(value)
-    except ValueError:  # a number of more digits than Python writes
+    except ValueError:  # a number with more digits than Python prints
         return False
     return _YEAR.search(text) is not None
 

@@ -19,7 +19,7 @@ OWN_FAULTS = ("readable",)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer is the sum for the groups asked for, else 0."""
+    """Return 1 if the answer is the sum for the requested groups, else 0."""
     checks = Checklist(CHECKS)
     count = integer(answer.answer)
     wrong = f"{quote(answer.answer)} is not one whole number."

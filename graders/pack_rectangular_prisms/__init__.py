@@ -1,7 +1,7 @@
-"""Are exactly the listed prisms packed without overlap, and how full is their bounding box?
+"""Grades a packing of the listed prisms by how full its bounding box is.
 
-All numbers are whole. The bounding box may lie anywhere. Positions in messages and details count
-from 0 in the answer's list.
+All numbers are integers. The bounding box may lie anywhere. Positions in messages and
+details count from 0 in the answer's list.
 """
 
 import math
@@ -57,7 +57,7 @@ class SweptBox(NamedTuple):
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the share of the bounding box that is filled, over that which full marks ask for."""
+    """Return the filled share of the bounding box, over the share required for full marks."""
     prisms = prisms_of(params)
     checks = Checklist(CHECKS)
     box_count, prism_count = len(answer.boxes), prisms.counts.total()
@@ -85,7 +85,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         for axis in range(3)
     ]
     volume = math.prod(extent)
-    # Quotients of whole numbers are rounded once, however long these are.
+    # Quotients of integers of any length are rounded once.
     full = 100 * prisms.volume >= params.full_marks_percent * volume
     score = 1.0 if full else 100 * prisms.volume / (params.full_marks_percent * volume)
     figures = {
@@ -102,7 +102,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def prisms_of(params: Params) -> Prisms:
-    """Return the prisms of an instance, kept for the next answers to it."""
+    """Return the prisms of an instance, cached for further answers to it."""
     counts: Counter[Size] = Counter()
     volume = 0
     for line in params.prisms:
@@ -114,7 +114,7 @@ def prisms_of(params: Params) -> Prisms:
 def judge_sizes(
     checks: Checklist, prisms: Prisms, boxes: Sequence[Corners]
 ) -> list[int]:
-    """Check every box, and the number of boxes; return positions of boxes with a volume."""
+    """Check every box and the number of boxes; return the positions of boxes with a volume."""
     with_volume: list[int] = []
     improper: list[int] = []
     unlisted: list[int] = []
@@ -172,7 +172,7 @@ def edges_of(low: Sequence[int], high: Sequence[int]) -> Size:
 
 
 def size_text(size: Sequence[int]) -> str:
-    """Return the edges of a box in words, such as "2 x 3 x 5"."""
+    """Return the edges of a box as text, such as "2 x 3 x 5"."""
     return " x ".join(map(brief, size))
 
 
@@ -181,8 +181,7 @@ def overlapping(
 ) -> list[tuple[int, int]]:
     """Return the pairs of boxes that share some volume, in order of their positions.
 
-    Of the boxes, smallest and largest corners, those at the places are looked at; all have a
-    volume.
+    Only the boxes at these positions are compared; all of them have a volume.
     """
     at = list(places)
     if not at:
@@ -195,7 +194,7 @@ def overlapping(
     for i in sorted(at, key=lambda i: boxes[i][0][axis]):
         low, high = boxes[i]
         west, east, bottom, top = low[p], high[p], low[q], high[q]
-        # Boxes that end before this one begins meet no later one either.
+        # Boxes that end before this one begins cannot meet later ones.
         active = [box for box in active if box.end > low[axis]]
         meeting = [
             index
@@ -208,7 +207,7 @@ def overlapping(
 
 
 def crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> int:
-    """Return how often boxes cover the whole along an axis, in thousandths."""
+    """Return the total length of boxes along an axis, in thousandths of the whole."""
     lows = [boxes[i][0][axis] for i in at]
     highs = [boxes[i][1][axis] for i in at]
     return 1000 * (sum(highs) - sum(lows)) // (max(highs) - min(lows))

@@ -1,4 +1,4 @@
-"""Placing prisms and removing them again."""
+"""Placing and removing prisms."""
 
 import math
 from collections import Counter
@@ -19,7 +19,7 @@ from scbench.schemas.pack_rectangular_prisms import Box, Params
 BUDGET = 100
 # Largest coordinate of a box.
 _REACH = 10**6
-# Most sizes and boxes in an observation.
+# Maximum sizes and boxes in an observation.
 _SIZES = 40
 _BOXES = 20
 Boxes = Annotated[tuple[Box, ...], Field(min_length=1, max_length=50)]
@@ -124,5 +124,5 @@ class Play:
         return self.look()
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 ACTIONS = (Place, Remove, Ask)

@@ -55,12 +55,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=1024)
 def following(params: Params) -> tuple[int, ...]:
-    """Return the terms asked for."""
+    """Return the requested terms."""
     term = params.start
     before = {term}
     terms: list[int] = []
     for place in range(2, params.shown + params.asked + 1):
-        # Base rules are used in turn.
+        # Base rules are used cyclically.
         rule = params.base[(place - 2) % len(params.base)]
         term = next_term(rule, term) % params.modulus
         for change in params.interference:
@@ -82,7 +82,7 @@ def next_term(rule: BaseRule, term: int) -> int:
         case "multiply":
             return term * rule.amount
         case _:
-            # Three digits at most.
+            # At most three digits.
             return term + term // 100 + term // 10 % 10 + term % 10
 
 

@@ -1,8 +1,8 @@
-"""Do these joints make one closed loop of 1 m pipes in the square that keeps every constraint?
+"""Grades whether joints form a closed loop of 1 m pipes that meets every constraint.
 
-Any loop that does is right. Contact between pipes is decided exactly on the given doubles; every
-other limit has a slack of `SLACK`. Positions in messages and details are those in the answer's
-list, counted from 0; pipe i leads from joint i to the next one.
+Any such loop is right. Contact between pipes is decided exactly on the given doubles;
+every other limit has a tolerance of `SLACK`. Positions in messages and details refer to
+the answer's list, counted from 0; pipe i leads from joint i to the next one.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _PIPES = ("length", "repeats", "crossings", "touches", "hairpins")
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the joints make a loop that keeps all rules, else 0."""
+    """Return 1 if the joints form a loop that follows all rules, else 0."""
     checks = Checklist(CHECKS)
     n, side = len(answer.points), params.side
     if n > 2 * params.pipes + 16:
@@ -77,7 +77,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if n < 3:
         why = "The answer has fewer than three joints."
     elif any(max(abs(x), abs(y)) > 10 * side + 10 for x, y in points):
-        # Coordinates without a bound would overflow.
+        # Unbounded coordinates would overflow.
         why = "The loop is not measured: a joint lies too far outside the room."
     if why:
         checks.skip(_PIPES, why)

@@ -1,4 +1,4 @@
-"""Laying joints one after the other and removing them again."""
+"""Placing joints one after the other, and removing them."""
 
 import math
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from scbench.schemas.base import Int
 from scbench.schemas.pipe_loop_fitting import Joint, Params
 
 BUDGET = 100
-# Most pipes with length and angle, and most pairs of pipes, in an observation.
+# Maximum pipes with length and angle, and maximum pairs of pipes, in an observation.
 _LAST = 40
 _PAIRS = 20
 # Largest coordinate of a joint, in metres.
@@ -123,5 +123,5 @@ def _rounded(values: Iterable[float], digits: int) -> list[float]:
     return [round(float(value), digits) + 0.0 for value in values]
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 ACTIONS = (Place, Remove, Ask)

@@ -1,4 +1,4 @@
-"""Which pieces of a closed loop cross or touch each other, decided exactly on doubles.
+"""Exact tests on doubles for pieces of a closed loop that cross or touch.
 
 Nearly all pairs are decided in doubles, with bounds on their rounding; the others in integers.
 """
@@ -15,15 +15,15 @@ Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Marks = npt.NDArray[np.bool_]
 Pair = tuple[int, int]
-# Pieces nearer than this touch, in the unit of the coordinates.
+# Pieces closer than this touch, in the unit of the coordinates.
 TOUCH = 1e-9
 # Distances are computed with errors far below this, for coordinates up to 10**5.
 _DOUBT = 1e-10
-# Relative error of an orientation, a little more than it can be.
+# Upper bound of the relative error of an orientation.
 _ROUNDING = 4 * 2.0**-53
-# Covers products too small for a double.
+# Bound for products too small for a double.
 _UNDERFLOW = 1e-290
-# Pairs that are decided in integers, at most.
+# Maximum number of pairs decided in integers.
 _EXACT_PAIRS = 100
 
 
@@ -39,8 +39,8 @@ class Contacts(NamedTuple):
 def contacts(points: Floats) -> Contacts:
     """Find every pair of pieces of a loop (n, 2) that cross or touch; no point is beyond 10**5.
 
-    Decided as if in exact arithmetic on the doubles given. Only where more than 100 pairs need long
-    integers, those beyond that are in contact count as touches, whether they cross or not.
+    The result is as in exact arithmetic on the given doubles. If more than 100 pairs
+    need long integers, further pairs in contact all count as touches.
     """
     start, end = points, successors(points)
     first, second = close_pieces(
@@ -51,7 +51,7 @@ def contacts(points: Floats) -> Contacts:
     crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
     crossings = _index_pairs(first[crosses], second[crosses])
     first, second, apart = first[~crosses], second[~crosses], apart[~crosses]
-    # Pieces that do not cross are nearest at an end of one of them.
+    # Pieces that do not cross are closest at an end of one of them.
     a, b, c, d = start[first], end[first], start[second], end[second]
     gap = np.minimum(
         np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b)),
@@ -103,14 +103,14 @@ def _index_pairs(first: Positions, second: Positions) -> list[Pair]:
 
 
 def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
-    """Return which pieces a-b and c-d, all (m, 2), surely cross, and which surely do not."""
+    """Return masks of pieces a-b and c-d, all (m, 2), that surely cross and surely do not."""
     across_ab = _side(a, b, c) * _side(a, b, d)
     across_cd = _side(c, d, a) * _side(c, d, b)
     return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)
 
 
 def _side(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return on which side of a-b each c, (m, 2), lies: 1, -1, or 0 if doubles cannot say."""
+    """Return the side of a-b on which each c (m, 2) lies: 1, -1, or 0 if undecided in doubles."""
     minuend = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
     subtrahend = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
     value = minuend - subtrahend

@@ -2,7 +2,7 @@
 
 Verdicts depend only on sums, differences, products, quotients and square roots of doubles, which
 every machine rounds in the same way. Cosines and arc cosines of system libraries are not used.
-Every limit has a slack of `SLACK`.
+Every limit has a tolerance of `SLACK`.
 """
 
 import math
@@ -31,9 +31,9 @@ from scbench.schemas.pipe_loop_fitting import (
     WallMargin,
 )
 
-# Granted at every limit, in metres, square metres, or units of a cosine.
+# Tolerance of every limit, in metres, square metres, or units of a cosine.
 SLACK = 1e-9
-# Granted at every limit of an angle, in degrees.
+# Tolerance of every limit of an angle, in degrees.
 ANGLE_SLACK = Fraction(1, 10**3)
 # Interior angles above this are straight, in degrees.
 STRAIGHT = 175
@@ -59,7 +59,7 @@ _PI = Fraction(3141592653589793238462643383279502884197, 10**39)
 
 
 class Loop(NamedTuple):
-    """Measures of a loop, taken once."""
+    """Measures of a loop, computed once."""
 
     points: Floats
     """(n, 2), metres."""
@@ -90,7 +90,7 @@ def measure(points: Sequence[Sequence[float]]) -> Loop:
 
 @lru_cache(maxsize=256)
 def cosine(degrees: Fraction) -> float:
-    """Return the cosine of an angle from 0 to 180 degrees, rounded once from 39 right digits."""
+    """Return the cosine of an angle from 0 to 180 degrees, rounded once from 39 correct digits."""
     if degrees > 90:
         return -cosine(180 - degrees)
     square = (degrees * _PI / 180) ** 2
@@ -111,13 +111,13 @@ def straight_joints(loop: Loop) -> list[bool]:
 
 
 def longest_run(marks: Sequence[bool]) -> list[int]:
-    """Return the positions of the longest run of marks in a ring, in order; the first of equals."""
+    """Return the positions of the longest run of marks in a ring (the first one in a tie)."""
     n = len(marks)
     if all(marks):
         return list(range(n))
     best: list[int] = []
     run: list[int] = []
-    # From a gap once round to the same gap, so that no run is cut in two.
+    # Once around, from a gap to the same gap, so that no run is split.
     start = marks.index(False)
     for k in range(start, start + n + 1):
         if marks[k % n]:
@@ -179,8 +179,8 @@ def judge_joints(
         checks: where to record.
         check_id: the check.
         loop: the measures of the loop.
-        bad: (n,), which joints break the rule; False where the angle is unknown.
-        wrong: makes the sentence about the first of them.
+        bad: (n,), mask of joints that break the rule; False where the angle is unknown.
+        wrong: returns the message about the first of them.
     """
     offenders = np.nonzero(bad)[0].tolist()
     if offenders or not np.isnan(loop.cosines).any():
@@ -197,7 +197,7 @@ def judge_angles(checks: Checklist, _: int, limits: AngleRange, loop: Loop) -> N
     smallest = cosine(Fraction(str(limits.max_deg)) + ANGLE_SLACK)
 
     def wrong(i: int) -> str:
-        # Only for reading: it is rounded, and nothing is compared with it.
+        # Only for the message: it is rounded, and nothing is compared with it.
         angle = np.degrees(np.arccos(np.clip(loop.cosines[i], -1, 1)))
         return (
             f"The interior angle at joint {i} is {round(float(angle), 3)} degrees, outside "
@@ -329,7 +329,7 @@ def judge_separation(
     )
 
 
-# By type of constraint; after the functions that it names.
+# By type of constraint. Defined here because it refers to the functions above.
 JUDGES: Mapping[str, Callable[[Checklist, int, Any, Loop], None]] = {
     "angle_range": judge_angles,
     "centroid_box": judge_centroid,

@@ -1,4 +1,4 @@
-"""Does the sign of this polynomial redraw the picture?
+"""Grades how well the sign of a polynomial redraws a picture.
 
 The formula's text is parsed, never run, and computed exactly in every cell. The score is the fourth
 power of the share of cells that match, or 0 if that share is below three quarters.
@@ -71,7 +71,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=64)
 def black_cells(params: Params) -> Mask:
-    """Return where the picture is #, as a (row, column) array."""
+    """Return a mask (row, column) of the black cells."""
     black: Mask = np.array([list(row) for row in params.grid]) == "#"
     return black
 

@@ -1,4 +1,4 @@
-"""Reads the text of one polynomial function f(x, y) without ever running it.
+"""Parsing of one polynomial function f(x, y), which is never run.
 
 The language is the part of Python that polynomials need, with Python's precedence and layout. Its
 parser behaves the same under every Python version, and no nesting, length or character can exhaust
@@ -23,7 +23,7 @@ MAX_SCALE = 308
 X_AXIS, Y_AXIS = 1, 2
 _AXES = {"x": X_AXIS, "y": Y_AXIS}
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
-# Repeats are possessive, so that no text makes the search go back and forth.
+# Repeats are possessive, so that no text causes backtracking.
 _TOKEN = re.compile(
     r"""
     (?P<space> [ \t\f]++ )
@@ -52,7 +52,7 @@ _OLD_OCTAL = re.compile(r"0+[1-9][0-9]*")
 
 
 class Op(IntEnum):
-    """The operation of a node on the values of its children, of which there are two at most."""
+    """The operation of a node on the values of its children (at most two)."""
 
     CONSTANT = 0
     NAME = 1
@@ -64,13 +64,13 @@ class Op(IntEnum):
     POWER = 7
 
 
-# The ranks of operators: the higher binds closer. A sign before an operand binds closer than * and
-# less close than **. An open bracket delays all operators before it.
+# Operators of higher rank bind closer. A sign before an operand binds closer than * but
+# less closely than **. An open bracket delays all operators before it.
 _BRACKET_RANK = 0
 _SIGN_RANK = 3
 _POWER_RANK = 4
 _RANKS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": _POWER_RANK}
-# After the operations that it names.
+# Defined after the operations that it refers to.
 _OPS = {
     "+": Op.ADD,
     "-": Op.SUBTRACT,
@@ -97,9 +97,9 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula as steps, each after those it needs and no duplicates; the last gives the result.
+    """A formula as distinct steps, each after the steps it needs; the last gives the result.
 
-    ``faults`` says why it is not a polynomial of permitted degree, if it is not.
+    ``faults`` has the reasons why it is not a polynomial of permitted degree, if any.
     """
 
     nodes: list[Node]
@@ -107,7 +107,7 @@ class Formula:
 
     @property
     def axes(self) -> int:
-        """Which of x (1) and y (2) occur."""
+        """The variables that occur: x (1) and y (2)."""
         return self.nodes[-1].axes
 
 
@@ -116,16 +116,16 @@ class FormulaError(Exception):
 
 
 def plain_lines(text: str) -> str:
-    """Return text with every line break as one character, and escaped ones as spaces.
+    """Return text with single-character line breaks, and spaces for escaped ones.
 
-    The functions below take such text.
+    The functions below expect such text.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.replace("\\\n", "  ")
 
 
 def bracket_depth(text: str) -> int:
-    """Return how deep round brackets are nested."""
+    """Return the nesting depth of round brackets."""
     depth, deepest = 0, 0
     for match in re.finditer(r"[()]", text):
         depth += 1 if match.group() == "(" else -1
@@ -134,7 +134,7 @@ def bracket_depth(text: str) -> int:
 
 
 def foreign_tokens(text: str) -> list[tuple[int, str]]:
-    """Return pieces that do not belong in the text of a polynomial: their positions and names."""
+    """Return pieces that are not allowed in a polynomial: their positions and names."""
     foreign = []
     for match in _TOKEN.finditer(text):
         piece = match.group()
@@ -161,7 +161,7 @@ def number_fault(piece: str) -> str:
 
 
 def parse(text: str) -> Formula:
-    """Read a text in which `foreign_tokens` found nothing.
+    """Parse a text in which `foreign_tokens` found nothing.
 
     Raises:
         FormulaError: the text does not have the form of one function with one return.
@@ -180,7 +180,7 @@ def parse(text: str) -> Formula:
         if kind == "space":
             continue
         if kind == "newline":
-            # Inside brackets a line break means nothing.
+            # Line breaks inside brackets are ignored.
             ended = ended or depth == 0
             continue
         if ended:
@@ -196,7 +196,7 @@ def parse(text: str) -> Formula:
 
 
 class Operand(NamedTuple):
-    """A value that is still to be used."""
+    """A value that has not been used."""
 
     node: int
     is_plain: bool
@@ -204,7 +204,7 @@ class Operand(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """An operator that is still to be applied, or an open bracket."""
+    """An operator that has not been applied, or an open bracket."""
 
     rank: int
     piece: str
@@ -212,7 +212,7 @@ class Pending(NamedTuple):
 
 @dataclass(slots=True)
 class Reader:
-    """An operator-precedence parser with explicit stacks; equal steps are kept once."""
+    """An operator-precedence parser with explicit stacks; equal steps are stored once."""
 
     nodes: list[Node] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -228,7 +228,7 @@ class Reader:
         """Read the next token, of a kind of ``_TOKEN``, at a character of the text.
 
         Raises:
-            FormulaError: it cannot follow the tokens before it.
+            FormulaError: it cannot follow the previous tokens.
         """
         if kind == "number" or piece in _AXES:
             if not self.wants_operand:
@@ -251,7 +251,8 @@ class Reader:
             )
         elif not self.wants_operand:
             rank = _RANKS[piece]
-            # Operators of one rank go from left to right, powers from right to left.
+            # Operators of equal rank are applied from left to right, powers from right
+            # to left.
             self._apply(above=rank if rank == _POWER_RANK else rank - 1)
             self.pending.append(Pending(rank, piece))
             self.wants_operand = True
@@ -266,7 +267,7 @@ class Reader:
         """Return the formula of all tokens.
 
         Raises:
-            FormulaError: it is not complete.
+            FormulaError: the formula is incomplete.
         """
         if self.wants_operand:
             raise FormulaError("The formula ends where a number, x or y is expected.")
@@ -288,7 +289,7 @@ class Reader:
         self.pending.pop()
 
     def _apply(self, above: int) -> None:
-        """Apply the last operators, as far as their rank is above this one."""
+        """Apply the last operators while their rank is above this one."""
         while self.pending and self.pending[-1].rank > above:
             rank, piece = self.pending.pop()
             if rank != _SIGN_RANK:
@@ -300,7 +301,7 @@ class Reader:
                 child = self._number(
                     Node(Op.NEGATE, child, 0, 0, node.axes, node.degree)
                 )
-            # A number with a sign is not plain any more.
+            # A number with a sign is no longer plain.
             self.operands.append(Operand(child, False))
 
     def _push_leaf(self, piece: str) -> None:
@@ -346,7 +347,7 @@ class Reader:
             self.faults.append(fault)
 
     def _number(self, node: Node) -> int:
-        """Return the number of a node, an earlier one if it does the same."""
+        """Return the number of a node; equal nodes share the first one's number."""
         key = node[:-1]
         number = self.numbers.get(key)
         if number is None:

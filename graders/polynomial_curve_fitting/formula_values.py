@@ -1,8 +1,9 @@
 """The signs of a formula in all cells of a grid, computed in exact fractions.
 
 A value is an integer over a denominator that all cells share, since divisors are constants.
-What depends on x or y alone is computed once for every column or row, also within products. Memory
-is bounded by computing fewer cells at a time, work by counting steps.
+Values that depend only on x or only on y are computed once for every column or row,
+also within products. Computing fewer cells at a time limits memory; counting steps
+limits work.
 """
 
 import math
@@ -21,25 +22,25 @@ from scbench.graders.polynomial_curve_fitting.formula import (
     Op,
 )
 
-# Bits of the longest numerator or denominator that may come up; every power of degree
-# 1,024 of numbers with nine digits has fewer.
+# Maximum bits of a numerator or denominator; every power of degree 1,024 of numbers
+# with nine digits has fewer.
 MAX_BITS = 32_768
-# Roughly nanoseconds: no machine is taken down. Redrawing the largest picture row by
-# row, each factor over all cells, takes a twentieth of that.
+# Maximum work, roughly in nanoseconds. Redrawing the largest picture row by row, each
+# factor over all cells, needs a twentieth of it.
 MAX_WORK = 20_000_000_000
-# Of all values that are still needed at one time; if there are more, fewer cells are computed
+# Maximum bytes of all values needed at one time; above it, fewer cells are computed
 # together.
 MAX_BYTES = 150_000_000
-# Numerators of up to this many bits are kept in machine words, where nothing can
-# overflow.
+# Numerators of up to this many bits are stored in machine words without overflow.
 WORD_BITS = 62
-# Longer numbers take Python another way of finding room for them.
+# Python allocates longer numbers differently.
 _SMALL_BITS = 4_000
-# Finding the longest number takes as long as a step, so it is done once in this many steps.
+# Finding the longest number takes as long as a step, so it is done only once in this
+# many steps.
 _GUESSES = 16
-# A common divisor takes about this many times as long as a product, as measured.
+# Measured time of a common divisor, relative to a product.
 _GCD_TIMES = 8
-# Nanoseconds of one operation, however few its cells.
+# Minimum nanoseconds of one operation.
 _OVERHEAD = 2_000
 _FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}
 _UNARY = {Op.NEGATE, Op.POWER}
@@ -49,7 +50,7 @@ Block = tuple[slice, slice]
 
 
 class FormulaCostError(Exception):
-    """Computing the formula takes more work, memory or digits than is allowed."""
+    """Computing the formula needs more work, memory or digits than allowed."""
 
 
 class UndefinedError(Exception):
@@ -57,12 +58,12 @@ class UndefinedError(Exception):
 
 
 class CrowdedError(Exception):
-    """The values for all these cells together take more memory than is allowed."""
+    """The values for all these cells need more memory than allowed."""
 
 
 @dataclass(slots=True)
 class Values:
-    """Values of one step: one in all, or one per column, per row or per cell."""
+    """Values of one step: a single one, or one per column, row or cell."""
 
     array: Array
     """Numerators, as machine words or Python's whole numbers; (1, 1), (1, n), (n, 1) or (n, n)."""
@@ -80,7 +81,7 @@ class Values:
 
     @property
     def size(self) -> int:
-        """Roughly the bytes that it takes."""
+        """Approximate size in bytes."""
         each = 8 if self.in_words else 40 + self.bits // 7
         return 100 + self.array.size * each
 
@@ -106,23 +107,23 @@ class Product:
 
     @property
     def bits(self) -> int:
-        """Bound of the length of the product."""
+        """Upper bound of the product's length."""
         return sum(part.bits for part in self.parts if part)
 
     @property
     def size(self) -> int:
-        """Roughly the bytes that it takes."""
+        """Approximate size in bytes."""
         return sum(part.size for part in self.parts if part)
 
 
 def positive_cells(formula: Formula, n: int) -> NDArray[np.bool_]:
-    """Return where a formula is positive, as a (row, column) array.
+    """Return a mask (row, column) of the cells where a formula is positive.
 
     The formula has no faults; x and y go from 0 to n - 1.
 
     Raises:
         UndefinedError: it divides by 0.
-        FormulaCostError: it takes too much work, or numbers get too long.
+        FormulaCostError: it needs too much work, or numbers get too long.
     """
     positive = np.zeros((n, n), dtype=np.bool_)
     evaluation = Evaluation()
@@ -168,7 +169,7 @@ class Evaluation:
         """Return the values in these cells.
 
         Raises:
-            CrowdedError: they take too much memory.
+            CrowdedError: they need too much memory.
         """
         x = np.arange(columns.start, columns.stop, dtype=np.int64)
         y = np.arange(rows.start, rows.stop, dtype=np.int64)
@@ -177,7 +178,7 @@ class Evaluation:
             Y_AXIS: Values(y[:, None], int(y[-1]).bit_length()),
         }
         nodes = formula.nodes
-        # How often each step is still needed: values are forgotten after their last use.
+        # Number of remaining uses of each step; values are freed after their last use.
         uses = [0] * len(nodes)
         for node in nodes:
             for child in children_of(node):
@@ -264,7 +265,8 @@ class Evaluation:
             self._spend(_GCD_TIMES * time)
             over = math.lcm(a.over, b.over)
             a, b = self._times(a, over // a.over), self._times(b, over // b.over)
-        # Bounds get looser with every step: look again before longer numbers are taken.
+        # Bounds get looser with every step, so measure again before using longer
+        # numbers.
         if result_bits(op, a, b) > WORD_BITS:
             if a.guesses > _GUESSES:
                 a = a.tightened()
@@ -292,7 +294,7 @@ class Evaluation:
             raise FormulaCostError(_TOO_LONG)
         bits = max(1, a.bits * exponent)
         base = a.array if bits <= WORD_BITS else a.exact()
-        # The last squaring takes most of the time; twice that covers those before it.
+        # The last squaring takes most of the time; doubling it covers the earlier ones.
         self._pay(base, bits, 2 * digit_time(bits // 2, bits // 2))
         return within_bits(Values(np.power(base, exponent), bits, a.over**exponent))
 
@@ -324,7 +326,7 @@ class Evaluation:
 
 
 def children_of(node: Node) -> tuple[int, ...]:
-    """Return the numbers of the nodes that a node needs."""
+    """Return the numbers of a node's operands."""
     if node.op <= Op.NAME:
         return ()
     return (node.first,) if node.op in _UNARY else (node.first, node.second)
@@ -338,7 +340,7 @@ def constant(value: int | Fraction) -> Values:
 
 
 def result_bits(op: Op, a: Values, b: Values) -> int:
-    """Return a bound of the length of sums, differences or products."""
+    """Return an upper bound of the length of sums, differences or products."""
     return a.bits + b.bits if op is Op.MULTIPLY else max(a.bits, b.bits) + 1
 
 
@@ -358,7 +360,7 @@ def within_bits(a: Values) -> Values:
 def parts_of(
     factor: Values | Product,
 ) -> tuple[Values | None, Values | None, Values | None]:
-    """Return the factors of a value: one per column, one per row, and one per cell."""
+    """Return the factors of a value by column, by row, and by cell."""
     if isinstance(factor, Product):
         return factor.parts
     if factor.array.shape[0] == 1:
@@ -369,8 +371,8 @@ def parts_of(
 
 
 def digit_time(bits: int, other_bits: int) -> int:
-    """Return about how many nanoseconds it takes to multiply two integers, as measured."""
-    # Python's digits have 30 bits; from 70 of them on it multiplies in Karatsuba's way.
+    """Return the approximate nanoseconds of multiplying two integers, from measurements."""
+    # Python's digits have 30 bits; from 70 of them on it uses Karatsuba multiplication.
     short, long = sorted((bits // 30 + 1, other_bits // 30 + 1))
     time = 0.65 * short * long
     if short >= 70:

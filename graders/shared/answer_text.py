@@ -1,4 +1,4 @@
-"""The text of a short answer: its values as text, without wrapping, and quoted in messages.
+"""Text of short answers: values as text, without wrapping, and quoted for messages.
 
 Longer text than `MAX_LENGTH` is rejected, and every step is linear in the length.
 """
@@ -10,9 +10,10 @@ from typing import TypeVar
 T = TypeVar("T")
 # Longest string, in characters, and longest list, in entries, that is read.
 MAX_LENGTH = 10_000
-# The values that the types of `scbench.schemas.base` let through.
+# The values that the types of `scbench.schemas.base` accept.
 Value = bool | int | float | str | Sequence[int | str]
-# Longer numbers are not read: the time to print them grows with the square of the length.
+# Longer numbers are not read, because the time to print them grows with the square of
+# the length.
 MAX_DIGITS = 1_000
 _MAX_QUOTED = 60
 _MAX_QUOTED_ENTRIES = 5
@@ -55,7 +56,7 @@ ANSWER_IS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# A second sentence that begins like this retracts the first.
+# A second sentence that starts with one of these retracts the first.
 _SECOND_THOUGHT = re.compile(
     r"\W*(?:or|but|maybe|perhaps|alternatively|actually|no|wait|hmm|instead|however|unless|not)\b",
     re.IGNORECASE,
@@ -69,7 +70,7 @@ _ABBREVIATED = re.compile(
 
 
 def first_read(read: Callable[[str], T | None], value: Value) -> T | None:
-    """Return the result of reading a value: all of it, else its first sentence."""
+    """Return the result of reading a value, or else its first sentence."""
     for text in readings(value):
         result = read(text)
         if result is not None:
@@ -78,7 +79,7 @@ def first_read(read: Callable[[str], T | None], value: Value) -> T | None:
 
 
 def readings(value: Value) -> Iterator[str]:
-    """Yield the tidy text of a word or number: all of it, then its first sentence."""
+    """Yield the tidy text of a word or number, then its first sentence."""
     text = plain_text(value)
     if text is None:
         return
@@ -104,7 +105,7 @@ def plain_text(value: Value) -> str | None:
 def tidy(text: str) -> str:
     """Return text without its wrapping: spaces, quotes, emphasis, LaTeX, a full stop.
 
-    Up to ten layers of it are removed.
+    Up to ten layers are removed.
     """
     for _ in range(_MAX_LAYERS):
         before = text
@@ -147,5 +148,5 @@ def quote(value: Value) -> str:
     if isinstance(value, str):
         value = value[: _MAX_QUOTED + 1]
     text = repr(value)
-    # Two more for the quotation marks.
+    # Two more characters for the quotation marks.
     return text if len(text) <= _MAX_QUOTED + 2 else f"{text[:_MAX_QUOTED]}..."

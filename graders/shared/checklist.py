@@ -6,7 +6,7 @@ from typing import Any, TypeGuard, TypeVar
 
 from scbench.base.model import Check, Verdict
 
-# Checks that any task can have besides its own.
+# Checks that any task can have in addition to its own.
 COMMON_CHECKS: Mapping[str, str] = {
     "answer_found": "An answer can be read from the response.",
     "answer_schema": "The answer has the shape that the answer schema describes.",
@@ -14,14 +14,14 @@ COMMON_CHECKS: Mapping[str, str] = {
 }
 
 T = TypeVar("T")
-# Most offenders that a check lists; the count is always complete.
+# Maximum number of offenders listed in a check; the count is always complete.
 _MAX_OFFENDERS = 50
 
 
 class Checklist:
     """Collects checks in the order in which they run.
 
-    A check that passes is reported with its requirement, one that fails with the fault.
+    A passed check is reported with its requirement, a failed one with the fault.
 
     Args:
         requirements: id and requirement of every check the grader may make, its ``CHECKS``.
@@ -39,7 +39,7 @@ class Checklist:
         return self._requirements.get(check_id) or COMMON_CHECKS[check_id]
 
     def expect(self, check_id: str, passed: bool, wrong: str, **details: Any) -> bool:  # noqa: ANN401, FBT001
-        """Record a check with JSON details and return whether it passed; ``wrong`` says if not."""
+        """Record a check with JSON details and return whether it passed; ``wrong`` is the fault."""
         message = self.requirement(check_id) if passed else wrong
         if passed and not details:
             self._checks.append(passed_check(check_id, message))
@@ -48,7 +48,7 @@ class Checklist:
         return passed
 
     def readable(self, value: T | None, wrong: str, why: str) -> TypeGuard[T]:
-        """Record whether an answer could be read; if not, skip all other checks with ``why``."""
+        """Record whether an answer could be read; if not, skip all other checks, giving ``why``."""
         read = self.expect("readable", value is not None, wrong)
         if not read:
             self.skip(
@@ -60,10 +60,10 @@ class Checklist:
     def forbid(
         self, check_id: str, offenders: Sequence[T], wrong: Callable[[T], str]
     ) -> bool:
-        """Record a check that passes if there is no offender, and return whether it passed.
+        """Record a check that passes without offenders, and return whether it passed.
 
-        The check records the first 50 offenders, JSON values in a fixed order. If there are any,
-        ``wrong`` builds the sentence from the first one.
+        The check records the first 50 offenders as JSON values in a fixed order. If
+        there are any, ``wrong`` builds the sentence from the first one.
         """
         if not offenders:
             return self.expect(check_id, True, "")
@@ -97,7 +97,7 @@ class Checklist:
         return self.forbid(check_id, offenders, sentence)
 
     def skip(self, check_ids: str | Iterable[str], why: str) -> None:
-        """Record that a check, or several, could not be evaluated."""
+        """Record that one or more checks could not be evaluated."""
         if isinstance(check_ids, str):
             check_ids = (check_ids,)
         for check_id in check_ids:
@@ -114,7 +114,7 @@ class Checklist:
         return self.partial(1.0 if self.all_passed else 0.0, **metrics)
 
     def partial(self, score: float, **metrics: Any) -> Verdict:  # noqa: ANN401
-        """Return a verdict with this score, whatever the checks say."""
+        """Return a verdict with this score, regardless of the checks."""
         return Verdict(score, tuple(self._checks), metrics)
 
     def too_large(self, wrong: str) -> Verdict:
@@ -126,12 +126,12 @@ class Checklist:
 @lru_cache(maxsize=1024)
 def passed_check(check_id: str, requirement: str) -> Check:
     """Return a passed check without details, always the same object."""
-    # Most checks pass, and to make one takes longer than most tests that it reports.
+    # Most checks pass, and creating one takes longer than most tests.
     return Check(check_id, True, requirement)
 
 
 def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
-    """Return the checks of an answer that passes each of these, in order.
+    """Return the checks of an answer that passes all of these, in order.
 
     A fast path for answers that are clearly correct: training a model on verdicts takes millions of
     them.
@@ -142,5 +142,5 @@ def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
 
 
 def brief(number: int) -> str:
-    """Return an integer in few characters, however many digits it has."""
+    """Return an integer of any size in few characters."""
     return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"

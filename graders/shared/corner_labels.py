@@ -1,4 +1,4 @@
-"""Conclusions from the corner labels of a square about its inside.
+"""Conclusions about the inside of a square from its corner labels.
 
 The *ring* is the list of corners in counter-clockwise order; side i joins corners i and i + 1. A
 side is *crossed* if its corners have different labels. One curve ends there, and the unordered pair
@@ -25,7 +25,7 @@ Pair = tuple[int, int]
 def on_ring(
     values: Sequence[T], order: Sequence[str], ring: Sequence[str]
 ) -> tuple[T, ...]:
-    """Return values given in one order of the corners (or sides) in the order of the ring."""
+    """Return values in one order of the corners (or sides) rearranged to ring order."""
     by_name = dict(zip(order, values, strict=True))
     return tuple(by_name[name] for name in ring)
 
@@ -94,7 +94,7 @@ def patterns(corners: int, classes: int) -> tuple[Labels, ...]:
     for _ in range(corners):
         longer = []
         for start in beginnings:
-            # A label that occurs for the first time is the smallest that does not occur yet.
+            # A new label is always the smallest unused one.
             used = max(start, default=-1) + 1
             longer += [(*start, label) for label in range(min(used + 1, classes))]
         beginnings = longer
@@ -111,7 +111,7 @@ def agrees(labels: Sequence[int], pattern: str) -> bool:
     pairs = {(letter, label) for letter, label in pairs if letter != "?"}
     letter_count = len({letter for letter, _ in pairs})
     label_count = len({label for _, label in pairs})
-    # A renaming matches letters to labels one to one.
+    # A renaming is a one-to-one map from letters to labels.
     return len(pairs) == letter_count == label_count
 
 
@@ -119,10 +119,10 @@ def agrees(labels: Sequence[int], pattern: str) -> bool:
 
 
 def joined_sides(ring: Sequence[int]) -> list[Pair] | None:
-    """Return the pairs of sides that a curve is certain to join, or None if that is open.
+    """Return the pairs of sides that a curve certainly joins; None if undetermined.
 
-    It is certain if the ends can be paired by type in one way: each type occurs twice, or there are
-    no ends. Otherwise there is a junction or a choice.
+    They are determined if there is exactly one pairing by type: each type occurs twice,
+    or there are no ends. Otherwise there is a junction or a choice.
     """
     sides_by_type: dict[frozenset[int], list[int]] = {}
     for side in crossed_sides(ring):

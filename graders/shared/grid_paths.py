@@ -1,8 +1,8 @@
-"""Paths through the cells of a box; one subtraction decides whether two cells are adjacent.
+"""Paths through the cells of a box, with fast tests for adjacent cells.
 
-A cell is a tuple of coordinates. Inside the box every cell has a code, chosen so that two codes
-differ by one of the grid's strides exactly if the cells share a side; so a path of thousands of
-cells in ten dimensions is checked without looking at single coordinates.
+A cell is a tuple of coordinates. Every cell in the box has a code. Two codes differ by
+one of the grid's strides exactly if the cells share a side, so one subtraction replaces
+comparing all coordinates.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -64,14 +64,14 @@ def touch(a: Cell, b: Cell) -> bool:
 
 
 def is_tour(grid: Grid, codes: Sequence[int | None]) -> bool:
-    """Whether each of these cells, all in the box, shares a side with the next, round the list."""
+    """Whether each of these cells (all in the box) shares a side with the next, cyclically."""
     return grid.strides.issuperset(map(abs, map(sub, codes, (*codes[1:], codes[0]))))
 
 
 def reachable(
     start: NodeT, neighbours: Callable[[NodeT], Iterable[NodeT]]
 ) -> set[NodeT]:
-    """Return every node that steps from neighbour to neighbour lead to, the start included."""
+    """Return every node reachable through neighbours, including the start."""
     reached = {start}
     waiting = [start]
     while waiting:
@@ -82,12 +82,12 @@ def reachable(
 
 
 def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
-    """Return the positions of cells that do not share a side with the one before.
+    """Return the positions of cells that do not share a side with the previous cell.
 
     The path may leave the box; for the codes see `Grid.encode`.
     """
     strides = grid.strides
-    # Most paths have no jump, and this sees it at once.
+    # A fast test for the most common case: no jumps.
     if None not in codes and strides.issuperset(map(abs, map(sub, codes[1:], codes))):
         return []
     positions = []
@@ -102,7 +102,7 @@ def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> lis
 
 
 def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
-    """Return the positions of cells that are listed before; for the arguments see `jumps`."""
+    """Return the positions of repeated cells; for the arguments see `jumps`."""
     if len(set(codes)) == len(codes):  # hashed faster than cells
         return []
     visited: set[Cell] = set()
@@ -115,10 +115,10 @@ def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a cell in a few characters, however long its numbers are."""
+    """Return a cell in a few characters, even if its numbers are long."""
     if len(cell) > 20:
         return f"a cell with {len(cell)} coordinates"
-    # To print a number takes time with the square of its length.
+    # The time to print a number grows with the square of its length.
     if max(map(abs, cell), default=0) >= 10**9:
         return "a cell with a coordinate beyond 10^9"
     return str(list(cell))

@@ -1,8 +1,9 @@
 """Queries and actions: interaction of a model with a task before it answers.
 
-A task that can be asked has a module ``queries`` next to its grader, one that can be acted on has
-``actions``; `scbench.catalog.Task` finds them. Both reuse the grader's simulator or geometry, and
-report only its state: never a score, a check, a reference, or anything that no prompt prints.
+A task with queries has a module ``queries`` next to its grader, and one with actions
+has ``actions``; `scbench.catalog.Task` finds them. Both reuse the grader's simulator or
+geometry, and report only its state: never a score, a check, a reference, or anything
+that is not in the prompt.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-# A JSON object of some 2,500 characters at most.
+# A JSON object of at most about 2,500 characters.
 Observation = dict[str, Any]
 
 
@@ -53,16 +54,16 @@ class Play(Protocol):
     """The state of an instance under actions; replaying the actions reproduces it."""
 
     def __init__(self, params: Any) -> None:  # noqa: ANN401
-        """Start where the instance starts."""
+        """Create the initial state of an instance."""
 
     def look(self) -> Observation:
-        """Return an observation of the present state."""
+        """Return an observation of the current state."""
 
     def step(self, action: Any) -> Observation:  # noqa: ANN401
         """Carry out one action and return an observation of the new state.
 
         Raises:
-            QueryError: it cannot be done; the state is as before.
+            QueryError: the action is impossible; the state is unchanged.
         """
 
     @property
@@ -71,7 +72,7 @@ class Play(Protocol):
 
     @property
     def over(self) -> bool:
-        """Whether nothing more can be done."""
+        """Whether no further action is possible."""
 
 
 class Queries(Protocol):

@@ -1,4 +1,4 @@
-"""Bodies that meshes bound, as `manifold3d` keeps them: unions, volumes, differences."""
+"""Bodies bounded by meshes, in `manifold3d`: unions, volumes, differences."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,16 +8,16 @@ from manifold3d import Error, Manifold, Mesh64
 
 from scbench.graders.shared.vectors import Array, Indices
 
-# Most pieces of a difference that are listed, the largest first.
+# Maximum number of listed pieces of a difference, largest first.
 _MAX_PIECES = 8
-# Least share of the whole body that a listed piece has, and by which volumes may be wrong.
+# Minimum share of the whole body for listed pieces, and tolerance of volumes.
 _SHARE = 1e-3
 _BOX_DECIMALS = 4
-# The last bits of a volume differ by machine.
+# The last bits of a volume depend on the machine.
 _VOLUME_DECIMALS = 6
 _TRIES = 4
-# Share of a mesh's extent that vertices are moved by in the second try; ten times as much in each
-# further one. Manifold takes points for the same within 1e-12 of the extent.
+# Share of a mesh's extent by which vertices are moved in the second try; each further
+# try moves them ten times as far. Manifold merges points within 1e-12 of the extent.
 _STIR = 1e-11
 
 
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 def to_body(points: Array, corners: Indices) -> Manifold:
-    """Return the body that closed triangles bound; a void is a shell that points inwards.
+    """Return the body bounded by closed triangles; shells that point inwards are voids.
 
     Corners (m, 3) are indices of vertices (n, 3), counter-clockwise seen from outside.
 
@@ -52,13 +52,13 @@ def unite(bodies: Iterable[Manifold]) -> Manifold:
     union, *further = bodies
     for body in further:
         union = union + body
-        # Manifold waits with its work until it is asked for a result.
+        # Manifold evaluates lazily; asking for a result starts the work.
         union.num_tri()
     return union
 
 
 def volume(body: Manifold) -> float:
-    """Return a body's volume, rounded to 6 decimals because the last bits differ by machine."""
+    """Return a body's volume, rounded to 6 decimals because the last bits depend on the machine."""
     return round(float(body.volume()), _VOLUME_DECIMALS) + 0.0
 
 
@@ -67,7 +67,7 @@ def differences(
 ) -> tuple[list[Piece], list[Piece]] | None:
     """Return the surplus pieces of a mesh and the missing ones.
 
-    Arguments and errors are those of `difference_bodies`.
+    Arguments and errors are the same as for `difference_bodies`.
     """
     bodies = difference_bodies(points, corners, solid, surplus, missing)
     if bodies is None:
@@ -83,14 +83,15 @@ def difference_bodies(
     """Return the surplus of a mesh over the body that it should bound, and the missing part.
 
     The mesh is closed triangles (m, 3) of vertices (n, 3), each on some triangle,
-    counter-clockwise seen from outside. None is returned if the bodies do not add up to the known
-    volumes, even after the vertices are moved slightly.
+    counter-clockwise seen from outside. Returns None if the bodies do not add up to the
+    known volumes, even after moving the vertices slightly.
 
     Raises:
         ValueError: the triangles are not a closed, oriented surface.
     """
     tolerance = _SHARE * float(solid.volume())
-    # Fractional parts of multiples of irrational numbers: spread evenly, without randomness.
+    # Fractional parts of multiples of irrational numbers, which are evenly spread
+    # without randomness.
     multiples = np.arange(1, len(points) + 1)[:, None] * np.sqrt([2.0, 3.0, 5.0])
     extent = float(np.max(np.abs(points)))
     stir = _STIR * extent * (2 * (multiples % 1.0) - 1)

@@ -1,7 +1,7 @@
-"""Which edges the faces of a mesh share: faults of edges, connected components, shells.
+"""Shared edges of mesh faces: faults, connected components, shells.
 
-Nothing here looks at coordinates. Faces may be wrong in any way, as long as none
-names a vertex twice.
+Coordinates are never used here. Faces may be wrong in any way, except that no face may
+repeat a vertex.
 """
 
 from itertools import chain
@@ -41,7 +41,7 @@ class FaceRings(NamedTuple):
 
 
 def edge_faults(faces: Faces) -> EdgeFaults:
-    """Return the edges that keep the faces from bounding a solid, each list ascending."""
+    """Return the edges that prevent the faces from bounding a solid, each list ascending."""
     if not faces:
         return EdgeFaults([], [], [])
     rings = face_rings(faces)
@@ -56,7 +56,7 @@ def edge_faults(faces: Faces) -> EdgeFaults:
 
 
 def face_rings(faces: Faces) -> FaceRings:
-    """Return the corners of at least one face, each with the corner after it."""
+    """Return the corners of one or more faces, each with the next corner."""
     size = np.array([len(face) for face in faces], dtype=np.int64)
     start = np.cumsum(size) - size
     corner = np.fromiter(chain.from_iterable(faces), dtype=np.int64)

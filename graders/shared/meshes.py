@@ -1,7 +1,7 @@
 """Polygon meshes as plain arrays: planes, triangles, volumes and winding numbers.
 
-Everything here takes meshes that may be wrong in any way, as long as every index names a vertex and
-no face names one twice.
+The functions accept meshes that may be wrong in any way, as long as all indices are
+valid and no face repeats a vertex.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from scbench.graders.shared.vectors import Array, Indices, cross, dot, unit
 
 
 class PolygonMesh(NamedTuple):
-    """Vertices and the polygons between them."""
+    """Vertices, and the polygons between them."""
 
     points: Array
     """(n, 3) vertices."""
@@ -40,7 +40,7 @@ def newell_normals(mesh: PolygonMesh) -> Array:
     if not mesh.faces:
         return np.zeros((0, 3))
     rings = face_rings(mesh.faces)
-    # Measured from the face's own first corner: far from 0, products would lose digits.
+    # Measured from the face's first corner, because products lose digits far from 0.
     origin = np.repeat(mesh.points[rings.corner[rings.start]], rings.size, axis=0)
     here = mesh.points[rings.corner] - origin
     after = mesh.points[rings.after] - origin
@@ -67,7 +67,7 @@ def unevenness(mesh: PolygonMesh, normals: Array) -> Array:
 
 
 def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
-    """Cut every face that has an area into triangles along its own diagonals.
+    """Split every face with an area into triangles along its diagonals.
 
     Faces need be neither flat nor simple. The normals are the mesh's `newell_normals`, if known.
     """
@@ -109,7 +109,8 @@ def signed_volumes(points: Array, triangles: Triangles, shell: Indices) -> Array
     """
     owner = shell[triangles.face]
     corner = points[triangles.corners]
-    # Each shell is measured from a separate point: far from the origin, sums would lose digits.
+    # Each shell is measured from a separate point, because sums lose digits far from
+    # the origin.
     origin = np.zeros((int(shell.max(initial=-1)) + 1, 3))
     origin[owner] = corner[:, 0]
     corner = corner - origin[owner][:, None]
@@ -119,7 +120,7 @@ def signed_volumes(points: Array, triangles: Triangles, shell: Indices) -> Array
 
 
 def winding_number(point: Array, points: Array, corners: Indices) -> int:
-    """Return how often closed triangles wind round a point (3,) that lies on none of them.
+    """Return the winding number of closed triangles around a point (3,) that is on none of them.
 
     The solid angles of the triangles are summed, each by the formula of Van Oosterom and Strackee.
     """

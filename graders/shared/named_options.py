@@ -1,4 +1,4 @@
-"""Finds the option of a prompt that an answer names: by label, by text, or in a sentence."""
+"""Matching of an answer to an option of the prompt: by label, by text, or in a sentence."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from itertools import islice
 
 from scbench.graders.shared.answer_text import HEDGES, REASON, Value, first_read, tidy
 
-# A label with its marks, then perhaps more: "Option B", "(b)", "B) Paris".
+# A label with its marks, and possibly more: "Option B", "(b)", "B) Paris".
 _LABEL_FIRST = re.compile(
     r"""
     (?:(?:option|choice|letter)\s)?
@@ -15,10 +15,10 @@ _LABEL_FIRST = re.compile(
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-# An article or a pronoun; a label would be followed by a mark or by a text of the prompt.
+# An article or a pronoun; labels are followed by a mark or by a text from the prompt.
 _WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)[a-z]")
 _LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
-# A label inside a sentence: after "option", in brackets, or before one.
+# A label inside a sentence: after "option", in brackets, or before a bracket.
 _LABELLED = re.compile(
     r"""
     (?:\b(?:option|choice|letter)\s+[(\[]? | [(\[]) (\w) [)\]]?(?!\w)
@@ -27,9 +27,10 @@ _LABELLED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
-# Least number of words next to a label that are a comment and not another option.
+# Minimum number of words next to a label that count as a comment and not another
+# option.
 _COMMENT_WORDS = 3
-# Marks after which an explanation may begin.
+# Marks after which an explanation may start.
 _CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
 _MAX_CUTS = 20
 
@@ -42,10 +43,10 @@ def option(
     """Return the position of an option that is named by its label, its text, or both.
 
     ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
-    ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
-    underscores count as spaces. Ignored are an article before the option, a plural, the words after
-    a colon in the prompt, and words that all options have in common. A sentence names an option if
-    it names no other and does not retract it.
+    ``paris`` are all the second option if that is Paris; ``B) Rome`` is not an option.
+    Hyphens and underscores count as spaces. Ignored are an article before the option, a
+    plural, the words after a colon in the prompt, and words that all options have in
+    common. A sentence names an option if it names no other and does not retract it.
 
     Args:
         value: the answer.
@@ -57,7 +58,7 @@ def option(
 
 
 class OptionNames:
-    """Options with their labels, as answers name them."""
+    """Options with their labels, in the form used by answers."""
 
     def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
         self._texts = [folded(text) for text in options]
@@ -113,7 +114,7 @@ class OptionNames:
         return not self.places_in(comment)
 
     def place_explained(self, text: str) -> int | None:
-        """Return the option that is named before a colon or bracket with an explanation."""
+        """Return the option before a colon or bracket with an explanation."""
         if self.labelled_places(text):
             return None
         for cut in islice(_CUT.finditer(text), _MAX_CUTS):
@@ -123,7 +124,7 @@ class OptionNames:
         return None
 
     def place_in_sentence(self, text: str) -> int | None:
-        """Return the option that a sentence explains, or the only one that it mentions."""
+        """Return the option that a sentence explains, or the only option that it mentions."""
         explained = self.place_explained(text)
         if explained is not None:
             return explained
@@ -174,7 +175,7 @@ def plural(text: str) -> str:
 
 
 def without_common_words(texts: Sequence[str]) -> list[str]:
-    """Return texts without the words they have in common; empty if a single letter remains."""
+    """Return texts without their common words; empty if a single letter remains."""
     words = [text.split() for text in texts]
     common: set[str] = set()
     if len(words) > 1:

@@ -1,7 +1,7 @@
 """Exact plane geometry on integer coordinates: predicates, hull, Delaunay triangulation.
 
-Python's integers do not overflow, so the sign of every determinant here is exact. `hull_corners`
-alone takes doubles, too.
+Python's integers do not overflow, so the sign of every determinant here is exact. Only
+`hull_corners` also accepts doubles.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ Edge = tuple[int, int]
 def hull_corners(points: Iterable[Point]) -> list[Point]:
     """Return the corners of the convex hull of points, counter-clockwise from the leftmost.
 
-    Of points on one line, the two ends are returned; of no point, none.
+    For collinear points, the two ends are returned; without points, none.
     """
     ordered = sorted(set(points))
     hull: list[Point] = []
@@ -74,8 +74,9 @@ def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
     cx, cy = points[c][0] - ax, points[c][1] - ay
     b_square = bx * bx + by * by
     c_square = cx * cx + cy * cy
-    # The in-circle determinant seen from a, expanded by the row of the point: for many points its
-    # minors need be made only once. The last of them is twice the triangle's signed area.
+    # The in-circle determinant relative to a, expanded by the row of the point, so that
+    # its minors are computed only once for many points. The last of them is twice the
+    # triangle's signed area.
     u = b_square * cy - by * c_square
     v = bx * c_square - b_square * cx
     double_area = bx * cy - by * cx
@@ -93,10 +94,10 @@ def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
 def triangulate(points: Sequence[XY]) -> tuple[list[Triangle], list[int]]:
     """Return the Delaunay triangles and the hull of different points.
 
-    A sweep from left to right makes some triangulation, edge flips make it Delaunay. Where four
-    points share an empty circle, one of the right triangulations is returned. Triangles are index
-    triples, all ascending; the hull runs counter-clockwise from the leftmost point, with points in
-    the middle of its sides.
+    A sweep from left to right gives a triangulation, and edge flips make it Delaunay.
+    Where four points share an empty circle, one of the right triangulations is
+    returned. Triangles are index triples, all ascending; the hull runs
+    counter-clockwise from the leftmost point, with points in the middle of its sides.
 
     Raises:
         GenerationError: all points lie on one line, or two are equal.
@@ -139,14 +140,15 @@ def sweep_triangulation(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int
         raise GenerationError("two of the points are equal")
     order = sorted(range(len(points)), key=lambda i: points[i])
     apex = first_off_line(points, order)
-    # The first points lie on a line; the first one off it makes a fan with them.
+    # The first points are on a line; the first one off it forms a fan with them.
     third: dict[Edge, int] = {}
     line, top = order[:apex], order[apex]
     if orient(points[line[0]], points[line[1]], points[top]) < 0:
         line.reverse()
     for a, b in pairwise(line):
         add_triangle(third, a, b, top)
-    # The hull as a ring: each corner with the next one counter-clockwise, and the one before.
+    # The hull as a ring: each corner with its counter-clockwise successor and its
+    # predecessor.
     after = dict(pairwise(line))
     after[line[-1]] = top
     after[top] = line[0]
@@ -175,7 +177,7 @@ def sweep_triangulation(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int
 
 
 def first_off_line(points: Sequence[XY], order: Sequence[int]) -> int:
-    """Return the place in an order of points of the first that is not in line with those before.
+    """Return the position of the first point that is not collinear with those before.
 
     Raises:
         GenerationError: all are.

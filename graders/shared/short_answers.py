@@ -1,8 +1,8 @@
 """Reading short answers: numbers, truth values, options, lists and strings.
 
-Each function takes the value of an answer's key ``answer`` and returns its meaning, or None if it
-cannot be read as the type asked for. An answer with two different meanings has none. Values longer
-than `MAX_LENGTH` are not read, and every step is linear in the length.
+Each function takes the value of an answer's key ``answer`` and returns its meaning, or
+None if it cannot be read as this type. An ambiguous answer has no meaning.
+Values longer than `MAX_LENGTH` are not read, and every step is linear in the length.
 """
 
 import html
@@ -106,8 +106,8 @@ _CLOSING = re.compile(
 def number(value: Value) -> Fraction | None:
     """Return a number exactly: whole, decimal, or a fraction such as ``-2/3``.
 
-    Signs of all kinds, groups of three digits, LaTeX fractions and brackets round the whole are
-    understood; of an equation, the right side counts.
+    All kinds of signs, groups of three digits, LaTeX fractions and surrounding brackets
+    are accepted. For an equation, the right side is used.
     """
     if isinstance(value, bool):
         return None
@@ -127,7 +127,7 @@ def integer(value: Value) -> int | None:
 
 
 def read_number(text: str) -> Fraction | None:
-    """Return the number of a tidy text that is a number, or the only number in a phrase."""
+    """Return the number that a tidy text is, or the only number in a phrase."""
     right_side = text.rpartition("=")[2].strip().translate(_MINUS)
     text = _LATEX_FRACTION.sub(r"\1/\2", right_side)
     bracketed = _IN_BRACKETS.fullmatch(text)
@@ -214,8 +214,8 @@ def entries(value: Value) -> tuple[str, ...] | None:
     """Return the words of a list, in their order and case.
 
     A string is split at commas, semicolons, bars, arrows and ends of lines; if it has none, at
-    spaces. Brackets round the list, bullets, numbers of lines and an "and" before the last word are
-    dropped.
+    spaces. Brackets around the list, bullets, line numbers and an "and" before the last
+    word are dropped.
     """
     if isinstance(value, str | int | float):
         text = plain_text(value)
@@ -255,7 +255,7 @@ def split_list(text: str) -> tuple[str, ...]:
 
 
 def unspaced(value: Value) -> str | None:
-    """Return a string, or the strings of a list, without spaces, commas and quotes."""
+    """Return a string, or a list's strings joined, without spaces, commas and quotes."""
     if not isinstance(value, str | int | float):
         words = entries(value)
         return None if words is None else "".join(words)

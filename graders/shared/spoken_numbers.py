@@ -40,7 +40,7 @@ def spoken_number(text: str) -> int | None:
 
 
 def spoken_numbers(text: str) -> Iterator[int | None]:
-    """Yield the integers written as words in a text; None for words that make no number."""
+    """Yield the integers written as words in a text; None for words that form no number."""
     for run in _RUN.finditer(text):
         words = [word.casefold() for word in _WORD.findall(run["words"])]
         value = number_of_words(words)
@@ -48,7 +48,7 @@ def spoken_numbers(text: str) -> Iterator[int | None]:
 
 
 def number_of_words(words: list[str]) -> int | None:
-    """Return the number that words make together; None if they make none."""
+    """Return the number that words form together; None if they form none."""
     total = 0
     # The words since the last thousand or million, which must become smaller and smaller.
     part = 0
@@ -75,6 +75,6 @@ def number_of_words(words: list[str]) -> int | None:
 
 
 def can_follow(part: int, number: int) -> bool:
-    """Whether a number below 100 can be added in words: five to twenty, but not to fifteen."""
+    """Whether a number below 100 can follow another: five after twenty, but not after fifteen."""
     below = part % 100
     return below == 0 or (below >= 20 and below % 10 == 0 and number < 10)

@@ -1,8 +1,9 @@
 """Triangles that cut, cover or nearly touch each other.
 
 Two triangles are compared by their projections on lines: the normals of both, the directions in
-their planes square to their edges, and the cross products of their edges. They are apart exactly if
-the projections on one of these lines are (separating axes).
+their planes square to their edges, and the cross products of their edges. They are
+separate exactly if their projections on one of these lines are separate (separating
+axes).
 """
 
 from collections.abc import Iterator
@@ -30,9 +31,10 @@ class Contacts(NamedTuple):
 def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
     """Return the pairs of triangles (m, 3, 3) that overlap by more than a tolerance.
 
-    Triangles nowhere wider than the tolerance are left out: their cuts are no longer than that. The
-    tolerance is the permitted depth, and the largest distance from a plane at which two triangles
-    count as lying in it. The pairs are those of `close_pairs` with the tolerance as its margin.
+    Triangles that are nowhere wider than the tolerance are left out: their
+    intersections are no longer than that. The tolerance is the permitted depth, and the
+    largest distance from a plane at which two triangles count as lying in it. The pairs
+    come from `close_pairs` with the tolerance as its margin.
     """
     normals = triangle_normals(corners)
     wide = widths(corners) > tolerance
@@ -49,7 +51,8 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
         p_farthest = np.abs(p_heights).max(axis=1)
         flat = np.maximum(q_farthest, p_farthest) <= tolerance
 
-        # Crossing: each reaches to both sides of the other's plane, and no line parts them.
+        # Crossing: each reaches to both sides of the other's plane, and no line
+        # separates them.
         q_depth = np.minimum(q_heights.max(axis=1), -q_heights.min(axis=1))
         p_depth = np.minimum(p_heights.max(axis=1), -p_heights.min(axis=1))
         deep = np.minimum(q_depth, p_depth) > tolerance
@@ -57,7 +60,7 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
         depth = overlap_depth(p[rows], q[rows], crossed_edges(p[rows], q[rows]))
         crossing.append(chunk[rows[depth > tolerance]])
 
-        # Covering: in one plane, only lines in that plane can part them.
+        # Covering: in one plane, only lines in that plane can separate them.
         rows = np.flatnonzero(flat)
         p_lines = edge_normals(p[rows], p_normal[rows])
         q_lines = edge_normals(q[rows], q_normal[rows])
@@ -68,7 +71,7 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
 
 
 def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
-    """Return those pairs (p, 2) of triangles that are closer to each other than the margin."""
+    """Return the pairs (p, 2) of triangles that are closer to each other than the margin."""
     normals = triangle_normals(corners)
     near_pairs = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in pair_chunks(pairs):
@@ -84,7 +87,8 @@ def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
             ],
             axis=1,
         )
-        # A negative depth is a gap, seen along some line and so never wider than the distance.
+        # A negative depth is a gap along some line, so it is never larger than the
+        # distance.
         depth = overlap_depth(p, q, lines)
         near = depth >= 0
         undecided = np.flatnonzero((depth < 0) & (depth > -distance))
@@ -182,7 +186,8 @@ def squared_side_distance(p: Array, i: int, q: Array, j: int) -> Array:
 def squared_height(points: Array, corners: Array) -> Array:
     """Return the least squared distance (m,) of three points (m, 3, 3) to a triangle's plane.
 
-    Points that are not above or below the triangle do not count; it is infinite if all are so.
+    Points that are not above or below the triangle do not count; without others it is
+    infinite.
     """
     normal = triangle_normals(corners)
     inward = cross(normal[:, None], triangle_edges(corners))

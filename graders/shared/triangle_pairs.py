@@ -1,4 +1,4 @@
-"""Pairs of triangles whose bounding boxes meet: candidates for every costlier test."""
+"""Pairs of triangles whose bounding boxes meet: candidates for slower tests."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -16,8 +16,8 @@ _COMPARISONS_PER_PAIR = 1000
 def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None:
     """Return the pairs (p, 2) of triangles whose boxes come within a margin of each other.
 
-    Corners are of triangles (m, 3, 3), the margin is that along each axis. If there are more pairs
-    than ``max_pairs``, None is returned instead.
+    The triangles have the shape (m, 3, 3); the margin is along each axis. If there are
+    more pairs than ``max_pairs``, None is returned instead.
     """
     low = corners.min(axis=1)
     high = corners.max(axis=1) + margin
@@ -47,9 +47,9 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
 def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> bool:
     """Whether triangles (m, 3, 3) of different bodies have more meeting boxes than ``max_pairs``.
 
-    Also true if finding out would take a thousand times as many comparisons. The time of solid
-    operations on bodies grows with the number of these pairs. Boxes meet up to the margin along
-    each axis.
+    Also true if counting them would take a thousand times as many comparisons. The time
+    of solid operations on bodies grows with the number of these pairs. Boxes meet up to
+    the margin along each axis.
     """
     boxes = [(body.min(axis=1), body.max(axis=1) + margin) for body in bodies]
     pairs = compared = 0

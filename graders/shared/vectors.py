@@ -9,7 +9,7 @@ Mask = NDArray[np.bool_]
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Return cross products (..., 3), bit for bit those of `numpy.cross`, in half its time."""
+    """Return cross products (..., 3), equal to `numpy.cross` bit for bit, in half its time."""
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
     x = ay * bz - az * by

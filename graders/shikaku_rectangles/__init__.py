@@ -1,8 +1,8 @@
-"""Do the rectangles cover every cell once, each with one clue that equals its area?
+"""Grades whether rectangles cover every cell once, each with one clue that equals its area.
 
-Cells are bits of one integer, so one operation for each rectangle decides coverage exactly. Every
-cut that keeps the rules is right. Positions in messages and details are places in the answer's
-list, from 0.
+Cells are bits of one integer, so one operation for each rectangle decides coverage
+exactly. Every division that follows the rules is right. Positions in messages and
+details are places in the answer's list, from 0.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def grid_of(params: Params) -> Grid:
-    """Return the grid of an instance; it is cached for further answers to it."""
+    """Return the grid of an instance, cached for further answers to it."""
     values = {
         1 << y * params.width + x: value
         for y, row in enumerate(params.grid)
@@ -93,7 +93,7 @@ def grid_of(params: Params) -> Grid:
 def judge_corners(
     checks: Checklist, grid: Grid, answer: Answer
 ) -> tuple[dict[int, int], set[int]]:
-    """Check the corners; return the bits of each rectangle's cells, and who leaves the grid.
+    """Check the corners; return the bits of each rectangle, and rectangles that leave the grid.
 
     Both name rectangles by position. Rectangles with reversed corners have no cells.
     """
@@ -136,7 +136,7 @@ def judge_corners(
 def judge_cover(
     checks: Checklist, grid: Grid, cells: dict[int, int]
 ) -> tuple[list[Cell], list[Cell]]:
-    """Check that every cell is covered once; return those covered more than once and not at all."""
+    """Check that every cell is covered once; return cells covered more than once and not at all."""
     size = grid.width * grid.height
     covered, twice = 0, 0
     for bits in cells.values():
@@ -180,7 +180,7 @@ def judge_clues(
     solved = 0
     for i, bits in cells.items():
         clue = bits & grid.clues
-        # Several clues together are no key of the table.
+        # The table has no keys with several clues.
         value = grid.values.get(clue)
         if value is None:
             clueless.append(i)

@@ -1,4 +1,4 @@
-"""Rectangles that are placed on the grid, and removed again."""
+"""Placing rectangles on the grid and removing them."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -16,7 +16,7 @@ from scbench.schemas.base import WholeIndex
 from scbench.schemas.shikaku_rectangles import Params
 
 BUDGET = 150
-# Most open clues and most fitting rectangles in an observation.
+# Maximum open clues and fitting rectangles in an observation.
 _OPEN = 100
 _FITS = 40
 Line = Annotated[WholeIndex, Field(le=10**6)]
@@ -144,5 +144,5 @@ def union_of(cells_of: Mapping[tuple[int, ...], Cells]) -> Cells:
     return set().union(*cells_of.values())
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 ACTIONS = (Place, Remove, Ask)

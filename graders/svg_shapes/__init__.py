@@ -41,20 +41,19 @@ _ROUND: Mapping[tuple[int, int], Kind] = {
     (1, 3): "sector",
 }
 _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
-# How far from the line between its ends a straight side can be by rounding and more, in
-# hundredths of a unit.
+# Maximum distance of a straight side from the line between its ends (rounding and a
+# margin), in hundredths of a unit.
 _STRAY = 4
-# How many numbers a command has; the last two are where it leads.
+# Number of numbers in each command; the last two are its end point.
 _TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
 # A command, or a number of at most two decimals.
 _WORD = re.compile(r"([MLCAZmlcaz])|(-?\d+)(?:\.(\d{1,2}))?")
-# The shorter of two equally long sides has at least this share of the longer, errors
-# included.
+# Minimum ratio of two sides that count as equally long, including rounding errors.
 _ALIKE = 0.75
 
 
 class Piece(NamedTuple):
-    """The line or curve of one command: its points in order, those that pull at it included."""
+    """The line or curve of one command: its points in order, including control points."""
 
     spots: tuple[Spot, ...]
     is_arc: bool
@@ -141,10 +140,10 @@ def is_corner(before: Piece, after: Piece) -> bool:
     """Whether pieces form a corner: over about 12 degrees, or an arc and another ellipse's."""
     if before.is_arc or after.is_arc:
         return before.is_arc != after.is_arc
-    # Both ways lead away from where the pieces meet.
+    # Both directions point away from the common point.
     a, b = first_way(before.spots[::-1])
     c, d = first_way(after.spots)
-    # The tangent of the angle is over 0.21.
+    # The tangent of the angle is above 0.21.
     return 100 * abs(b * c - a * d) > -21 * (a * c + b * d)
 
 
@@ -158,11 +157,11 @@ def first_way(spots: Sequence[Spot]) -> Spot:
     for p, q in spots:
         if (p, q) != (x, y):
             return p - x, q - y
-    raise ValueError("a piece leads nowhere")
+    raise ValueError("a piece has length 0")
 
 
 def path_pieces(path: str) -> list[Piece]:
-    """Return the lines and curves of a path; a command that leads nowhere draws nothing.
+    """Return the lines and curves of a path; a command of length 0 draws nothing.
 
     Raises:
         ValueError: the path is not well formed.
@@ -180,7 +179,7 @@ def path_pieces(path: str) -> list[Piece]:
         if name == "Z":
             spots = [start]
         else:
-            # Small letters count from where the path is.
+            # Lower-case letters are relative to the current point.
             x, y = (0, 0) if word == name else here
             # The first five numbers of an arc are its form.
             places = numbers[5:] if name == "A" else numbers
@@ -204,7 +203,7 @@ def read_commands(path: str) -> list[Command]:
             commands.append(Command(letter, []))
         elif commands:
             hundredths = 100 * abs(int(whole)) + int((decimals or "").ljust(2, "0"))
-            # The sign apart, for -0.5 is less than 0.
+            # The sign is read separately, because of -0.5.
             is_negative = whole.startswith("-")
             commands[-1].numbers.append(-hundredths if is_negative else hundredths)
     return commands

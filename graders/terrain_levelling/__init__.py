@@ -1,8 +1,8 @@
-"""Grade how much larger blasts make the largest flat region.
+"""Grades how much blasts enlarge the largest flat region.
 
-PyBullet simulates the blasts one after the other. No other engine gives the same numbers, and
-PyBullet gives them only on the same kind of machine. So each verdict names the engine, and has the
-fingerprint of the machine.
+PyBullet simulates the blasts one after the other. Other engines give other numbers, and
+PyBullet's depend on the kind of machine. So each verdict contains the engine and the
+machine's fingerprint.
 """
 
 from collections.abc import Sequence
@@ -42,8 +42,8 @@ CHECKS = {
     "level": "The largest flat region has grown enough for a score of 1.",
 }
 
-# Most work for one plan, see `blast_work`: at most 250 s of CPU time, if every ball falls into a
-# deep pit; balls that roll take a fifth of that.
+# Maximum work for one plan, see `blast_work`: up to 250 s of CPU time if every ball
+# falls into a deep pit; rolling balls need a fifth of that.
 MAX_WORK = 20_000
 # Decimals of heights in the metrics.
 _DECIMALS = 4
@@ -104,7 +104,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.expect("depth", True, "")
     else:
         check_id, wrong = end.stopped
-        # The other two are checked already.
+        # The other two are already checked.
         if check_id in {"depth", "resource_limit"}:
             checks.expect(check_id, False, wrong, blast=end.simulated)
         why = f"The simulation stopped before blast {end.simulated} (counting from 0)."
@@ -141,7 +141,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=64)
 def start_of(params: Params) -> Start:
-    """Return the map of an instance, kept for the next answers to it."""
+    """Return the map of an instance, cached for further answers to it."""
     n = len(params.heights)
     heights = tuple(height for row in params.heights for height in row)
     flat = tuple(largest_flat(heights, n, params.flat_tolerance))
@@ -178,7 +178,7 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
         if stopped is not None:
             return End(heights, i, lost, work, stopped)
         lost += blast_cell(heights, n, blast.x, blast.y, blast.z)
-        # Shows that a long simulation is alive.
+        # Shows that a long simulation is running.
         beat(i + 1, len(blasts))
     return End(heights, len(blasts), lost, work, None)
 

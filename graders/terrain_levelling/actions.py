@@ -1,4 +1,4 @@
-"""Actions on the ground: blasts go off, some at a time, and the ground after them is shown."""
+"""Actions on the ground: set off some blasts, and see the ground after them."""
 
 from typing import Annotated, Any, Literal
 
@@ -48,11 +48,11 @@ class Play:
 
     @property
     def over(self) -> bool:
-        """Whether the plan has all the blasts that it may have."""
+        """Whether the plan has the maximum number of blasts."""
         return len(self._blasts) >= self._params.max_blasts
 
     def look(self) -> Observation:
-        """Return the present ground, from its first corner on."""
+        """Return the current ground, from its first corner."""
         return look_from(self._params, self._blasts, (0, 0))
 
     def step(self, action: SetBlasts) -> Observation:
@@ -68,5 +68,5 @@ class Play:
         return observation
 
 
-# Last, because it names the class above.
+# At the end, because it refers to the class above.
 ACTIONS = (SetBlasts,)

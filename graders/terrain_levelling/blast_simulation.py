@@ -21,7 +21,7 @@ MIN_BALLS = 3
 MAX_BALLS = 120
 # Added to the tolerance of a flat region, for rounding errors.
 TRIFLE = 1e-9
-# Turning by it spreads balls evenly over a disc.
+# Turning by this angle spreads balls evenly over a disc.
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _ENGINE = Path(__file__).with_name("engine.py")
 
@@ -36,7 +36,8 @@ _BLASTS = (
     (0, 0, 1.5),
     (6, 6, 1.0),
 )
-# Cell over which balls fall once more at the end, and how many; they lift no ground.
+# Cell over which balls fall once more at the end, and their number; they do not raise
+# the ground.
 _LAST = (7, 4, 24)
 
 
@@ -77,9 +78,9 @@ def blast_work(depth: float) -> float:
 
 
 def start_positions(x: int, y: int, height: float, count: int) -> list[list[float]]:
-    """Return where balls start over the cell x, y: a spiral, in five layers that repeat.
+    """Return the start places of balls over the cell x, y: a spiral in five repeating layers.
 
-    ``height`` is the cell's after the blast.
+    ``height`` is the cell's height after the blast.
     """
     positions = []
     for i in range(count):
@@ -94,7 +95,7 @@ def start_positions(x: int, y: int, height: float, count: int) -> list[list[floa
 def roll(
     heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]
 ) -> list[list[float]]:
-    """Let balls fall on the ground and return x, y and z of each one at the end (``engine.py``).
+    """Let balls fall on the ground and return the final x, y and z of each (``engine.py``).
 
     If the child process dies, the call is repeated once: a new one may get more memory.
 
@@ -145,7 +146,7 @@ def neighbours(n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int]:
-    """Return the cells of the largest flat region, in order; of several, the first in the map.
+    """Return the cells of the largest flat region in order; of several, the first in the map.
 
     Cells that share an edge are joined if their heights differ by at most the tolerance, so a
     gentle slope is flat. As doubles, 5.0 and 4.8 differ by slightly more than 0.2, so `TRIFLE` is
@@ -160,7 +161,7 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
             continue
         fresh[start] = False
         region = [start]
-        for cell in region:  # grows while it is gone through
+        for cell in region:  # grows during the loop
             height = heights[cell]
             for neighbour in adjacent[cell]:
                 if fresh[neighbour] and abs(height - heights[neighbour]) <= max_step:
@@ -173,7 +174,7 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
 
 @cache
 def fingerprint() -> str:
-    """Return the hash of the golden plan's result: the map, and the places of the last balls.
+    """Return the hash of the golden plan's result: the map and the final places of the last balls.
 
     Raises:
         CannotGrade: see `engine`.

@@ -20,10 +20,11 @@ _client: int = pybullet.connect(pybullet.DIRECT)
 def roll(numbers: list[float]) -> list[float]:
     """Let balls fall on the ground for `STEPS` steps and return x, y and z of each one then.
 
-    The numbers are those of a client opened for this call alone: a reset makes the whole world
-    again, its solver included, and all parameters are set again. Removing single bodies would keep
-    the solver's state and change the results. Bullet centres the ground on the middle of its lowest
-    and highest point, so the balls drop by about that much; published scores include this drop.
+    The results equal those of a client opened only for this call: a reset recreates the
+    whole world including its solver, and all parameters are set again. Removing single
+    bodies would keep the solver's state and change the results. Bullet centres the
+    ground on the middle of its lowest and highest point, so the balls drop by about
+    that much; published scores include this drop.
 
     Args:
         numbers: n, the n * n heights of the ground, and x, y and z of each ball.
@@ -33,7 +34,8 @@ def roll(numbers: list[float]) -> list[float]:
     starts = [places[i : i + 3] for i in range(0, len(places), 3)]
     pybullet.resetSimulation(physicsClientId=_client)
     pybullet.setGravity(0, 0, GRAVITY, physicsClientId=_client)
-    # All steps as the parts of one long step: the same numbers with one command instead of 360.
+    # All steps as substeps of one long step: one command instead of 360 gives the same
+    # numbers.
     pybullet.setPhysicsEngineParameter(
         fixedTimeStep=STEPS / STEPS_PER_SECOND,
         numSubSteps=STEPS,
@@ -41,8 +43,8 @@ def roll(numbers: list[float]) -> list[float]:
         deterministicOverlappingPairs=1,
         physicsClientId=_client,
     )
-    # Without a shape to look like, every body would be meshed for pictures nobody takes; for
-    # the ground that takes longer than the simulation.
+    # Without a visual shape, every body would be meshed for rendering, which for the
+    # ground takes longer than the simulation.
     looks = pybullet.createVisualShape(
         pybullet.GEOM_BOX, halfExtents=[1, 1, 1], physicsClientId=_client
     )

@@ -1,7 +1,7 @@
 """Queries about terrain levelling: the heights of the ground after some blasts.
 
-Observations give heights in hundredths. They do not say how much ground is level, or what it would
-score.
+Observations give heights in hundredths. They do not reveal how much ground is level or
+its score.
 """
 
 import math
@@ -19,14 +19,14 @@ from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
 
 BUDGET = 100
-# Side of the part of the map that is shown.
+# Side length of the part of the map that is shown.
 WINDOW = 24
 # Blasts, and work of a simulation, that cost 1.
 _PER_COST = 250
 _WORK_PER_COST = 1000
 _MAX_BLASTS = 2500
 
-# The last simulated plan. A plan that only adds blasts to it continues from there.
+# The last simulated plan. Plans that only add blasts to it continue from there.
 _last: list[tuple[Params, tuple[Blast, ...], End]] = []
 
 
@@ -126,5 +126,5 @@ class BlastHere(Query):
         return look_from(params, self.blasts, self.corner)
 
 
-# Last, because it names the class above.
+# At the end, because it refers to the class above.
 QUERIES = (BlastHere,)

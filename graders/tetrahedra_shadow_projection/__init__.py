@@ -1,8 +1,8 @@
-"""How well do the shadows of the given tetrahedra cover the target?
+"""Grades how well the shadows of tetrahedra cover the target.
 
-Uses plain polygon areas, true rotations and the published divisors, and permits overlaps up to
-0.001 deep. The modules `bodies` and `shadows` measure; all areas and depths are rounded to 9
-digits.
+It uses plain polygon areas, true rotations and the published divisors, and permits
+overlaps up to 0.001 deep. The modules `bodies` and `shadows` compute the measures; all
+areas and depths are rounded to 9 digits.
 """
 
 import math
@@ -34,7 +34,7 @@ from scbench.graders.tetrahedra_shadow_projection.shadows import (
 )
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
-# Builders draw and solve with the names of the modules.
+# Builders use the modules' names to draw and solve.
 __all__ = [
     "BASE",
     "CHECKS",
@@ -68,21 +68,22 @@ CHECKS = {
 # Answers with more copies are not graded: time grows with the square of their number.
 MAX_TETRAHEDRA = 2000
 COPIES, COPIES_PER_AREA = 50, 10
-# Largest x, y or z; farther out, doubles are too coarse.
+# Largest x, y or z, because doubles are too coarse farther out.
 REACH = 1e6
-# How far a squared length may be from 1.
+# Tolerance of a squared length of 1.
 UNIT_TOLERANCE = Fraction(1, 100)
-# How deep two tetrahedra may reach into each other.
+# Maximum depth of an intersection of two tetrahedra.
 TOUCH = 0.001
-# Half the side of the square that grows the covered part: so near to it, nothing counts as
-# difference.
+# Half the side of the square that grows the covered part; nothing this close to it
+# counts as difference.
 SLACK = 0.05
-# Factors of the covered share if a quaternion is not of length 1, or else if tetrahedra cut.
+# Factors of the covered share if a quaternion is not of length 1, or otherwise if
+# tetrahedra intersect.
 NOT_UNIT_FACTOR = 0.25
 CUT_FACTOR = 0.5
 # Weight of the difference against the covered share.
 DIFFERENCE_WEIGHT = 0.5
-# A score from here on is full.
+# Scores from here on count as full.
 FULL = 0.98
 # Entries of lists in the metrics.
 _CUTS_SHOWN = 200
@@ -125,7 +126,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = f"There are {len(poses)} copies; at most {most} are allowed."
     sound &= checks.expect("count", len(poses) <= most, wrong, count=len(poses))
 
-    # Copies out of reach or without a direction have no shadow; the others are still graded.
+    # Copies that are out of reach or have a zero quaternion have no shadow; the others
+    # are still graded.
     used = sorted(set(range(len(poses))).difference(far, lost))
     bodies = corners(table([poses[i] for i in used]))
     clashes = cuts(bodies, TOUCH, _CUTS_SHOWN)
@@ -185,7 +187,7 @@ def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -
 
 
 def most_copies(params: Params) -> int:
-    """Return how many copies may be placed on an instance's target."""
+    """Return the maximum number of copies on an instance's target."""
     _, target_area = target_polygon(params)
     return math.ceil(round(COPIES + COPIES_PER_AREA * target_area, 6))
 

@@ -1,4 +1,4 @@
-"""Tetrahedra in space: where their corners lie, and how deep two of them reach into each other.
+"""Tetrahedra in space: their corners, and the depth of intersections.
 
 Sums of products are written out, so that every machine rounds them in the same way.
 """
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Positions = NDArray[np.intp]
 
-# Corners of the tetrahedron that is turned and moved.
+# Corners of the tetrahedron before it is turned and moved.
 BASE: tuple[tuple[float, float, float], ...] = (
     (0.0, 0.0, 0.0),
     (1.0, 0.0, 0.0),
@@ -37,7 +37,7 @@ _CHUNK = 2000
 
 
 class Cuts(NamedTuple):
-    """Pairs of bodies that cut each other."""
+    """Pairs of intersecting bodies."""
 
     pairs: list[tuple[int, int, float]]
     """Both indices and the depth."""
@@ -52,12 +52,12 @@ def table(poses: Sequence[Pose]) -> Floats:
 
 
 def corners(poses: Floats) -> Floats:
-    """Return where the corners (n, 4, 3) lie.
+    """Return the corners (n, 4, 3).
 
     Poses (n, 7) are moves in x, y and z, then the quaternion, scalar part first, of any length but
     0; it is brought to length 1.
     """
-    # Divided by the largest part first, so that no square overflows or vanishes.
+    # Divided by the largest component first, so that no square overflows or underflows.
     quaternions = poses[:, 3:] / np.abs(poses[:, 3:]).max(axis=1, keepdims=True)
     w, x, y, z = (quaternions / np.sqrt(_dot(quaternions, quaternions))[:, None]).T
     rotation = (
@@ -72,9 +72,9 @@ def corners(poses: Floats) -> Floats:
 def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     """Return the pairs of unit tetrahedra (n, 4, 3) that reach more than ``allowed`` into another.
 
-    The depth of a pair is the shortest move that parts it: the least overlap of the two along any
-    of the 44 axes on which two tetrahedra can be parted (face normals, cross products of edges),
-    rounded to 9 digits. The search stops soon after ``enough`` pairs were found.
+    The depth of a pair is the shortest move that separates it: the smallest overlap
+    along any of the 44 separating axes (face normals, cross products of edges), rounded
+    to 9 digits. The search stops soon after ``enough`` pairs were found.
     """
     face_normals = []
     for i, j, k in _FACES:
@@ -129,7 +129,7 @@ def _cross_products(a: Floats, b: Floats) -> Floats:
 
 
 def _unit_vectors(vectors: Floats) -> tuple[Floats, Mask]:
-    """Return vectors at length 1, and which of them are long enough to have a direction."""
+    """Return vectors scaled to length 1, and a mask of those long enough to have a direction."""
     squares = _dot(vectors, vectors)
     usable = squares >= _PARALLEL
     return vectors / np.sqrt(np.where(usable, squares, 1.0))[..., None], usable

@@ -1,4 +1,4 @@
-"""Queries about a few tetrahedra: their shadow, and how deep they reach into each other.
+"""Queries about a few tetrahedra: their shadow, and the depth of intersections.
 
 Shadows are not compared with the target, because that comparison is the score.
 """
@@ -24,13 +24,13 @@ from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 BUDGET = 30
 _MAX_POSES = 12
 _DECIMALS = 4
-# A depth that rounds to nothing.
+# Depths below this round to 0.
 _LEAST = 5e-7
 Poses = Annotated[tuple[Pose, ...], Field(min_length=1, max_length=_MAX_POSES)]
 
 
 def bodies_at(poses: Sequence[Pose]) -> Floats:
-    """Return where the corners (n, 4, 3) of tetrahedra lie.
+    """Return the corners (n, 4, 3) of tetrahedra.
 
     Raises:
         QueryError: one is out of reach or has no direction.
@@ -63,7 +63,7 @@ class Shadow(Query):
         """Return the area of the shadow, and the outline of each tetrahedron's own shadow."""
         bodies = bodies_at(self.tetrahedrons)
         shadows = outlines(bodies)
-        # The same ring whatever corner GEOS begins with.
+        # The ring must not depend on the corner that GEOS starts with.
         rings = [
             shapely.get_coordinates(ring)[:-1] for ring in shapely.normalize(shadows)
         ]
@@ -95,12 +95,12 @@ class Cut(Query):
     tetrahedrons: Poses
 
     def observe(self, params: Params) -> Observation:  # noqa: ARG002  (the same for every target)
-        """Return how deep pairs reach into each other."""
+        """Return the pairs that intersect, with their depths."""
         pairs = cuts(
             bodies_at(self.tetrahedrons), _LEAST, _MAX_POSES * _MAX_POSES
         ).pairs
         return {"pairs": [[i, j, round(depth, 6)] for i, j, depth in pairs]}
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 QUERIES = (Shadow, Cut)

@@ -1,7 +1,8 @@
-"""Shadows as polygons, and how well a union of them covers a target.
+"""Shadows as polygons, and measures of how well their union covers a target.
 
-Overlays are those of GEOS in double precision; on shapes a few units wide the areas are accurate to
-about 1e-12. Areas are rounded to 9 digits, so that no score depends on the version of GEOS.
+GEOS computes overlays in double precision; for shapes a few units wide, areas are
+accurate to about 1e-12. Areas are rounded to 9 digits, so that no score depends on the
+version of GEOS.
 """
 
 from collections.abc import Iterable
@@ -54,8 +55,8 @@ def cover(target: Polygon, shapes: Shapes, slack: float) -> Cover:
     far = either
     sweeps = swept_edges(polygons(covered), slack)
     if len(sweeps):
-        # Growing adds to a shape only what its boundary sweeps; only what meets the difference
-        # matters.
+        # Growing a shape adds only the area that its boundary sweeps, and only parts
+        # that meet the difference matter.
         near = sweeps[shapely.STRtree(sweeps).query(either, predicate="intersects")]
         far = shapely.difference(either, shapely.union_all(near))
     outside = shapely.difference(far, target)
@@ -108,7 +109,7 @@ def polygons(shape: Geometry) -> list[Polygon]:
 def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]]:
     """Return the first polygons as JSON values for a picture: rings of points rounded to 4 digits.
 
-    The first polygons are returned that together have no more than ``points`` points.
+    It returns as many polygons as have at most ``points`` points together.
     """
     figures: list[dict[str, Any]] = []
     for shape in shapes:

@@ -1,7 +1,8 @@
-"""Does the answer list exactly the corner patterns that force the classes to meet?
+"""Grades whether an answer lists exactly the corner patterns that force the classes to meet.
 
-Patterns are compared up to renaming of the classes, so any labels will do. The list must have all
-patterns that follow from the winding rule, no others, and no duplicates.
+Patterns are compared up to renaming of the classes, so any labels are accepted. The
+list must have all patterns that follow from the winding rule, no others, and no
+duplicates.
 """
 
 from collections import Counter
@@ -31,12 +32,13 @@ CHECKS = {
 }
 OWN_FAULTS = ("corners", "repeats", "all_classes", "known")
 
-# Patterns read in one answer; no question has a tenth of this.
+# Maximum number of patterns read in an answer; right answers have less than a tenth of
+# this.
 MOST_PATTERNS = 2000
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the patterns are exactly those asked for, each once, else 0."""
+    """Return 1 if the patterns are exactly the right ones, each once, else 0."""
     checks = Checklist(CHECKS)
     forcing, right = forcing_patterns(params)
     k, n = len(params.corner_order), params.n_classes
@@ -70,7 +72,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         fault = counted(len(patterns), one, many)
         checks.forbid(check_id, patterns, lambda p: f"{fault}; the first is {list(p)}.")
 
-    # Labels count from 0.
+    # Labels start from 0.
     miscounted = [pattern for pattern in surplus if max(pattern) + 1 != n]
     condition = f"not have exactly {n} classes"
     forbid_patterns(

@@ -1,7 +1,7 @@
-"""Do these two segments cut the frame into exactly the wanted polygons?
+"""Grades whether two segments cut the frame into exactly the wanted polygons.
 
-Endpoints are read as exact decimals and moved to the nearest place on the boundary; see the module
-`frame`.
+Endpoints are read as exact decimals and moved to the nearest place on the boundary, see
+the module `frame`.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from scbench.graders.two_segments.frame import (
 )
 from scbench.schemas.two_segments import Answer, Params
 
-# Builders draw with the geometry.
+# Builders use this geometry.
 __all__ = [
     "CHECKS",
     "VERSION",
@@ -129,11 +129,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=256)
 def facts_of(params: Params) -> Facts:
-    """Return the facts of an instance, kept for the next answers to it."""
+    """Return the facts of an instance, cached for further answers to it."""
     target = {kind: getattr(params.counts, kind) for kind in KINDS.values()}
     frame = frame_of(params.corners, params.snap_decimals)
     values = [exact(value) for value in params.coordinate_grid or ()]
-    # One decimal more than places have, so that half a place is a whole number.
+    # One more decimal than places have, so that half a place is an integer.
     decimals = max([params.snap_decimals + 1, *(k for _, k in values)])
     slack = 5 * 10 ** (decimals - params.snap_decimals - 1)
     scaled = [n * 10 ** (decimals - k) for n, k in values]
@@ -141,10 +141,10 @@ def facts_of(params: Params) -> Facts:
     return Facts(frame, grid or None, decimals, target)
 
 
-# Points on a grid come again and again.
+# Points on a grid repeat often.
 @lru_cache(maxsize=4096)
 def spot_of(params: Params, point: Point) -> tuple[Spot | None, bool]:
-    """Return where a point is, and whether the grid has its coordinates, if there is one."""
+    """Return the place of a point, and whether its coordinates are on the grid, if any."""
     facts = facts_of(params)
     on_grid = all(is_on_grid(facts, value) for value in point)
     return locate(facts.frame, point), on_grid
@@ -207,7 +207,7 @@ def judge_segments(
     empty: list[int] = []
     along: list[int] = []
     for i, chord in enumerate(chords):
-        # Ends off the boundary may still be the same.
+        # Ends off the boundary may still be equal.
         start, end = chord or points[i]
         if start == end:
             empty.append(i)
@@ -234,7 +234,7 @@ def judge_segments(
 def region_counts(
     first: Chord, second: Chord, unit: int
 ) -> tuple[tuple[str, int], ...]:
-    """Return how many regions of each kind two chords make."""
+    """Return the number of regions of each kind made by two chords."""
     counts = Counter(regions(first, second, unit))
     return tuple((kind, counts[sides]) for sides, kind in KINDS.items())
 

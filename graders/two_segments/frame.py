@@ -27,7 +27,7 @@ class Frame(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a point is, seen from the boundary."""
+    """The position of a point relative to the boundary."""
 
     place: int
     """The nearest place on the boundary."""
@@ -73,9 +73,10 @@ def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
 
 
 def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
-    """Return where a point is, decided exactly, or None if it is out of the frame's reach.
+    """Return the exact position of a point; None if it is too far from the frame.
 
-    Of sides equally near the longest counts, then the first. Exact halves round to even.
+    Of equally near sides, the longest is used, then the first. Exact halves round to
+    even.
     """
     if max(abs(point[0]), abs(point[1])) > frame.reach:
         return None
@@ -149,7 +150,8 @@ def regions(first: Chord, second: Chord, unit: int) -> list[int]:
         # They cross, and each of four regions has its corners, two ends and the crossing.
         ring = sorted(ends)
         return [_corners_between(ring[i - 1], ring[i], unit) + 3 for i in range(4)]
-    # Each chord cuts off the arc on which the other has no end; the rest lies between the two.
+    # Each chord cuts off the arc without the other's ends; the third region lies
+    # between them.
     arcs = [_free_arc(first, second, unit), _free_arc(second, first, unit)]
     cut_off = [_corners_between(*arc, unit) + 2 for arc in arcs]
     middle = len(ends)
@@ -176,6 +178,6 @@ def _corners_between(start: int, end: int, unit: int) -> int:
 
 
 def _free_arc(chord: Chord, rival: Chord, unit: int) -> Chord:
-    """Return the ends of a chord, so that the arc from one to the other has no end of a rival."""
+    """Return the ends of a chord, ordered so that the arc between them has no end of the other."""
     a, b = chord
     return (b, a) if any(_within(end, a, b, unit) for end in rival) else (a, b)

@@ -1,4 +1,4 @@
-"""Does this set of cells have the right size, three full views and no symmetry?
+"""Grades whether a set of cells has the right size, three full views and no symmetry.
 
 Cells are integers. The 48 symmetries of the cube keep the centre of the grid in place.
 """
@@ -30,8 +30,7 @@ CHECKS = {
     "connected": "The cells are connected through shared faces, where that is required.",
 }
 
-# 1e-9 and a little, so that a coordinate printed as 5.000000001 is within it however it
-# rounds.
+# Slightly more than 1e-9, so that a coordinate printed as 5.000000001 is within it.
 _TOLERANCE = 1.00001e-9
 # An answer with more than this many times the cells is not graded.
 _TOO_MANY = 20
@@ -53,7 +52,7 @@ class Symmetry(NamedTuple):
     flips: tuple[bool, ...]
 
     def image(self, cell: Cell, n: int) -> tuple[int, ...]:
-        """Return where a cell of a grid of this size goes."""
+        """Return the image of a cell in a grid of this size."""
         x, y, z = (cell[axis] for axis in self.axes)
         flip_x, flip_y, flip_z = self.flips
         return (
@@ -71,7 +70,8 @@ class Symmetry(NamedTuple):
         return f"(x, y, z) -> ({', '.join(parts)})"
 
 
-# All 47 but the identity, which comes first; after the class that makes them.
+# The 47 symmetries other than the identity, which comes first. Defined after their
+# class.
 _SYMMETRIES = [
     Symmetry(axes, flips)
     for axes in permutations(range(3))
@@ -80,7 +80,7 @@ _SYMMETRIES = [
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the cells keep every rule, else 0."""
+    """Return 1 if the cells follow every rule, else 0."""
     checks = Checklist(CHECKS)
     n, length = params.size, len(answer.voxels)
     if length > _TOO_MANY * params.cells:
@@ -157,7 +157,7 @@ def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     cells, outside = [], []
     for i, voxel in enumerate(answer.voxels):
         a, b, c = voxel.xyz
-        # Before rounding, which fails for infinite numbers.
+        # Checked before rounding, which fails for infinite numbers.
         if -0.5 < a < n - 0.5 and -0.5 < b < n - 0.5 and -0.5 < c < n - 0.5:
             x, y, z = round(a), round(b), round(c)
             if max(abs(a - x), abs(b - y), abs(c - z)) <= _TOLERANCE:
@@ -185,7 +185,7 @@ def judge_projections(checks: Checklist, n: int, voxels: Collection[Cell]) -> No
     for check_id, i, j in _PROJECTIONS:
         covered = {(cell[i], cell[j]) for cell in voxels}
         holes: list[list[int]] = []
-        # Most views are full, and need not be searched.
+        # Most views are full and need not be searched.
         if len(covered) < n * n:
             pairs = product(range(n), repeat=2)
             holes = [list(pair) for pair in pairs if pair not in covered]

@@ -1,4 +1,4 @@
-"""Choosing cells of the cube and removing them again."""
+"""Choosing and removing cells of the cube."""
 
 from itertools import product
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from scbench.schemas.base import WholeIndex
 from scbench.schemas.voxel_grid_projection import Params
 
 BUDGET = 100
-# Most pairs and symmetries in an observation.
+# Maximum pairs and symmetries in an observation.
 _EMPTY = 40
 _SYMMETRIES = 8
 Line = Annotated[WholeIndex, Field(le=10**6)]
@@ -61,7 +61,7 @@ class Play:
 
     def __init__(self, params: Params) -> None:
         self._params = params
-        # The keys are a set that remembers the order.
+        # The keys serve as an ordered set.
         self._chosen: dict[tuple[int, ...], None] = {}
 
     @property
@@ -115,5 +115,5 @@ class Play:
         return self.look()
 
 
-# Last, because it names the classes above.
+# At the end, because it refers to the classes above.
 ACTIONS = (Place, Remove, Ask)

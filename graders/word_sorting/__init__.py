@@ -1,7 +1,8 @@
 """Grades whether a list has all words of the prompt in order.
 
-The order is checked pair by pair, by the positions of letters in the alphabet of the prompt. The
-answer may capitalise words in any way: no two words of a prompt differ only in case.
+The order is checked pair by pair, by the positions of letters in the alphabet of the
+prompt. The answer may capitalise words in any way, because no two words of a prompt
+differ only in case.
 """
 
 from itertools import pairwise
@@ -23,10 +24,10 @@ CHECKS = {
 }
 OWN_FAULTS = ("readable",)
 
-# Words that the details of a check list, and characters of each.
+# Maximum number of words in a check's details, and of characters of each.
 _MAX_WORDS = 50
 _MAX_CHARACTERS = 60
-# Places of letters with capitals before small letters, and with both equal.
+# Ranks of letters with capitals before small letters, and with both equal.
 _CASED = {letter: i for i, letter in enumerate(ascii_uppercase + ascii_lowercase)}
 _FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}
 

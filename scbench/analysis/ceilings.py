@@ -1,8 +1,9 @@
 """The share of a run's replies that are readable: the ceiling of its item response curves.
 
-There is one for each run: the share of its replies that was read, on rungs up to the level of their
-task, as harder ones may be cut off because they are hard. If the scores contradict it, the ceiling
-maximizes the joint likelihood of all tasks, each at its best curve.
+Each run has one: its share of readable replies on rungs up to the level of their task.
+Harder rungs are excluded because replies there may be cut off. If the scores contradict
+it, the ceiling instead maximizes the joint likelihood of all tasks, each at its best
+curve.
 """
 
 from collections.abc import Sequence
@@ -25,16 +26,16 @@ _CEILINGS = np.array(
     [1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6]
 )
 LEAST_CEILING = float(_CEILINGS[-1])
-# Scores speak against a ceiling if its log-likelihood is lower than the best by this;
-# that happens in about 1 of 70 runs of that ceiling.
+# Scores contradict a ceiling if its log-likelihood is lower than the best by this
+# amount, which happens in about 1 of 70 runs with that ceiling.
 _AGAINST = 3.0
-# A standard error from the best ceiling, the log-likelihood is lower by a half.
+# One standard error from the best ceiling, the log-likelihood is lower by 0.5.
 _STANDARD_ERROR = 0.5
 _FINE = np.linspace(LEAST_CEILING, 1.0, 401)
 
 
 class Ceiling(NamedTuple):
-    """The share of a run's replies that can be read, and one standard error to either side."""
+    """The share of a run's readable replies, and one standard error to either side."""
 
     value: float
     low: float
@@ -49,26 +50,27 @@ def share_read(read: int, replies: int) -> Ceiling:
 
 
 def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
-    """Return the share of replies of one run that can be read, over all its tasks.
+    """Return the share of readable replies of one run over all its tasks.
 
     Args:
         tasks: its answers on each ladder.
-        known: the share by the status of its replies. It is used unless the scores contradict it:
-            a reply can be readable and still score nothing, even on the easiest item.
+        known: the share according to the status of its replies. It is used unless the
+            scores contradict it: a readable reply can still score 0, even on the
+            easiest item.
     """
     total = np.zeros(len(_CEILINGS))
     for answers in tasks:
         if answers.can_tell:
             _add_likelihoods(total, answers)
     best = int(total.argmax())
-    # `np.interp` needs rising places.
+    # `np.interp` needs ascending x values.
     rising, likelihoods = _CEILINGS[::-1], total[::-1]
     of_known = float(np.interp(known.value, rising, likelihoods))
     if of_known >= total[best] - _AGAINST:
         return known
     value = float(_CEILINGS[best])
     if 0 < best < len(total) - 1:
-        # The top of the parabola through the three best.
+        # The maximum of the parabola through the three best ceilings.
         near = slice(best - 1, best + 2)
         bend = np.polyfit(_CEILINGS[near], total[near], 2)
         value = float(-bend[1] / (2 * bend[0]))

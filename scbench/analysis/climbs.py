@@ -1,4 +1,4 @@
-"""The answers of runs on ladders, by task, and the share of their replies that can be read."""
+"""The answers of runs on ladders, by task, and their shares of readable replies."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from scbench.base.model import rung_of
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.grading.means import Block
 
-# Share of the ladder with a score from which on scores can speak against a ceiling.
+# Share of the ladder that must have a score before scores can contradict a ceiling.
 _FITTED = 0.5
 
 
@@ -23,8 +23,8 @@ class Climb:
     """The answers of one run on the ladder of a task.
 
     Attributes:
-        answers: those with a score.
-        names: instance id of each of them.
+        answers: answers with a score.
+        names: instance id of each.
         expected: answers expected on each rung, counting each sample, shape (top,).
         read: share of readable samples of each answer.
     """
@@ -43,9 +43,10 @@ class Climbs:
         matrix: the scores.
         climbs: by run, then by task.
         fits: by run, then by task, for tasks with a score that carries information about a level.
-        ceilings: by run, then by task: share of the replies that can be read, fitted over all
+        ceilings: by run, then by task: share of readable replies, fitted over all
             spatial tasks together, or all text tasks.
-        drifts: by run, then by task: how far levels move down and up with the ends of the ceiling.
+        drifts: by run, then by task: change of levels, down and up, at the ends of the
+            ceiling's interval.
     """
 
     matrix: Matrix
@@ -55,7 +56,7 @@ class Climbs:
     drifts: Sequence[Mapping[str, tuple[float, float]]]
 
     def drift(self, run: int, tasks: Collection[str]) -> tuple[float, float]:
-        """Return how far the mean level of some tasks moves down and up with the ceiling."""
+        """Return the change of the mean level of some tasks, down and up, with the ceiling."""
         down, up = np.mean([self.drifts[run][task] for task in tasks], axis=0)
         return max(0.0, float(down)), max(0.0, float(up))
 
@@ -63,7 +64,8 @@ class Climbs:
 def climb_of(block: Block, run: int) -> Climb:
     """Return the answers of a run on the ladder of a task.
 
-    Samples are averaged, and so are the scores of one answer; rows without a score are left out.
+    Samples and the scores of one answer are averaged; rows without a score are left
+    out.
     """
     rungs = np.array([rung_of(name) or 0 for name in block.names])
     top = int(rungs.max())
@@ -99,7 +101,7 @@ def families(tasks: Iterable[str]) -> list[list[str]]:
 
 
 def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
-    """Return the share of a run's replies that can be read, by task, see `families`."""
+    """Return the share of a run's readable replies, by task, see `families`."""
     ceilings: dict[str, Ceiling] = {}
     for names in families(of_run):
         ceiling = shared_ceiling([of_run[name] for name in names])
@@ -108,10 +110,10 @@ def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
 
 
 def shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
-    """Return the share of the replies that can be read, of a run's answers to some tasks.
+    """Return the share of readable replies among a run's answers to some tasks.
 
-    Scores count where half of the ladder or more is answered. With fewer answers near the level, a
-    ceiling cannot be distinguished from a level.
+    Scores are used if at least half of the ladder is answered. With fewer answers near
+    the level, a ceiling cannot be distinguished from a level.
     """
     scored = sum(len(climb.names) for climb in climbs)
     share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-# Columns of results that, within a sample of a run, belong to one score.
+# Columns of results that identify one score within a sample of a run.
 ITEM = ("id", "subtask")
 
 
@@ -27,7 +27,7 @@ def _types(kind: Any, names: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
     return dict.fromkeys(" ".join(names).split(), kind)
 
 
-# Columns that identify a run, and a line of a table; they are made by the functions
-# above. `over` is what a line is over.
+# Columns that identify a run, and a line of a table, made by the functions above.
+# `over` has the tasks of a line.
 RUN_TYPES = texts("model setting") | counts("budget")
 LINE_TYPES = texts("bucket task over")

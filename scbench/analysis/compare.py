@@ -47,7 +47,7 @@ INCONCLUSIVE = "inconclusive"
 TOO_FEW = "too few items to tell"
 NO_ROOM = "no room"
 _UNDECIDED = frozenset({TIED, INCONCLUSIVE, TOO_FEW, NO_ROOM})
-# Runs are tied if the interval of their difference is within this on either side of 0.
+# Runs are tied if the interval of their difference is within this distance of 0.
 MARGIN = 0.05
 # Rounding of the level, and of the gain of an answer.
 _LEVEL_ROUNDING = 1e-12
@@ -68,12 +68,12 @@ _DROPS = (
 
 @dataclass(frozen=True, slots=True)
 class PairLine:
-    """A row of the table, and its columns of the test: an entry for each answer.
+    """A row of the table, and the data of its test: an entry for each answer.
 
     Attributes:
         row: cells by column.
         differences: each answer's share of the normalized difference.
-        weights: of each answer in it.
+        weights: weight of each answer in it.
     """
 
     row: dict[str, Any]
@@ -117,16 +117,19 @@ def compare_runs(
 
         - over: the tasks of a line, if they are not all tasks of its bucket;
         - n: scores that both runs have, and the two normalized scores over those;
-        - difference: second minus first, with its interval; of_means is that of the plain means;
-        - answers: those with room above their floors, and on how many of them each run is ahead;
+        - difference: second minus first, with its interval; of_means is the difference
+        of the plain means;
+        - answers: number of answers with room above their floors, and on how many of
+        them each run is ahead;
         - p_value and p_corrected;
         - shows: the smallest difference that would be detected with 80 % power; null if none would;
         - verdict: the name of the better run if p_corrected is at most 0.05; "tied" if the interval
           lies within `MARGIN` on either side of 0; "too few items to tell" if no outcome could have
           been significant; "no room" if every floor is 1; otherwise "inconclusive".
 
-        The overall lines of all pairs are corrected together, as are the ranks of the leaderboard;
-        so are all other lines. Without floors, means are compared instead of normalized scores.
+        The overall lines of all pairs are corrected together, like the ranks of the
+        leaderboard; all other lines form a second family. Without floors, means are
+        compared instead of normalized scores.
 
     Raises:
         ResultsError: there are fewer than two runs, or two have no score in common.
@@ -134,7 +137,7 @@ def compare_runs(
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
         raise ResultsError("comparing needs the results of at least two runs")
-    # Families of lines that are corrected among themselves.
+    # Families of lines that are corrected together.
     main_lines: list[PairLine] = []
     lines: list[PairLine] = []
     further_lines: list[PairLine] = []
@@ -144,7 +147,7 @@ def compare_runs(
         main_lines.append(main_line)
         further_lines += [line for line in of_pair if line is not main_line]
         lines += of_pair
-    # With one line a pair, there are no further ones.
+    # With one line per pair, there is no second family.
     for family in (main_lines, further_lines):
         if family:
             test_family(family, level, draws, seed)
@@ -152,7 +155,7 @@ def compare_runs(
 
 
 def pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
-    """Return the places of runs to compare: of twins on other prompts, else of all pairs."""
+    """Return the positions of runs to compare: twins on other prompts, or else all pairs."""
     places = {run: place for place, run in enumerate(runs)}
     twins = []
     for place, run in enumerate(runs):
@@ -160,14 +163,14 @@ def pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
         full = (without_prompt(model), setting, budget)
         if full != run and full in places:
             twins.append((place, places[full]))
-    # Twins differ in prompts alone, which is the question then.
+    # Twins differ only in prompts, so only they are compared.
     return twins or list(combinations(range(len(runs)), 2))
 
 
 def main_line_of(lines: Sequence[PairLine]) -> PairLine:
     """Return the overall line of a pair, which is the main question.
 
-    Over a single bucket it is that bucket's, which comes last.
+    With a single bucket, it is the bucket's line, which comes last.
     """
     for line in lines:
         if line.row["bucket"] == OVERALL:
@@ -222,7 +225,7 @@ def lines_of_pair(
     }
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(f"{first_name} and {second_name} have no common score")
-    # One unknown floor makes all lines of the pair ones of means.
+    # With one unknown floor, all lines of the pair compare means.
     has_floors = all(pair.is_known for pair in pairs.values())
     if not has_floors:
         pairs = {task: pair.without_floors() for task, pair in pairs.items()}
@@ -258,7 +261,7 @@ def _cells_of_means(difference: Difference) -> dict[str, Any]:
 
 
 def answer_places(matrix: Matrix) -> AnswerPlaces:
-    """Return the places of each task's answers among those of all tasks."""
+    """Return the positions of each task's answers among those of all tasks."""
     starts = {}
     total = 0
     for task, block in matrix.blocks.items():
@@ -279,7 +282,7 @@ def _test_columns(
         if not pair.weight:
             continue
         of_task = places.starts[task] + pair.answers[room]
-        # A task's weight is spread over its answers with room.
+        # A task's weight is divided among its answers with room.
         weight = pair.weight / room.sum()
         differences[of_task] = weight * pair.gains[room]
         weights[of_task] = weight

@@ -1,12 +1,14 @@
-"""Item response curves on a grid of levels and slopes, and how likely scores make each of them.
+"""Item response curves on a grid of levels and slopes, and their likelihoods.
 
 The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``: four
 parameters of item response theory, with the rung for the item's difficulty, a for the
-discrimination of the ladder (the slope), g for guessing (the floor, which is known), c for the
-ceiling (the share of replies that can be read, whatever the rung), and b, the level.
+discrimination of the ladder (the slope), g for guessing (the floor, which is known), c
+for the ceiling (the share of readable replies, equal on all rungs), and b for the
+level.
 
-Partial scores vary less than binary ones of the same mean. Their likelihood is divided by
-the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for binary scores.
+Partial scores vary less than binary scores with the same mean. Their likelihood is
+divided by the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for binary
+scores.
 """
 
 from dataclasses import dataclass
@@ -23,11 +25,12 @@ _REACH = 3.0
 # Rungs between two levels on the grid.
 STEP = 0.1
 SLOPES = np.exp(np.linspace(np.log(0.3), np.log(6.0), 14))
-# Log-normal, of median 1 and wide: 95 % of it lies between 0.14 and 7 per rung.
+# Log-normal with median 1; 95 % of it is between 0.14 and 7 per rung.
 LOG_PRIOR = -0.5 * np.log(SLOPES) ** 2
-# No item is quite sure to be right, or wrong: there are slips.
+# No answer is certain to be right or wrong, because there are slips.
 _SURE = 1e-4
-# Added to both sums of the dispersion, so that a few equal scores are no certainty.
+# Added to both sums of the dispersion, so that a few equal scores do not give
+# certainty.
 _SMOOTHING = 0.5
 
 
@@ -38,7 +41,7 @@ class Answers:
     Attributes:
         rungs: from 1.
         scores: in [0, 1], averaged over samples and over the scores of one answer.
-        floors: the score of a guess; 0 where it is not known.
+        floors: the score of a guess; 0 if unknown.
         top: the highest rung of the ladder.
     """
 
@@ -64,7 +67,7 @@ class RungSums(NamedTuple):
     Attributes:
         n: number of answers.
         right: sum of their scores.
-        floor: their mean floor; on rungs without answers, that of all.
+        floor: their mean floor; on rungs without answers, the mean of all.
     """
 
     n: Floats
@@ -95,7 +98,7 @@ def curve_chances(floor: Floats, ceiling: float = 1.0) -> Floats:
 
     Args:
         floor: of each rung.
-        ceiling: share of replies that can be read.
+        ceiling: share of readable replies.
     """
     rungs = np.arange(1, len(floor) + 1)
     steps = SLOPES[:, None] * (rungs - places_of(len(floor))[:, None, None])
@@ -104,7 +107,7 @@ def curve_chances(floor: Floats, ceiling: float = 1.0) -> Floats:
 
 
 def under_ceiling(chances: Floats, ceiling: float) -> Floats:
-    """Return expected scores where only a share of the replies can be read."""
+    """Return expected scores if only a share of the replies is readable."""
     return np.clip(ceiling * chances, _SURE, 1 - _SURE)
 
 
@@ -127,7 +130,7 @@ def log_likelihood(
 
 
 def curve_weights(sums: RungSums, chances: Floats, dispersion: float) -> Floats:
-    """Return how likely each curve is, summing to 1, of shape (places, slopes)."""
+    """Return the probability of each curve, summing to 1, shape (places, slopes)."""
     surface = log_likelihood(sums.right[None], sums.n, chances, dispersion)[0]
     weights = np.exp(surface - surface.max())
     shares: Floats = weights / weights.sum()
@@ -135,7 +138,7 @@ def curve_weights(sums: RungSums, chances: Floats, dispersion: float) -> Floats:
 
 
 def dispersion_of(answers: Answers, sums: RungSums, chances: Floats) -> float:
-    """Return how much scores vary, as a share of the variation of binary ones."""
+    """Return the variation of scores, as a share of the variation of binary scores."""
     if not len(answers.rungs):
         return 1.0
     weights = curve_weights(sums, chances, 1.0)
@@ -146,7 +149,7 @@ def dispersion_of(answers: Answers, sums: RungSums, chances: Floats) -> float:
 
 
 def saturated_likelihood(right: Floats, n: Floats, dispersion: float) -> Floats:
-    """Return the log-likelihood, by run, where each rung has a separate probability.
+    """Return the log-likelihood, by run, of a model with a separate probability for each rung.
 
     Args:
         right: sums of scores, of shape (runs, rungs).

@@ -18,18 +18,18 @@ from scbench.grading.means import Block
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Differences of two runs over the scores of a task that both have.
+    """Differences of two runs over the scores of a task that both runs have.
 
     Attributes:
         answers: numbers of the answers, see `Block.answers`.
-        weights: how many scores each answer has.
+        weights: number of scores of each answer.
         first: each answer's scores in the first run, added up.
         second: in the second.
         u: normalized scores of both runs, of shape (2, answers), see `Block.u`; NaN without room.
         weight: of the task in the normalized score.
         guessed: mean floor of a text task's answers with room; else 0.
-        is_known: whether the floors of all answers are known. is_plain: whether scores replace
-        normalized scores, see `without_floors`.
+        is_known: whether the floors of all answers are known.
+        is_plain: whether scores replace normalized scores, see `without_floors`.
     """
 
     answers: npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ class Paired:
     is_plain: bool = False
 
     def without_floors(self) -> "Paired":
-        """Return scores instead of normalized ones: each weighs the same, as in the mean."""
+        """Return scores instead of normalized scores, weighted equally as in the mean."""
         return replace(
             self,
             u=np.stack([self.first, self.second]) / self.weights,
@@ -66,13 +66,13 @@ class Paired:
 
     @property
     def room(self) -> npt.NDArray[np.bool_]:
-        """Which answers have room above their floors."""
+        """Mask of answers with room above their floors."""
         room: npt.NDArray[np.bool_] = ~np.isnan(self.u[0])
         return room
 
 
 class Difference(NamedTuple):
-    """The mean difference over a line, second minus first; None where nothing is known.
+    """The mean difference over a line, second minus first; None if unknown.
 
     Attributes:
         n: scores that both runs have.
@@ -108,7 +108,7 @@ def paired(block: Block, first: int, second: int) -> Paired:
     common = block.take(np.flatnonzero(has_both))
     ones = np.ones(len(common.sums))
     added = common.per_answer(np.column_stack([ones, common.item_means[:, pair]]))
-    # Answers without a common score drop out.
+    # Answers without a common score are left out.
     answers = np.flatnonzero(added[:, 0] > 0)
     weights, first_sums, second_sums = added[answers].T
     u = block.u[answers][:, pair].T
@@ -120,11 +120,11 @@ def paired(block: Block, first: int, second: int) -> Paired:
         floor_means = floors[has_room].mean(axis=0)
     guessed = float(floor_means.mean())
     weight = block.weight
-    # Without weights of a release, answers with room weigh the same.
+    # Without a release's weights, answers with room are weighted equally.
     if weight is None:
         weight = float(has_room.sum()) * (1 - guessed)
     if floor_means[0] != floor_means[1]:
-        # Trials have different numbers of answers.
+        # Trials may have different numbers of answers.
         u = (u - floor_means[:, None]) / (1 - floor_means[:, None])
         guessed = 0.0
     return Paired(
@@ -168,7 +168,7 @@ def with_normalized(
     plain: Difference, pairs: Sequence[Paired], level: float
 ) -> Difference:
     """Add the normalized scores and their difference, if they are known."""
-    # Tasks without room have no weight.
+    # Tasks without room have weight 0.
     total = sum(pair.weight for pair in pairs)
     if not total or not all(pair.is_known for pair in pairs):
         return plain

@@ -1,7 +1,8 @@
-"""Files for ``.eval_results/`` in a model's repository, which make the Hub show the model's scores.
+"""Files for ``.eval_results/`` in a model's repository, from which the Hub shows scores.
 
-The keys are those that huggingface_hub reads and writes (``EvalResultEntry``). The Hub knows the
-tasks by the names in the release's ``eval.yaml``: ``default`` for all, and one for each bucket.
+The keys are the ones that huggingface_hub reads and writes (``EvalResultEntry``). The
+Hub knows the tasks by the names in the release's ``eval.yaml``: ``default`` for all,
+and one for each bucket.
 """
 
 import re
@@ -16,7 +17,7 @@ from scbench.formats.exports import Run
 from scbench.grading.score_tables import OVERALL, headline
 from scbench.release.load import Release
 
-# ORG/NAME, both of the characters that the Hub allows.
+# ORG/NAME with the characters that the Hub allows.
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
 
@@ -41,8 +42,8 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
         dataset: ORG/NAME on the Hub.
 
     Raises:
-        ResultsError: the run is in a loop, of another config than the default, or without some
-            of its items or scores.
+        ResultsError: the run is in a loop, uses another config than the default, or
+            misses items or scores.
     """
     if run.setting is None or run.setting not in get_args(OneShot):
         raise ResultsError(
@@ -69,7 +70,7 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
                 f"{line['bucket']} is {line['coverage']:.1%}"
             )
         score = headline(line)
-        # Without it, no answer has room above its floor.
+        # It is missing if no answer has room above its floor.
         if score is not None:
             values[line["bucket"]] = HubScore(score, line["mean"])
     # The whole benchmark comes first.
@@ -95,13 +96,13 @@ def eval_results(
     Args:
         dataset: ORG/NAME on the Hub.
         values: by bucket and for "overall".
-        date: of the answers.
-        notes: on how the run was made.
+        date: date of the answers.
+        notes: notes on how the run was made.
         revision: of the data set.
         source: address of a page that shows the result.
 
     Raises:
-        ResultsError: ``dataset`` is no name.
+        ResultsError: ``dataset`` is not a valid name.
     """
     import yaml  # noqa: PLC0415  (an extra)
 

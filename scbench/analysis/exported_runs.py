@@ -33,11 +33,11 @@ def runs_in(
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
-        date: of the answers, YYYY-MM-DD, for runs that do not say it.
-        release: place of the release that was graded against, if it is not installed.
+        date: date of the answers, YYYY-MM-DD, for runs that do not state it.
+        release: path of the release that was graded against, if it is not installed.
 
     Raises:
-        ResultsError: a run has no date; or the release is another one.
+        ResultsError: a run has no date, or the release does not match.
         ReleaseError: it is not installed.
     """
     (version,) = results["release"].unique()

@@ -1,4 +1,4 @@
-"""Where along a parameter half of the ability is lost, for each run and task.
+"""The value of a parameter at which half of the ability is lost, by run and task.
 
 `scbench.analysis.half_points` defines the fitted curve.
 """
@@ -43,17 +43,18 @@ def falloff_table(
     *,
     level: float = LEVEL,
 ) -> pl.DataFrame:
-    """Return the half-way point along each parameter with ordered values, for each run and task.
+    """Return the half-way point along each parameter with ordered values, by run and task.
 
     Args:
         results: as for `scbench.analysis.manifolds.manifold_table`.
-        cases: of the release they belong to.
+        cases: generated instances of their release.
         parameter: only this one.
         level: of the intervals.
 
     Returns:
-        Columns `SCHEMA`: n (scores), values (how many different ones), half with its interval (null
-        where the data do not bound it), and direction: "falls", "rises", or "level" if no slope is
+        Columns `SCHEMA`: n (scores), values (number of distinct values), half with its
+            interval (null where the data do not bound it), and direction: "falls",
+            "rises", or "level" if no slope is
         significant.
     """
     rows = joined(results, cases).filter(pl.col("score").is_not_null())
@@ -98,7 +99,7 @@ def ordered_parameters(
 
 
 def half_cells(sums: pl.DataFrame, level: float) -> dict[str, Any]:
-    """Return the half-way point of one run, from its sums at each value."""
+    """Return the half-way point of one run from its sums at each value."""
     columns = [
         sums[name].cast(pl.Float64).to_numpy()
         for name in ("value", "right", "n", "floor")

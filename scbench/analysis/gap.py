@@ -1,10 +1,11 @@
 """Gap between a public ladder and a private twin: has a model memorized public items?
 
-The items of a rung are generated in the same way for both ladders, so for a model that knows
-neither, the sign of the difference of a rung is random. `scbench.analysis.sign_flips` tests this,
-with a rung of a task as its unit. Memorized items are easiest to detect where a model solves
-little, so a rung has the weight 1 / (m + 0.1), where m is the mean that the curves fitted to both
-ladders expect. Single tasks are tested item by item, see `scbench.analysis.leaks`.
+Both ladders generate the items of a rung in the same way. So if a model knows neither
+ladder, the sign of a rung's difference is random. `scbench.analysis.sign_flips` tests
+this, with a rung of a task as its unit. Memorized items are easiest to detect where a
+model solves few items, so a rung has the weight 1 / (m + 0.1), where m is the mean
+expected by the curves fitted to both ladders. Single tasks are tested item by item, see
+`scbench.analysis.leaks`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +73,7 @@ class RungMean(NamedTuple):
 
 
 class GapLine(NamedTuple):
-    """A line of the table: its labels, with the difference of levels, and its rungs of tasks."""
+    """A line of the table: its labels and difference of levels, and its rungs of tasks."""
 
     labels: dict[str, Any]
     cells: list[RungCell]
@@ -87,7 +88,7 @@ def gap_table(
     level: float = LEVEL,
     fits: int = FITS,
 ) -> pl.DataFrame:
-    """Return how much higher a model scores on a public ladder than on its private twin.
+    """Return the excess of a model's scores on a public ladder over its private twin.
 
     Args:
         public: as returned by `scbench.analysis.results.read_results`, of one run.
@@ -117,7 +118,8 @@ def gap_table(
     cells = sorted(public_means.keys() & private_means.keys())
     if not cells:
         raise ResultsError("the two ladders have no common rung with scores in both")
-    # Tasks, buckets, overall and rungs share one table, and most share one correction.
+    # Tasks, buckets, overall and rungs share one table and, except overall, one
+    # correction.
     lines = list(gap_lines(here, there, cells))
     main_line = main_line_of(lines)
     means = np.array(
@@ -137,10 +139,10 @@ def gap_table(
         leak = leak_of(means[in_line], weight[in_line], level, draws, seed)
         row |= gap_figures(line.cells, public_means, private_means, leak)
         test = tests[i]
-        # A task has too few rungs for signs.
+        # A task has too few rungs for a sign test.
         if i != main_line and row["task"]:
             test = by_items[row["task"]]
-        # The verdict goes by the corrected value.
+        # The verdict uses the corrected value.
         row |= {"p_value": test.p_value, "p_corrected": test.p_corrected}
         row["verdict"] = verdict_of(test, leak, level)
         rows.append(row)
@@ -148,7 +150,7 @@ def gap_table(
 
 
 def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
-    """Refuse results that are not of one run on two ladders.
+    """Refuse results that do not come from one run on two ladders.
 
     Raises:
         ResultsError: see `gap_table`.
@@ -165,7 +167,7 @@ def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
             "both results are from the same ladder; create a private one with "
             "`scbench generate ladder --private --out FOLDER`"
         )
-    # Other graders give other scores to the same answers.
+    # Different graders give different scores to the same answers.
     versions = [rows.select("task", "grader_version") for rows in (public, private)]
     one_grader(pl.concat(versions))
 
@@ -191,7 +193,7 @@ def gap_lines(
 ) -> Iterator[GapLine]:
     """Yield the lines of tasks, buckets and overall, then of single rungs.
 
-    Single rungs are of the spatial tasks, or of text tasks if there are no others.
+    Single rungs cover the spatial tasks, or text tasks if there are no others.
     """
     first_fits, second_fits = there.fits[0], here.fits[0]
     for bucket, task, tasks in here.matrix.lines("task"):
@@ -216,12 +218,12 @@ def gap_lines(
 
 
 def main_line_of(lines: Sequence[GapLine]) -> int:
-    """Return the place of the overall line, or of that of the only spatial or only bucket."""
+    """Return the position of the overall line, or of the only spatial or only bucket."""
     sums = []
     for i, line in enumerate(lines):
         if "rung" not in line.labels and line.labels["task"] is None:
             sums.append(i)
-    # Sums come from buckets to overall, so the last is the widest.
+    # Sums are ordered from buckets to overall, so the last one is the widest.
     spatial = [i for i in sums if lines[i].labels["bucket"] != MANIFOLDS]
     return (spatial or sums)[-1]
 
@@ -231,13 +233,14 @@ def rung_weights(
 ) -> Floats:
     """Return the weight of each rung of a task, higher where the curves expect less.
 
-    Which of the two ladders is public does not move a weight, so signs stay as random as they were.
-    The rung's own scores would move it: where both are low by chance, they differ little.
+    Swapping the two ladders does not change a weight, so the signs stay random.
+    Weights must not depend on the rung's scores, because rungs that are low by chance
+    differ little.
     """
     curves = [expected_on_rungs(side) for side in (here, there)]
     fitted = []
     for cell, mean in zip(cells, means.mean(axis=1), strict=True):
-        # A task without a curve has its mean instead.
+        # A task without a curve uses its mean instead.
         fitted.append(np.mean([curve.get(cell, mean) for curve in curves]))
     return 1 / (np.array(fitted) + EASY)
 
@@ -271,7 +274,7 @@ def _line_tests(
     seed: int,
 ) -> list[LineTest]:
     """Test the main line alone, and all others as a family, by the signs of rungs."""
-    # Each line sees the differences of its own rungs.
+    # Each line uses only the differences of its rungs.
     differences = change[:, None] * membership
     is_main = np.arange(len(lines)) == main_line
     tests = []

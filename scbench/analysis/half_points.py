@@ -1,9 +1,10 @@
 """The half-way point of a logistic curve above the floor.
 
-The chance of a correct answer at a value x of a parameter is
-``g + (1 - g) / (1 + exp(s (x - h)))``: it falls from 1 to the floor g, and at h it is half-way
-between. h and the slope s are maximum-likelihood estimates; the interval of h contains the values
-that a likelihood-ratio test does not reject. An end that the data do not bound is not given.
+The probability of a correct answer at a value x of a parameter is
+``g + (1 - g) / (1 + exp(s (x - h)))``: it falls from 1 to the floor g and is half-way
+between them at h. h and the slope s are maximum-likelihood estimates; the interval of h
+contains the values that a likelihood-ratio test does not reject. An end that the data
+do not bound is None.
 """
 
 from statistics import NormalDist
@@ -19,7 +20,7 @@ _PLACES = 401
 _FINE = 41
 # Slopes of the coarse grid, per span of the values; with a negative one, values rise.
 _SLOPES = np.concatenate([-np.geomspace(80, 0.05, 60), np.geomspace(0.05, 80, 60)])
-# How far beyond the values the grid reaches, in spans of them.
+# Extent of the grid beyond the values, in spans of the values.
 _REACH = 1.0
 # Rounding of log-likelihoods.
 _CLEAR = 1e-9
@@ -29,7 +30,8 @@ class Half(NamedTuple):
     """The half-way point.
 
     Attributes:
-        value: where half of the distance to the floor is lost; None if that is nowhere near.
+        value: value at which half of the distance to the floor is lost; None if it is
+            far outside.
         low: lower end of its interval; None if the data do not bound it.
         high: upper end; None if the data do not bound it.
         falls: whether larger values are harder.
@@ -45,7 +47,7 @@ class CurveData(NamedTuple):
     """Scores at the values of a parameter; arrays of shape (values,).
 
     Attributes:
-        values: of the parameter, at least two different ones.
+        values: values of the parameter, at least two distinct ones.
         right: sum of the scores at each.
         n: number of the scores.
         floor: score of a guess, below 1.
@@ -64,7 +66,7 @@ class CurveData(NamedTuple):
         return self.likelihood_of(self.floor + (1 - self.floor) / rise)
 
     def likelihood_of(self, chance: Floats) -> Floats:
-        """Return the binomial log-likelihood of chances, summed over the values."""
+        """Return the binomial log-likelihood of probabilities, summed over the values."""
         safe = np.clip(chance, 1e-6, 1 - 1e-6)
         wrong = self.n - self.right
         by_value = self.right * np.log(safe) + wrong * np.log(1 - safe)
@@ -78,7 +80,7 @@ def half_point(
     """Return the half-way point of a logistic curve; None if the curve is flat.
 
     Args:
-        values: of the parameter, at least two different ones.
+        values: values of the parameter, at least two distinct ones.
         right: sum of the scores at each.
         n: number of the scores.
         floor: score of a guess there, below 1.
@@ -94,7 +96,7 @@ def half_point(
     allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
     if best - flat <= allowed:
         return None
-    # Where a step fits anywhere between two values, the highest places are a plateau.
+    # If a step fits anywhere between two values, the highest places form a plateau.
     plateau = np.flatnonzero(by_place >= best - _CLEAR)
     first, last = int(plateau[0]), int(plateau[-1])
     slope = _SLOPES[surface[first].argmax()]
@@ -110,7 +112,7 @@ def half_point(
 
 
 def _fine_place(data: CurveData, near: Floats, slope: float) -> float:
-    """Return the likeliest place between the points of the coarse grid."""
+    """Return the most likely place between the points of the coarse grid."""
     slopes = slope * np.geomspace(0.8, 1.25, _FINE)
     by_place = data.likelihood(near, slopes).max(axis=1)
     return float(near[by_place >= by_place.max() - _CLEAR].mean())

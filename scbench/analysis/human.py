@@ -1,8 +1,8 @@
-"""The human line: scores and levels of people, to stand next to those of models.
+"""Human results: scores and levels of people, for comparison with models.
 
-People answer the items of `scbench play --measure`. Each player is one draw from the people who
-might have played, so intervals are over players: Student's t-interval of the players' means. People
-have no rank among models.
+People answer the items of `scbench play --measure`. Players are a sample of people, so
+intervals are over players: Student's t-interval of the players' means. People have no
+rank among models.
 """
 
 import math
@@ -22,13 +22,13 @@ from scbench.base.intervals import LEVEL
 from scbench.base.model import HUMAN
 from scbench.grading.score_tables import score_table
 
-# Rungs by which a level beyond the ladder exceeds it in means.
+# Rungs by which a level beyond the ladder exceeds it when means are computed.
 BEYOND = 0.5
 # Steps of the numerical integral of Student's density; an even number.
 STEPS = 2_000
 # Halvings of the interval that contains the quantile.
 HALVINGS = 60
-# No quantile for two players or more, at the level used here, is larger.
+# Upper bound of the quantiles for two or more players at the level used here.
 LARGEST_QUANTILE = 1_000.0
 
 NOTE = (
@@ -55,7 +55,7 @@ def read_people(folders: Sequence[Path]) -> pl.DataFrame:
     """Return the rows of people in results of the ladder, with their rung.
 
     Raises:
-        ResultsError: there are none; or the results cannot be read.
+        ResultsError: there are no answers of people, or the results cannot be read.
     """
     rows = read_ladders(folders, partial=True)
     people = rows.filter(pl.col("setting") == HUMAN)
@@ -69,7 +69,7 @@ def read_people(folders: Sequence[Path]) -> pl.DataFrame:
 
 
 def human_table(people: pl.DataFrame) -> pl.DataFrame:
-    """Return the human line of each bucket, and overall if there are several buckets.
+    """Return the human results for each bucket, and overall if there are several buckets.
 
     Args:
         people: as returned by `read_people`.
@@ -84,7 +84,7 @@ def human_table(people: pl.DataFrame) -> pl.DataFrame:
     for bucket in scores["bucket"].unique(maintain_order=True):
         of_bucket = scores.filter((pl.col("bucket") == bucket) & (pl.col("scored") > 0))
         values = of_bucket["normalized"].drop_nulls().to_list()
-        # Only an answer worse than the floor is below 0.
+        # Only answers worse than the floor are below 0.
         normalized = over_players(values, min([0.0, *values]), 1.0)
         of_bucket_levels = levels.filter(pl.col("bucket") == bucket).to_dicts()
         top = max(row["rungs"] for row in of_bucket_levels) + BEYOND
@@ -106,7 +106,7 @@ def human_table(people: pl.DataFrame) -> pl.DataFrame:
 
 
 def level_values(rows: Sequence[Row]) -> Iterator[float]:
-    """Yield the level of each player; beyond the ladder it counts as half a rung beyond."""
+    """Yield the level of each player; levels beyond the ladder count as half a rung beyond it."""
     for row in rows:
         if row["level"] is not None:
             yield row["level"]
@@ -183,14 +183,14 @@ def percent_cell(row: Row) -> str:
 
 
 def percent_interval(row: Row) -> str:
-    """Return the interval of a normalized score; nothing with one player."""
+    """Return the interval of a normalized score; empty for one player."""
     if row["low"] is None:
         return ""
     return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
 
 
 def level_interval(row: Row) -> str:
-    """Return the interval of a level; nothing with one player."""
+    """Return the interval of a level; empty for one player."""
     if row["level_low"] is None:
         return ""
     return f"{row['level_low']:.1f} to {row['level_high']:.1f}"

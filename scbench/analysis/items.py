@@ -37,12 +37,12 @@ LABELS: Mapping[str, Any] = (
 
 # Difficulty labels, the easiest first.
 ORDER = ("easy", "medium", "hard", "very-hard")
-# Least number of runs for a correlation.
+# Minimum number of runs for a correlation.
 _LEAST_RUNS = 3
-# Rounding of a full score, and of means that are the same.
+# Rounding tolerance of full scores and of equal means.
 _RIGHT = 1 - 1e-9
 _SAME = 1e-12
-# Reasons for scores below full marks that an item is shown with.
+# Maximum number of reasons shown for an item's scores below full marks.
 _MOST_REASONS = 2
 _IN_ORDER = {None: "-", True: "yes", False: "no, an easier label scores lower"}
 
@@ -52,7 +52,7 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`.
-        release: that they are of, for the difficulty labels; None if it is not available.
+        release: their release, for the difficulty labels; None if unavailable.
 
     Returns:
         One row per score of the release that a run has, with columns `ITEMS`: runs (that have it),
@@ -96,8 +96,8 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
 def reasons_by_item(results: pl.DataFrame) -> dict[tuple[str, int], str]:
     """Return the most frequent reasons for scores below full marks, by id and subtask.
 
-    The reason of an answer is the first check that it fails, or else its status. Results without
-    the column ``failed_checks`` have no reasons.
+    The reason is the first check that an answer fails, or else its status. Results
+    without the column ``failed_checks`` have no reasons.
     """
     if "failed_checks" not in results.columns:
         return {}
@@ -116,7 +116,7 @@ def reasons_by_item(results: pl.DataFrame) -> dict[tuple[str, int], str]:
 
 def reasons_text(counts: Counter[str], *, several: bool) -> str:
     """Return the most frequent reasons, with their numbers if there are several answers."""
-    # Equal numbers are in alphabetical order, whatever the order of rows.
+    # Ties are in alphabetical order, independent of the order of rows.
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     names = [
         f"{name} ({number})" if several else name
@@ -132,7 +132,7 @@ def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]
 
 
 def correlation_of(first: Floats, second: Floats) -> float | None:
-    """Return the correlation of two columns; None if it is undefined or has too few runs."""
+    """Return the correlation of two columns; None if undefined or with too few runs."""
     has_both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[has_both], second[has_both]
     # Columns that do not vary have no correlation.
@@ -150,8 +150,9 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
 
     Returns:
         One row per task and label, and per label over all spatial tasks (task null), with columns
-        `LABELS`: n (items), mean over items of the means over runs with its interval (which is of
-        the items: the runs are taken as they are), and in_order (whether it is no higher than that
+        `LABELS`: n (items), mean over items of the means over runs with its interval
+            (over items; runs are treated as fixed), and in_order (whether it is no
+            higher than that
         of the next easier label; null for the easiest).
     """
     matrix = score_matrix(results)
@@ -193,7 +194,7 @@ def means_by_label_of(
         for name, scores in zip(block.names, by_run, strict=True):
             scored = scores[~np.isnan(scores)]
             label = difficulty.get(name)
-            # Items without a label have no place in the order.
+            # Items without a label cannot be ordered.
             if len(scored) and label in ORDER:
                 mean = scored.mean()
                 means.setdefault((task, label), []).append(mean)

@@ -81,16 +81,16 @@ def on_ladder(results: pl.DataFrame) -> pl.DataFrame:
 def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.DataFrame:
     """Return the rows of ladders in results, with their rung.
 
-    Results of several ladders, such as that of a release and rungs drawn above its top, count as
-    one, and a run that answered both as one run; a run that is in two files of the same ladder gets
-    the name of the file as well.
+    Results of several ladders count as one, for example a release's ladder and rungs
+    drawn above its top. A run that answered both counts as one run. A run in two files
+    of the same ladder also gets the file's name.
 
     Args:
         paths: as for `scbench.analysis.results.read_results`.
         partial: whether whole tasks may be missing.
 
     Raises:
-        ResultsError: as `read_results`; or there is no instance of a ladder.
+        ResultsError: as in `read_results`, or there are no ladder instances.
     """
     by_ladder: dict[str, list[str | Path]] = {}
     for path in paths:
@@ -101,13 +101,13 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
         for files in by_ladder.values()
     ]
     rows = on_ladder(pl.concat(frames))
-    # Each file was checked separately, but not against the others.
+    # Each file was checked separately, but not against the other files.
     one_grader(rows)
     return rows
 
 
 def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
-    """Return the rows of one run; if there are several, of the given model's.
+    """Return the rows of one run; if there are several, of the given model's run.
 
     Raises:
         ResultsError: there are several runs, or none of that model.
@@ -138,7 +138,7 @@ def climbs_of(
         level: of the intervals.
 
     Raises:
-        ResultsError: there is no instance of a ladder in them.
+        ResultsError: they contain no ladder instances.
     """
     matrix = score_matrix(on_ladder(results))
     standard_errors = NormalDist().inv_cdf((1 + level) / 2)
@@ -164,7 +164,7 @@ def climbs_of(
 def _drift(
     climb: Climb, curve: Fit, ceiling: Ceiling, standard_errors: float
 ) -> tuple[float, float]:
-    """Return how far a level moves down and up with this many standard errors of the ceiling."""
+    """Return the change of a level, down and up, for this many standard errors of the ceiling."""
     level, _, _ = curve.level.clipped()
     at_low, _, _ = fit(climb.answers, 0, ceiling=ceiling.low).level.clipped()
     at_high, _, _ = fit(climb.answers, 0, ceiling=ceiling.high).level.clipped()
@@ -176,12 +176,15 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return the level of each run on each task, bucket and overall.
 
     Returns:
-        Columns `SCHEMA`: rungs (of the ladder; the most, over several tasks), n (answers asked
-        for), scored (those with a score), coverage, floor (mean over the scored), level with its
-        interval low to high, null beyond the ladder, where beyond says more ("below 1");
-        slope, readable (the share of the run's replies that can be read, fitted over all spatial
-        tasks or all text tasks), misfit (how a task's rungs deviate from the curve), and over
-        several tasks how many of their levels lie below the first rung and above the top. Levels of
+        Columns `SCHEMA`: rungs (of the ladder; the most, over several tasks), n
+            (requested answers), scored (answers with a score), coverage, floor (mean
+            over the scored), level with its
+        interval low to high, null beyond the ladder, where column beyond has the side
+        ("below 1");
+        slope, readable (the share of the run's readable replies, fitted over all
+        spatial tasks or all text tasks), misfit (how a task's rungs deviate from the
+        curve), and, over several tasks, how many of their levels are below the first
+        rung and above the top. Levels of
         tasks without a score are null and excluded from every mean.
     """
     rows: list[dict[str, Any]] = []
@@ -189,7 +192,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
             climbs = [all_climbs.climbs[r][name] for name in tasks]
             requested = [climb for climb in climbs if climb.expected.any()]
-            # The run was not asked for these tasks.
+            # The run has no answers to these tasks.
             if not requested:
                 continue
             n = int(sum(climb.expected.sum() for climb in requested))
@@ -201,7 +204,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             fitted_tasks = [name for name in tasks if name in all_climbs.fits[r]]
             if fitted_tasks:
                 fits = [all_climbs.fits[r][name] for name in fitted_tasks]
-                # Floors are over all scored answers, with a level or without.
+                # Floors are over all scored answers, including those without a level.
                 floors = np.concatenate([climb.answers.floors for climb in requested])
                 drift = all_climbs.drift(r, fitted_tasks)
                 level = mean_level([curve.level for curve in fits], scored / n, drift)
@@ -218,7 +221,7 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
 def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
     """Return the overall level of each run and that of its text tasks, if it is on a ladder.
 
-    They are texts with their intervals, by model, setting, budget and bucket.
+    Levels and intervals are texts, by model, setting, budget and bucket.
     """
     if not is_ladder(results):
         return {}
@@ -234,7 +237,8 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return means by rung, for each run and task.
 
     Returns:
-        Columns `RUNG_SCHEMA`: n (answers asked for), scored (those with a score), their mean, the
+        Columns `RUNG_SCHEMA`: n (requested answers), scored (answers with a score),
+            their mean, the
         mean of their floors, and the mean above the floor, from 0 (no better) to 1.
     """
     rows: list[dict[str, Any]] = []
@@ -268,14 +272,15 @@ def rung_cells(climb: Climb, rung: int, n: int) -> dict[str, Any]:
 def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     """Return differences of levels between each two runs, second minus first.
 
-    A level is over all answers of its run. Runs that answered the same items share the luck of
-    these, which makes the interval shorter. How much they share is measured by the departures of
-    scores from their curves, on all spatial or all text tasks.
+    A level uses all answers of its run. Runs that answered the same items share some
+    luck, which makes the interval shorter. The shared luck is measured by the
+    deviations of scores from their curves, over all spatial or all text tasks.
 
     Returns:
-        Columns `COMPARED`: shared (answers that both have), the levels (null beyond the ladder,
-        where first_beyond or second_beyond says more), and the difference with its interval, in
-        which a level counts for at most half a rung beyond its ladder.
+        Columns `COMPARED`: shared (answers that both have), the levels (null beyond the
+            ladder, where first_beyond or second_beyond has the side), and the
+            difference with its interval, in which levels are clipped to half a rung
+            beyond the ladder.
 
     Raises:
         ResultsError: there are fewer than two runs.
@@ -287,7 +292,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     for a, b in combinations(range(len(runs)), 2):
         first_fits, second_fits = all_climbs.fits[a], all_climbs.fits[b]
         lucks: dict[str, SharedLuck] = {}
-        # Luck is measured over many tasks, as one has few answers.
+        # Luck is measured over many tasks, because one task has few answers.
         for names in families(task for task in first_fits if task in second_fits):
             lucks |= dict.fromkeys(names, SharedLuck(all_climbs, a, b, names))
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
@@ -299,7 +304,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
             alike = np.array([lucks[name].of(name) for name in common])
             first_down, first_up = all_climbs.drift(a, common)
             second_down, second_up = all_climbs.drift(b, common)
-            # The ceilings of two runs err independently.
+            # The errors of the two runs' ceilings are independent.
             down = float(np.hypot(second_down, first_up))
             up = float(np.hypot(second_up, first_down))
             value, low, high = level_difference(

@@ -1,4 +1,4 @@
-"""Levels and their differences as tables for people, and a level and its interval in words."""
+"""Display tables of levels and their differences, and levels and intervals as text."""
 
 from functools import partial
 
@@ -23,13 +23,13 @@ _DROPS = ("floor", "slope", "readable", "fit")
 
 
 def level_words(row: Row, name: str = "") -> str:
-    """Return a level in words: a number of rungs, "below 1", or a dash."""
+    """Return a level as text: a number of rungs, "below 1", or a dash."""
     return row[f"{name}beyond"] or number(f"{name}level", ".1f")(row)
 
 
 def interval_words(row: Row) -> str:
-    """Return an interval; an end beyond the ladder says at which end."""
-    # Nothing is known of the level.
+    """Return an interval; ends beyond the ladder are shown as text."""
+    # The level is unknown.
     if row["level"] is None and row["beyond"] is None:
         return ""
     low, high, top = row["low"], row["high"], row["rungs"]
@@ -45,7 +45,7 @@ def interval_words(row: Row) -> str:
 
 
 def level_cell(row: Row) -> str:
-    """Return a level, and of several tasks how many lie beyond their ladders."""
+    """Return a level, and for several tasks the number beyond their ladders."""
     words = level_words(row)
     if row["task"]:
         return words
@@ -57,13 +57,13 @@ def level_cell(row: Row) -> str:
 
 
 def answers_cell(row: Row) -> str:
-    """Return the number of answers with a score, and of those asked for if there are more."""
+    """Return the number of answers with a score, and of requested ones if there are more."""
     scored, n = row["scored"], row["n"]
     return f"{scored}" if scored == n else f"{scored}/{n}"
 
 
 def readable_cell(row: Row) -> str:
-    """Return the share of replies that can be read, which all tasks of a line share."""
+    """Return the share of readable replies, which is equal for all tasks of a line."""
     return "" if row["task"] else points(row["readable"])
 
 

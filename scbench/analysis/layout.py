@@ -1,8 +1,9 @@
-"""Tables for people: columns and cells, and their output as Markdown and LaTeX.
+"""Display tables: columns and cells, and their output as Markdown and LaTeX.
 
-The module that computes a table also declares its `Column`s. `sheet_of` formats the cells into a
-`Sheet`, which is then printed as Markdown, LaTeX or text. `scbench.analysis.sheets` has the cells
-that tables share, `scbench.analysis.terminal_tables` the output for terminals.
+The module that computes a table also defines its `Column`s. `sheet_of` formats the
+cells into a `Sheet`, which is then printed as Markdown, LaTeX or text.
+`scbench.analysis.sheets` has cells that tables share;
+`scbench.analysis.terminal_tables` prints tables on terminals.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -37,14 +38,15 @@ _LATEX = {
 
 
 class Column(NamedTuple):
-    """A column of a table for people.
+    """A column of a display table.
 
     Attributes:
         head: heading.
         cell: a function that formats the cell of a row, or a key whose value is shown unchanged
             (null is shown as nothing).
-        is_words: whether it has words, which are aligned left; numbers are aligned right.
-        wraps: whether cells are broken over lines on a narrow terminal.
+        is_words: whether it has words, which are left-aligned; numbers are
+            right-aligned.
+        wraps: whether cells wrap on a narrow terminal.
     """
 
     head: str
@@ -70,7 +72,7 @@ class Sheet:
         words: headings of columns of words; all others have numbers.
         notes: below the table.
         breaks: rows before which a new section begins.
-        wraps: headings of columns whose cells are broken over lines on a narrow terminal.
+        wraps: headings of columns whose cells wrap on a narrow terminal.
         drops: headings of columns in the order in which a narrow terminal drops them.
         one_line: whether columns are dropped before names are broken over lines.
     """
@@ -176,7 +178,7 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 def latex_text(text: str) -> str:
     """Return a text with LaTeX's special characters escaped."""
-    # After the end of a line, LaTeX takes a bracket or star for an option.
+    # At the start of a line, LaTeX would read a bracket or star as an option.
     guard = "{}" if text[:1] in {"[", "*"} else ""
     return guard + "".join(_LATEX.get(sign, sign) for sign in text)
 

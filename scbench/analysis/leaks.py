@@ -1,10 +1,10 @@
 """The share of a public ladder that a model has memorized, and tests of single tasks.
 
-A memorized share x raises the mean of a rung by x times its distance to 1. The interval of the
-share contains every x that the test of `scbench.analysis.sign_flips` would not reject.
+A memorized share x raises the mean of a rung by x times its distance to 1. The interval
+contains every share x that the test of `scbench.analysis.sign_flips` does not reject.
 
-A task has few rungs, each with little more than one number, so it is tested item by item:
-each item of a rung is equally likely to be on either ladder.
+A task has few rungs, so it is tested item by item: each item of a rung is equally
+likely to be on either ladder.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ from scbench.analysis.levels import uniform_numbers
 from scbench.analysis.sign_flips import signs
 from scbench.base.intervals import Floats
 
-# Added to a rung's mean, so that no rung has all the weight.
+# Added to a rung's mean, so that no rung gets all the weight.
 EASY = 0.1
 ROUNDING = 1e-12
-# How often the items of a rung are dealt to two ladders.
+# Number of random assignments of a rung's items to two ladders.
 _DEALS = 2000
-# With fewer distinct deals than this, no result can be significant.
+# With fewer distinct assignments than this, no result can be significant.
 _LEAST_DEALS = 1000
 
 
@@ -52,7 +52,7 @@ class LineTest(NamedTuple):
 
 
 class Deals(NamedTuple):
-    """The share of deals with a difference as large, and whether there are too few deals."""
+    """The share of assignments with a difference as large, and whether there are too few."""
 
     p_value: float
     too_few: bool
@@ -61,10 +61,11 @@ class Deals(NamedTuple):
 def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) -> Leak:
     """Return the memorized share that fits best, and its interval.
 
-    A share x raises the mean of a rung by x times its distance to 1. Without that lift, the
-    differences that remain may have any sign: the interval has the x whose statistic, over the same
-    signs, is not among the largest 5 %. With m the mean of both ladders, (1 - m) is the distance
-    after removing half of the lift: x = A / (1 + A / 2).
+    A share x raises the mean of a rung by x times its distance to 1. Without that lift,
+    the signs of the remaining differences are random: the interval contains every x
+    whose statistic is not among the largest 5 % over random signs. With m the mean of
+    both ladders, (1 - m) is the distance after removing half of the lift: x = A / (1 +
+    A / 2).
 
     Args:
         means: of the public and the private ladder, of shape (rungs, 2).
@@ -85,7 +86,7 @@ def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) 
     b = lifts.sum() * distances.sum() - limit**2 * (lifts * distances).sum()
     c = lifts.sum() ** 2 - limit**2 * (lifts**2).sum()
     if a <= 0:
-        # No share is refused.
+        # No share is rejected.
         share = _halved(lifts.sum() / max(distances.sum(), ROUNDING))
         return Leak(share, -1.0, 1.0)
     root = float(np.sqrt(max(b * b - a * c, 0.0)))
@@ -113,14 +114,14 @@ def item_tests(
     ordered = sorted(deals, key=lambda task: (deals[task].p_value, task))
     for place, task in enumerate(ordered):
         p, too_few = deals[task]
-        # A step is no smaller than the one before it.
+        # A p-value is never smaller than the one before it.
         largest = min(1.0, max(largest, p * (len(ordered) - place)))
         tests[task] = LineTest(p, largest, too_few)
     return tests
 
 
 def deal(public: Answers, private: Answers) -> Deals:
-    """Deal the scores of each rung to the two ladders at random, many times."""
+    """Assign the scores of each rung to the two ladders at random, many times."""
     observed = 0.0
     dealt = np.zeros(_DEALS)
     deals = 1

@@ -1,11 +1,11 @@
 """Means and differences of levels over several tasks.
 
-The mean is that of the tasks' levels, each held within half a rung beyond its ladder. Interval ends
-are combined with the method of variance estimates recovery (Zou and Donner 2008), which preserves
-asymmetry.
+The mean is over the tasks' levels, each clipped to half a rung beyond its ladder.
+Interval ends are combined with the method of variance estimates recovery (Zou and
+Donner 2008), which preserves asymmetry.
 
-All tasks share the ceiling of their run, so what its error adds to a mean does not average out: it
-is the drift, how far levels move down and up with the ceiling.
+All tasks share the ceiling of their run, so its error does not average out in a mean.
+This error is the drift: the change of levels, down and up, with the ceiling.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from scbench.analysis.curves import FIRST
 from scbench.analysis.levels import BEYOND, Level
 from scbench.base.intervals import Floats
 
-# An interval is widened by this, times the share of items without an answer.
+# Intervals are widened by this factor times the share of items without an answer.
 _ADAPTIVE = 0.7
 
 
@@ -25,14 +25,15 @@ def mean_level(
     answered: float = 1.0,
     drift: tuple[float, float] = (0.0, 0.0),
 ) -> Level:
-    """Return the mean of tasks' levels, which are of different items.
+    """Return the mean of tasks' levels, which are based on different items.
 
     Args:
         levels: at least one; see `Level.clipped` for those beyond the ladder.
-        answered: share of the ladder's items. Items that were picked near the level, by answers so
-            far, carry less information than the same number picked beforehand, so with fewer of
-            them the interval is widened; see docs/evidence.md for the measurement.
-        drift: how far the mean moves down and up with the ceiling.
+        answered: share of the ladder's items with an answer. Items picked adaptively
+            near the level carry less information than the same number picked
+            beforehand, so partial answers widen the interval (measured in
+            docs/evidence.md).
+        drift: change of the mean, down and up, with the ceiling.
     """
     if len(levels) == 1:
         return levels[0]
@@ -42,7 +43,7 @@ def mean_level(
     down = np.hypot(np.hypot.reduce(values - lows) * widening, drift[0])
     up = np.hypot(np.hypot.reduce(values - highs) * widening, drift[1])
     value = float(values.mean())
-    # An end that no task bounds is open.
+    # An end that no task bounds stays open.
     low = value - float(down) if (lows > FIRST - BEYOND).any() else -np.inf
     high = value + float(up) if (highs < tops + BEYOND).any() else np.inf
     return Level(
@@ -64,14 +65,15 @@ def level_difference(
     """Return the mean difference of tasks' levels, second minus first, with its interval.
 
     Args:
-        first: one run's levels.
-        second: another's, on the same tasks.
-        alike: the correlation of their random errors, from 0 for different items to 1; for all
-            tasks, or one for each.
-        drift: how far the mean difference moves down and up with the runs' ceilings.
+        first: levels of one run.
+        second: levels of another run on the same tasks.
+        alike: the correlation of their random errors, from 0 (different items) to 1;
+            one number, or one for each task.
+        drift: change of the mean difference, down and up, with the runs' ceilings.
 
     Returns:
-        The difference and the ends, each level held within half a rung beyond its ladder.
+        The difference and its ends, with each level clipped to half a rung beyond its
+        ladder.
     """
     first_values, first_lows, first_highs = _clipped(first)
     second_values, second_lows, second_highs = _clipped(second)

@@ -1,25 +1,26 @@
 """The level of a model on a ladder: the rung where it scores halfway between the floor and 1.
 
 It is the parameter b of a logistic item response curve with a guessing floor, see
-`scbench.analysis.curves`. Replies that cannot be read do not move it: they lower the ceiling.
+`scbench.analysis.curves`. Unreadable replies do not change it: they lower the ceiling.
 
 - **Estimate.** b maximizes the marginal likelihood, in which the slope is integrated out over a
-  prior. With six items per rung, often all are correct up to one rung and all wrong above it; a
-  likelihood without a prior then keeps growing with the slope. Levels are on a grid that reaches
-  three rungs beyond the ladder.
+  prior. With six items per rung, often all are correct up to one rung and all wrong
+  above it; without a prior, the likelihood would then keep growing with the slope.
+  Levels are on a grid that reaches three rungs beyond the ladder.
 - **Interval.** It contains every level whose log-likelihood is within a limit of the maximum. Runs
   are simulated at the estimate, and in each the log-likelihood at the estimate is below that run's
   maximum; the limit is the 95 % quantile of these differences (a parametric bootstrap of the
   likelihood ratio). The interval stays open towards an end of the ladder that the scores do not
-  rule out. Simulated scores are drawn in towards their mean until they have the dispersion of the
-  real ones.
-- **Fit.** The deviance of the rungs is how far the greatest likelihood of a curve is below that of
-  the saturated model, which has a free probability for each rung. If it is as large in fewer than 1
-  % of the simulated runs, each with its own best curve, the rungs do not fit the curve.
+  rule out. Simulated scores are shrunk towards their mean until they have the
+  dispersion of the real ones.
+- **Fit.** The deviance of the rungs is the difference between the greatest likelihood
+  of a curve and of the saturated model, which has a free probability for each rung. If
+  it is as large in fewer than 1 % of the simulated runs, each with its own best curve,
+  the rungs do not fit the curve.
 
-The ceiling is in `scbench.analysis.ceilings`, means and differences of levels in
-`scbench.analysis.level_means`. Simulated runs have a fixed seed, so an interval is the same each
-time. ``docs/evidence.md`` has the measured bias and coverage.
+See `scbench.analysis.ceilings` for the ceiling, and `scbench.analysis.level_means` for
+means and differences of levels. Simulated runs have a fixed seed, so an interval is the
+same each time. ``docs/evidence.md`` has the measured bias and coverage.
 """
 
 from dataclasses import dataclass
@@ -46,13 +47,13 @@ from scbench.analysis.curves import (
 from scbench.base.intervals import LEVEL, Floats
 from scbench.base.seeding import Stream
 
-# In a mean of levels, one outside the ladder counts as at most this many rungs outside.
+# In means, a level outside the ladder counts as at most this many rungs outside.
 BEYOND = 0.5
 # Simulated runs for an interval.
 DRAWS = 500
 # A run does not fit its curve if fewer than this share of simulated runs fit as badly.
 _MISFIT_SHARE = 0.01
-# Deviances that are closer than this are equal, but for rounding.
+# Deviances that are closer than this are equal up to rounding.
 _DEVIANCE_ROUNDING = 1e-6
 # Smallest likelihoods of which logarithms are taken; simulated runs have 32-bit floats.
 _LEAST_WEIGHT = 1e-300
@@ -64,14 +65,14 @@ class Level:
     """The level of one run on a task, or over several.
 
     Attributes:
-        value: in rungs. Outside the ladder, where it can be infinite, it says only on which side
-            the level is; NaN if nothing is known.
-        low: lower end of the interval; minus infinity if the scores leave it open.
+        value: in rungs. Outside the ladder it may be infinite and shows only the side;
+            NaN if unknown.
+        low: lower end of the interval; minus infinity if open.
         high: upper end; infinity in the same case.
         top: the highest rung, or the mean of them over several tasks.
         slope: discrimination per rung; NaN over several tasks.
-        below: how many tasks' levels lie below the first rung.
-        above: how many lie above the top.
+        below: number of tasks' levels below the first rung.
+        above: number of levels above the top.
     """
 
     value: float
@@ -118,7 +119,7 @@ class Fit:
         floor: of each rung, shape (rungs,).
         expected: for each answer, the score that the curve expects, shape (answers,).
         dispersion: of the scores; 1 for binary ones.
-        ceiling: share of replies that can be read.
+        ceiling: share of readable replies.
         misfit: how the rungs deviate from the curve ("flat", "dip at 3", "bump at 6"), or empty.
     """
 
@@ -140,8 +141,8 @@ class Fit:
         """
         # `curve_chances` keeps p away from 0 and 1, so the division below is safe.
         p = curve_chances(self.floor, self.ceiling)
-        # Solves the curve for s. A rung whose floor is 1 says nothing about the level, so its s is
-        # set to 0, and its information is 0.
+        # Solves the curve for s. A rung with floor 1 carries no information, so its s
+        # is set to 0.
         with np.errstate(divide="ignore", invalid="ignore"):
             s = (p / self.ceiling - self.floor) / (1 - self.floor)
             s = np.where(self.floor < 1, np.clip(s, 0.0, 1.0), 0.0)
@@ -183,7 +184,8 @@ def fit(
     """Fit the curve of one run on a task.
 
     Args:
-        answers: those with a score; there may be none, and whole rungs may be missing.
+        answers: answers with a score; there may be none, and whole rungs may be
+            missing.
         draws: simulated runs for the interval; with 0, the interval is open.
         level: confidence level of the interval.
         ceiling: of the run, see `scbench.analysis.ceilings.fit_ceiling`.
@@ -198,7 +200,7 @@ def fit(
     # `answers.places` has the position of each answer's rung.
     floor_of_answers = floor[answers.places]
     if not (floor_of_answers < 1).any():
-        # There is no answer, or none that could score more than a guess.
+        # There is no answer that could score more than a guess.
         blank = Level(np.nan, -np.inf, np.inf, top)
         return Fit(
             level=blank,
@@ -211,7 +213,7 @@ def fit(
         )
     marginal = np.log(np.maximum(weights.sum(axis=1), _LEAST_WEIGHT))
     value = peak_of(marginal, places)
-    # The place on the grid that is nearest to the estimate, and how likely each slope is there.
+    # The grid place nearest to the estimate, and the probability of each slope there.
     clipped_value = np.clip(value, FIRST - BEYOND, top + BEYOND)
     nearest = int(np.abs(places - clipped_value).argmin())
     by_slope = weights[nearest] / weights[nearest].sum()
@@ -226,7 +228,8 @@ def fit(
         shortfalls = np.log(fitted.shares.max(axis=1)) - np.log(at_level)
         limit = float(np.quantile(shortfalls, level))
         low, high = interval_ends(marginal, places, limit)
-        # The fit. The greatest likelihoods of curves, real and simulated, include the log-prior.
+        # The fit. The greatest likelihoods of curves, real and simulated, include the
+        # log-prior.
         simulated_deviances = saturated_likelihood(runs, n, dispersion) - fitted.highest
         saturated = saturated_likelihood(right[None], n, dispersion)[0]
         highest = log_likelihood(right[None], n, chances, dispersion).max()
@@ -256,7 +259,7 @@ def fit(
 
 
 def peak_of(marginal: Floats, places: Floats) -> float:
-    """Return where a curve is highest, by a parabola through its highest place and both neighbours.
+    """Return the maximum of a curve, by a parabola through its highest place and neighbours.
 
     Infinite if the highest place is an end of the grid, which is far from the ladder.
     """
@@ -280,7 +283,7 @@ def simulated_runs(
     Args:
         n: number of answers on each rung.
         chances: expected scores at the level, of shape (slopes, rungs).
-        by_slope: how likely each slope is.
+        by_slope: probability of each slope.
         dispersion: of the scores.
         draws: number of runs.
     """
@@ -334,7 +337,7 @@ def fitted_runs(
     surface += all_wrong / np.float32(dispersion) + prior
     highest = surface.max(axis=1)
     surface -= highest[:, None]
-    # In place: the array is large, and its logarithms are not needed any more.
+    # In place, because the array is large and its logarithms are no longer needed.
     by_curve = np.exp(surface, out=surface).reshape(len(runs), *chances.shape[:2])
     return FittedRuns(by_curve.sum(axis=2), highest)
 
@@ -342,12 +345,13 @@ def fitted_runs(
 def interval_ends(
     marginal: Floats, places: Floats, limit: float
 ) -> tuple[float, float]:
-    """Return where the likelihood crosses the limit; infinite where it does not."""
+    """Return where the likelihood crosses the limit; infinite if it does not."""
     margin = marginal - (marginal.max() - limit)
     inside = np.flatnonzero(margin >= 0)
     first, last = int(inside[0]), int(inside[-1])
     low, high = -np.inf, np.inf
-    # `np.interp` needs increasing margins, so both pairs go from outside the interval to inside.
+    # `np.interp` needs ascending x values, so both pairs go from outside the interval
+    # to inside.
     if first > 0:
         pair = [first - 1, first]
         low = float(np.interp(0.0, margin[pair], places[pair]))

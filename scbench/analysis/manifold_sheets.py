@@ -1,4 +1,4 @@
-"""Tables and heat maps over parameter spaces, laid out for people."""
+"""Display tables and heat maps over parameter spaces."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -63,7 +63,7 @@ def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     section = ("model", "task", "parameter", "kind")
     breaks = changes_of([[row[name] for name in section] for row in rows])
     if len(breaks) == len(rows) - 1:
-        # Sections of one line each are no sections.
+        # Do not make sections of one line each.
         breaks = changes_of([row["model"] for row in rows])
     return sheet_of(title, columns, rows, notes, breaks)
 
@@ -103,7 +103,7 @@ def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
 
 
 def values_in_order(values: Iterable[str]) -> list[str]:
-    """Return values as numbers in order if they all are, else as they are."""
+    """Return values as sorted numbers if all are numbers, or else unchanged."""
     texts = list(values)
     try:
         return sorted(texts, key=float)

@@ -23,7 +23,7 @@ from scbench.catalog import get_task
 from scbench.grading.means import RUN, means_of, usage
 from scbench.release.load import Release
 
-# Places of a parameter's value among those that the release has of it.
+# Position of a parameter's value among its values in the release.
 LEVELS = ("lowest", "between", "highest", "unordered")
 
 # Columns of the results that are needed in addition to
@@ -39,7 +39,7 @@ LABELS = (
     "second_parameter",
     "second_value",
 )
-# Columns of a table, and the cells of means (`scbench.grading.means`) that they have.
+# Columns of a table, and the cells of means (`scbench.grading.means`) in them.
 _MEANS = {
     "accuracy": "mean",
     "low": "low",
@@ -113,14 +113,14 @@ class Cases:
             self.by_task.setdefault(row.task, []).append(row.id)
 
     def values(self, task: str, name: str) -> dict[str, list[str]]:
-        """Return a task's instances at each value of a parameter or fact, in the values' order."""
+        """Return a task's instances at each value of a parameter or fact, sorted by value."""
         ids: dict[str, list[str]] = {}
         originals: dict[str, Any] = {}
         for row_id in self.by_task[task]:
             if name not in self.points[row_id]:
                 continue
             value = self.points[row_id][name]
-            # Lists and numbers are shown as JSON, and can be keys then.
+            # Lists and numbers are shown as JSON, so they can be keys.
             text = value if isinstance(value, str) else json.dumps(value)
             originals.setdefault(text, value)
             ids.setdefault(text, []).append(row_id)
@@ -136,7 +136,7 @@ class Cases:
     def varied(self, task: str) -> list[str]:
         """Return the parameters that have more than one value among a task's instances."""
         space = get_task(task).builder.space
-        # `count` is how many to draw, not how hard.
+        # `count` is the number to draw, not a difficulty.
         parameters = (name for name in space.model_fields if name != "count")
         return [name for name in parameters if len(self.values(task, name)) > 1]
 
@@ -166,7 +166,7 @@ def manifold_table(
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
-        cases: of the release they belong to.
+        cases: generated instances of their release.
         by: see `groups_of`.
         parameter: see `groups_of`.
         level: of the intervals.
@@ -192,7 +192,7 @@ def heat_table(
 
     Args:
         results: as for `manifold_table`.
-        cases: of the release they belong to.
+        cases: generated instances of their release.
         first: parameter or fact.
         second: another one.
 
@@ -202,7 +202,7 @@ def heat_table(
     tasks = [task for task in cases.with_name(first) if task in cases.with_name(second)]
     if not tasks or first == second:
         raise ResultsError(f"no task has both {first} and {second}")
-    # Maps of a single line are left out if there are larger ones.
+    # Single-line maps are left out if there are larger ones.
     maps = []
     for task in tasks:
         sizes = (len(cases.values(task, name)) for name in (first, second))
@@ -229,7 +229,7 @@ def pairs_of_values(
                 "second_parameter": second,
                 "second_value": second_value,
             }
-            # The release need not have every pair of values.
+            # The release may not contain every pair of values.
             if shared:
                 yield Group(labels, shared)
 
@@ -239,9 +239,9 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
 
     Args:
         cases: of the release.
-        by: ``task``, ``parameter`` (each value of each parameter that varies), ``dimension`` (that
-            tasks stress, by the catalogue) or ``kind`` (of parameter, with the place of the value
-            among those the release has).
+        by: ``task``, ``parameter`` (each value of each parameter that varies),
+            ``dimension`` (stressed by tasks, according to the catalogue) or ``kind``
+            (of parameter, with the position of its value in the release).
         parameter: only this parameter or fact.
     """
     if parameter is not None:
@@ -290,7 +290,7 @@ def groups_by_kind(cases: Cases) -> Iterator[Group]:
             for level, ids in _ids_by_level(cases, task, name):
                 key = (kinds[name], level)
                 groups.setdefault(key, set()).update(ids)
-    # In the order of the kinds, not of the tasks.
+    # In order of kinds, not of tasks.
     for kind in KINDS:
         for level in LEVELS:
             if (kind, level) in groups:
@@ -301,7 +301,7 @@ def groups_by_kind(cases: Cases) -> Iterator[Group]:
 def _ids_by_level(
     cases: Cases, task: str, name: str
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield the place of each value of a parameter, one of `LEVELS`, and its instances."""
+    """Yield the position of each value of a parameter (one of `LEVELS`) and its instances."""
     lowest, between, highest, unordered = LEVELS
     values = cases.values(task, name)
     is_ordered = cases.is_ordered(task, name)
@@ -348,7 +348,7 @@ def measured_groups(
 
 
 def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
-    """Return the rows of drawn instances, with the floors that the release gives them.
+    """Return the rows of drawn instances, with their floors from the release.
 
     Raises:
         ResultsError: there are none, or they are of another release.
@@ -360,7 +360,7 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
             "`scbench-grade --tasks manifolds`"
         )
     row_id = pl.col("id")
-    # Ids are the same in releases whose items differ.
+    # Releases with different items may have equal ids.
     expected = row_id.replace_strict(cases.hashes, return_dtype=pl.String)
     if not rows.select((pl.col("instance_hash") == expected).all()).item():
         raise ResultsError(

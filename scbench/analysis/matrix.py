@@ -14,7 +14,7 @@ from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks, paper_tasks
 from scbench.grading.means import Block, Cells, Run
 from scbench.grading.score_tables import OVERALL
 
-# Tasks that are named; of more, the number is given.
+# Maximum number of named tasks; above it, only their number is shown.
 _MAX_NAMES = 3
 
 
@@ -23,8 +23,8 @@ class Line(NamedTuple):
 
     Attributes:
         bucket: or "overall".
-        task: None if the line adds tasks up.
-        tasks: that the line is over.
+        task: None for a sum over tasks.
+        tasks: tasks that the line covers.
     """
 
     bucket: str
@@ -51,16 +51,16 @@ class Matrix:
     def labels(
         self, bucket: str, task: str | None, *runs: int
     ) -> dict[str, str | None]:
-        """Return bucket, task, and over: the tasks of a line, if its name implies more.
+        """Return bucket, task, and over: the tasks of a line, if its name suggests more.
 
         Args:
             bucket: of the line, or "overall".
-            task: of the line; None if it adds tasks up.
-            runs: whose tasks count; all if none is named.
+            task: of the line; None for a sum over tasks.
+            runs: runs whose tasks count; all if none is named.
         """
         present = {}
         for name, block in self.blocks.items():
-            # A task counts where each of the runs has a row of it.
+            # A task counts if every one of these runs has a row for it.
             if not runs or block.rows[:, list(runs)].any(axis=0).all():
                 present[name] = self.buckets[name]
         over = None if task else said_over(bucket, present, self.release_tasks)
@@ -69,7 +69,7 @@ class Matrix:
     def lines(self, by: str) -> Iterator[Line]:
         """Yield the lines of a table, in the order of the paper's.
 
-        The text tasks come last, and are not among those that are added up overall; over a single
+        The text tasks come last and are not included in the overall line. With a single
         bucket there is no overall line.
 
         Args:
@@ -102,7 +102,7 @@ class Matrix:
 def _overall_line(present: Mapping[str, list[str]]) -> Iterator[Line]:
     """Yield the overall line, if there are several buckets of spatial tasks."""
     spatial = [tasks for bucket, tasks in present.items() if bucket != MANIFOLDS]
-    # Over a single bucket, overall would repeat its line.
+    # With a single bucket, overall would repeat its line.
     if len(spatial) > 1:
         yield Line(OVERALL, None, [task for tasks in spatial for task in tasks])
 
@@ -120,7 +120,7 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
 
 
 def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
-    """Return the tasks of the release by bucket; the catalogue's if it is not installed."""
+    """Return the release's tasks by bucket, or the catalogue's if it is not installed."""
     buckets = dict(results.select("task", "bucket").unique().iter_rows())
     tasks = all_tasks()
     expected: Collection[str] = expected_scores(results)
@@ -131,7 +131,7 @@ def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
             for task in tasks.values()
             if task.id in paper or task.bucket == MANIFOLDS
         ]
-    # Tasks of the release without any result count as missing.
+    # The release's tasks without any result count as missing.
     buckets |= {name: tasks[name].bucket for name in expected if name in tasks}
     by_bucket: dict[str, set[str]] = {}
     for task, bucket in buckets.items():
@@ -144,17 +144,17 @@ def said_over(
     present: Mapping[str, str],
     release_tasks: Mapping[str, Collection[str]],
 ) -> str | None:
-    """Return the tasks or buckets that a mean covers, if its name implies more.
+    """Return the tasks or buckets that a mean covers, if its name suggests more.
 
     Args:
         bucket: or "overall".
-        present: bucket by task, of the tasks there are.
+        present: bucket of each present task.
         release_tasks: of the release, by bucket.
     """
     included = [bucket]
     if bucket == OVERALL:
         included = [name for name in BUCKETS if name in release_tasks]
-    # A task counts once for each bucket that has it.
+    # A task counts once for each of its buckets.
     expected = []
     for task in all_tasks():
         expected += [task for name in included if task in release_tasks.get(name, ())]

@@ -1,4 +1,4 @@
-"""Text against pictures of the same instances: the cost of seeing for a model."""
+"""Text compared with pictures of the same instances: how much a model loses on pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ SCHEMA: Mapping[str, Any] = (
     | counts("n")
     | figures("text picture gap low high")
 )
-# Draws of the test, whose outcome this table does not show.
+# Draws of the test; this table does not show its outcome.
 _DRAWS = 200
 
 
@@ -48,7 +48,8 @@ def modality_table(
         with its interval, from the differences of the same instances.
 
     Raises:
-        ResultsError: there are no results of pictures, or none of text, or see `read_results`.
+        ResultsError: there are no results for pictures or none for text; see also
+            `read_results`.
     """
     by_config: dict[str, list[str | Path]] = {}
     for path in dict.fromkeys(paths):
@@ -134,5 +135,5 @@ def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
 
 
 def gap_cell(row: Row) -> str:
-    """Return a gap, its interval below."""
+    """Return a gap with its interval below."""
     return signed(row["gap"]) + interval_below(row, form=signed)

@@ -1,9 +1,9 @@
-"""Which items of a ladder say most about a model now: an adaptive test.
+"""Adaptive testing: the most informative ladder items for a model.
 
-An item's information about its task's level is its Fisher information, averaged over the curves
-that are likely given the scores so far. Without scores it is greatest in the middle of the ladder.
-Items are picked one by one, each from the task whose uncertainty it lowers most, so that they
-spread over tasks and end where a level is still unknown.
+An item's information about its task's level is its Fisher information, averaged over
+the likely curves given the scores so far. Without scores it is greatest in the middle
+of the ladder. Items are picked one by one, each where it reduces the uncertainty of a
+task most, so that they spread over tasks and concentrate on uncertain levels.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,20 +25,20 @@ SCHEMA: Mapping[str, Any] = (
     texts("id task") | counts("rung") | figures("information error")
 )
 
-# Statuses of items that may still get an answer. A blocked one would be blocked again.
+# Statuses of items that may still get an answer. A blocked item would be blocked again.
 _WAITING = (Status.MISSING.value, Status.API_ERROR.value, Status.NOT_RUN.value)
-# Answers on the top rung below which it cannot count as passed.
+# Minimum answers on the top rung for it to count as passed.
 _PASSED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The knowledge of a model so far, and the items that can still be asked.
+    """The current knowledge about a model, and the items that can still be asked.
 
     Attributes:
         fits: the curve of each task.
         waiting: ids without an answer, by task and rung, in their order.
-        passed: tasks whose top rung is passed, half above the floor or more, by that rung.
+        passed: top rung of each task that passed it (at least halfway above the floor).
     """
 
     fits: Mapping[str, Fit]
@@ -47,7 +47,7 @@ class Standing:
 
 
 def nothing_asked(ids: Iterable[str]) -> Standing:
-    """Return the standing of a model that has answered nothing.
+    """Return the standing of a model without answers.
 
     Args:
         ids: of a ladder's instances; others are left out.
@@ -103,16 +103,16 @@ def ids_by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
 
 
 def next_items(standing: Standing, limit: int) -> pl.DataFrame:
-    """Return the items that tell most, best first.
+    """Return the most informative items, best first.
 
     Args:
-        standing: the knowledge so far, and the items that can still be asked.
-        limit: how many.
+        standing: the current knowledge, and the items that can still be asked.
+        limit: number of items.
 
     Returns:
         Columns `SCHEMA`: information (Fisher's, per squared rung) and error (the standard error of
-        the task's level that is expected after this item and those before it). There are fewer rows
-        if fewer items are left.
+        the task's level that is expected after this item and those before it). There
+        are fewer rows if fewer items remain.
     """
     information = {}
     precision = {}
@@ -148,7 +148,7 @@ def best_rung(
     information: Mapping[str, Any],
     precision: Mapping[str, float],
 ) -> tuple[str, int]:
-    """Return the task and rung whose next item lowers the variance of a level most."""
+    """Return the task and rung whose next item reduces the variance of a level most."""
     candidates = []
     gains = []
     for task, rungs in waiting.items():

@@ -83,7 +83,7 @@ class PaperColumn(NamedTuple):
 
     Attributes:
         head: heading.
-        run: that it is of.
+        run: its run.
         is_change: whether it is the change with tools.
     """
 
@@ -121,7 +121,7 @@ def paper_table(
     """
     matrix = score_matrix(results)
     pairs = {}
-    # Pairs are made once, as a task counts in several lines.
+    # Pairs are computed once, because a task counts in several lines.
     for baseline, tools in tool_pairs(matrix.runs):
         for name, block in matrix.blocks.items():
             pairs[name, tools] = paired(block, baseline, tools)
@@ -129,7 +129,7 @@ def paper_table(
     for bucket, task, tasks in matrix.lines(by):
         means = means_of([matrix.blocks[name] for name in tasks], level)
         for r, (model, setting, budget) in enumerate(matrix.runs):
-            # The run has no row of these tasks.
+            # The run has no rows for these tasks.
             if means.expected[r] == 0:
                 continue
             row: dict[str, Any] = {
@@ -154,7 +154,7 @@ def paper_table(
 
 
 def tool_pairs(runs: Sequence[Run]) -> Iterator[tuple[int, int]]:
-    """Yield the places of a run without tools and the same model's with them."""
+    """Yield the positions of each run without tools and the same model's run with tools."""
     places = {run: place for place, run in enumerate(runs)}
     for (model, setting, budget), place in places.items():
         baseline = (model, BASELINE, budget)
@@ -180,7 +180,7 @@ class PaperGrid(NamedTuple):
     Attributes:
         cells: row of each line and run that has one.
         lines: all lines, in order.
-        over: tasks that each line is over, in the run with most scores.
+        over: tasks that each line covers, in the run with most scores.
         sizes: number of scores of each line in that run.
         by_task: whether tasks have lines.
     """
@@ -206,7 +206,7 @@ def paper_grid(frame: pl.DataFrame) -> PaperGrid:
     lines = list(dict.fromkeys(line for line, _ in cells))
     over = {}
     sizes = {}
-    # The run with most scores names a line, so it comes last.
+    # The run with most scores determines the name of a line, so it comes last.
     for (line, _), cell in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
         over[line] = cell["over"]
         sizes[line] = cell["n"]
@@ -278,7 +278,7 @@ def _normalized_cell(row: Row) -> str:
 
 
 def _tools_cell(row: Row) -> str:
-    """Return the change of a normalized score with tools; nothing for runs without tools."""
+    """Return the change of a normalized score with tools; empty for runs without tools."""
     if row["delta_n"] is None:
         return ""
     marks = LESS if row["delta_n"] < row["n"] else ""
@@ -286,7 +286,7 @@ def _tools_cell(row: Row) -> str:
 
 
 def _tools_mean_cell(row: Row) -> str:
-    """Return the change of the mean with tools; nothing for runs without tools."""
+    """Return the change of the mean with tools; empty for runs without tools."""
     return "" if row["delta_n"] is None else signed(row["delta_mean"])
 
 
@@ -330,7 +330,7 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     rows = []
     breaks = set()
     for i, line in enumerate(grid.lines):
-        # N is that of the fullest run; runs with less get a mark.
+        # N is the number of the run with most scores; runs with fewer get a mark.
         n = grid.sizes[line]
         rows_of_line = [grid.cells.get((line, column.run)) for column in columns]
         figures_of_line = map(figure_cell, columns, rows_of_line, repeat(n))
@@ -369,7 +369,7 @@ def paper_columns(runs: Sequence[PaperRun]) -> list[PaperColumn]:
 
 
 def figure_cell(column: PaperColumn, row: Row | None, n: int) -> str:
-    """Return a score or a change; nothing where a run has none.
+    """Return a score or a change; empty if a run has none.
 
     Args:
         column: of the cell.
@@ -382,7 +382,7 @@ def figure_cell(column: PaperColumn, row: Row | None, n: int) -> str:
 
 
 def score_cell(row: Row, n: int) -> str:
-    """Return a normalized score with its marks, its interval below, and the mean below that.
+    """Return a normalized score with its marks, and below it the interval and the mean.
 
     Args:
         row: of the table.

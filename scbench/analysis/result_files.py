@@ -23,12 +23,12 @@ NEWER = (
     "best_score",
     "queries",
 )
-# Folders that a message names at most.
+# Maximum number of folders named in a message.
 _MAX_FOLDERS = 5
 
 
 def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Return some columns of a file of results, in this order.
+    """Return some columns of a results file in this order.
 
     Args:
         path: the file, or the folder that it is in.
@@ -88,7 +88,7 @@ def results_file(path: Path) -> Path:
 
 
 def is_partial(path: Path) -> bool:
-    """Whether predictions were graded as some of all, by the summary of their results."""
+    """Whether predictions were graded as partial, according to the summary of their results."""
     folder = path if path.is_dir() else path.parent
     try:
         return bool(json.loads((folder / SUMMARY).read_bytes())["partial"])

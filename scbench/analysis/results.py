@@ -1,7 +1,7 @@
 """Reads results for analysis, and rejects results that are not comparable.
 
-Missing rows, duplicates, unknown tasks, impossible scores, and rows of two releases or grader
-versions are errors that name the cause.
+Missing rows, duplicates, unknown tasks, impossible scores, and rows of two releases or
+grader versions raise errors that name the cause.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,9 +40,9 @@ NEEDED = (
     "release_hash",
 )
 
-# Names that a message gives at most.
+# Maximum number of names in a message.
 _MAX_NAMES = 5
-# Scores of binary tasks may differ from 0 and 1 by the rounding of a sum.
+# Scores of binary tasks may differ from 0 and 1 by the rounding error of a sum.
 _EXACT = 1e-9
 
 
@@ -57,16 +57,17 @@ def read_results(
     """Return the rows of one or more results files, checked to belong together.
 
     Args:
-        paths: ``results.parquet`` files, or the folders that contain them; or one of those.
-        columns: more columns of the results to read in addition to `NEEDED`.
+        paths: ``results.parquet`` files, or the folders that contain them; or a single
+            one.
+        columns: columns of the results to read in addition to `NEEDED`.
         partial: whether whole tasks may be missing, even if ``summary.json`` does not say that the
             predictions were graded as such.
-        tell_apart: give a run that is in several files the name of the file as well; without it,
-            that is an error.
-        both_prompts: accept results of terse prompts, or of pictures, next to those of full ones.
-            Their ids are then those of the full prompts, and their models' names end in
-            `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`; rows without a counterpart
-            among the full prompts are left out.
+        tell_apart: add the file's name to a run that is in several files; otherwise
+            this is an error.
+        both_prompts: accept results for terse prompts or pictures in addition to full
+            prompts. Their ids are then those of the full prompts, and their models'
+            names end in `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`;
+            rows without a counterpart for full prompts are left out.
 
     Returns:
         Columns `NEEDED`, floor and ``columns``, in the order of the files. Rows whose instance is
@@ -82,24 +83,24 @@ def read_results(
     frames = {str(path): read_results_file(Path(path), names) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
-    # One file of some items makes the table one of some items.
+    # If one file is partial, the whole table is partial.
     partial = partial or any(is_partial(Path(path)) for path in frames)
     if both_prompts:
         frames = _with_full_ids(frames, partial=partial)
     results = pl.concat(_with_file_names(frames) if tell_apart else frames.values())
-    # With both prompts in, full ones say what there should be.
+    # With both kinds of prompts, the full ones determine the expected items.
     full = results.filter(~is_reworded()) if both_prompts else results
     if 0 < full.height < results.height:
         check_results(full, partial=partial)
         results = _of_one_release(results, full["release"][0])
     else:
         check_results(results, partial=partial)
-    # An unknown id was graded as such and has no hash.
+    # A row with an unknown id has no hash.
     return results.filter(pl.col("instance_hash").is_not_null())
 
 
 def config_in(path: str | Path) -> str:
-    """Return the config that the results in a file are of; empty for the default.
+    """Return the config of the results in a file; empty for the default.
 
     Raises:
         ResultsError: it cannot be read or is not a results file.
@@ -111,7 +112,7 @@ def config_in(path: str | Path) -> str:
 def _with_full_ids(
     frames: dict[str, pl.DataFrame], *, partial: bool
 ) -> dict[str, pl.DataFrame]:
-    """Give results of other prompts the ids of the full ones, if there are both."""
+    """Give results for other prompts the ids of the full ones, if both are present."""
     full = [frame.filter(~is_reworded()).select("id") for frame in frames.values()]
     ids = set(pl.concat(full)["id"])
     if not ids:
@@ -121,7 +122,7 @@ def _with_full_ids(
         if frame.filter(is_reworded()).is_empty():
             renamed[path] = frame
             continue
-        # Checked here, as the rows without a twin go.
+        # Checked here, because rows without a twin are removed below.
         check_results(frame, partial=partial)
         names = frame["id"].unique()
         row_id = pl.col("id")
@@ -135,7 +136,7 @@ def _with_full_ids(
 def _with_file_names(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
     """Add the path to the model's name, for runs that are in more than one file."""
     runs = pl.concat([frame.select(RUN).unique() for frame in frames.values()])
-    # A run is unique in each file, so a duplicate is in several.
+    # A run is unique in each file, so duplicates are in several files.
     repeated = runs.filter(runs.is_duplicated()).unique()
     repeated = repeated.with_columns(is_repeated=pl.lit(value=True))
     renamed = []
@@ -150,7 +151,7 @@ def _with_file_names(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
 
 
 def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
-    """Return results of several prompts, each checked separately, as those of one release."""
+    """Return results for several kinds of prompts, each checked separately, as one release."""
     is_twin = is_reworded() & pl.col("release").str.starts_with(own_name(release))
     name = pl.when(is_twin).then(pl.lit(release)).otherwise("release")
     renamed = results.with_columns(release=name)
@@ -162,13 +163,13 @@ def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
 
 
 def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that may share a mean over runs: no trials of a loop with other answers.
+    """Return the rows that may share a mean: loop trials are separated from other answers.
 
     Raises:
         ResultsError: there are trials of several settings, and nothing else.
     """
     is_trial = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
-    # A trial has several answers, so its mean is of another kind.
+    # A trial has several answers, so its mean has a different meaning.
     single_answers = results.filter(~is_trial)
     if not single_answers.is_empty():
         return single_answers
@@ -182,7 +183,7 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def machines(results: pl.DataFrame) -> list[str]:
-    """Return a sentence for each task with runs graded on machines that compute differently.
+    """Return a warning for each task graded on machines that compute differently.
 
     Args:
         results: columns of a run, task and metrics.
@@ -210,7 +211,7 @@ def machines(results: pl.DataFrame) -> list[str]:
 
 
 def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
-    """Reject results that do not belong together or are incomplete.
+    """Reject results that are incomplete or cannot be combined.
 
     Args:
         results: columns `NEEDED`.
@@ -218,8 +219,8 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
 
     Raises:
         ResultsError: two releases, two versions of a grader, tasks that the catalogue does not
-            know, a score given twice or not at all, an impossible score, or one with a status that
-            has none.
+            know, a duplicate or missing score, an impossible score, or a score with an
+            unscored status.
     """
     rows = results.filter(pl.col("instance_hash").is_not_null())
     if rows.is_empty():
@@ -237,7 +238,7 @@ def check_release(rows: pl.DataFrame) -> None:
     """Refuse rows of several releases.
 
     Raises:
-        ResultsError: there are such.
+        ResultsError: there are such rows.
     """
     releases = rows.select("release", "release_hash").unique()
     if releases.height <= 1:
@@ -264,10 +265,10 @@ def check_release(rows: pl.DataFrame) -> None:
 
 
 def check_tasks(rows: pl.DataFrame) -> None:
-    """Refuse rows of tasks that the catalogue does not know.
+    """Refuse rows of tasks that are not in the catalogue.
 
     Raises:
-        ResultsError: there are such.
+        ResultsError: there are such rows.
     """
     tasks = all_tasks()
     unknown = sorted(set(rows["task"].unique()) - tasks.keys())
@@ -307,12 +308,12 @@ def check_scores(rows: pl.DataFrame) -> None:
     """Reject impossible scores and floors.
 
     Raises:
-        ResultsError: there are such.
+        ResultsError: there are such rows.
     """
     score = pl.col("score")
     binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
     is_partial = pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT)
-    # A score that cannot be compared is impossible, too.
+    # Scores that cannot be compared (NaN) are impossible, too.
     impossible = (~score.is_between(0.0, 1.0) | is_partial).fill_null(value=True)
     refuse_rows(
         rows.filter(score.is_not_null() & impossible),
@@ -326,7 +327,7 @@ def check_scores(rows: pl.DataFrame) -> None:
 
 
 def check_statuses(rows: pl.DataFrame) -> None:
-    """A status that is scored must have a score, any other none: else coverage would be wrong."""
+    """A scored status must have a score, any other none; otherwise coverage would be wrong."""
     scored = [status.value for status in Status if status.scored]
     fits = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
     valid = pl.col("status").is_in([status.value for status in Status])
@@ -341,10 +342,10 @@ def check_duplicates(rows: pl.DataFrame) -> None:
     """Reject duplicate scores.
 
     Raises:
-        ResultsError: there are such.
+        ResultsError: there are such rows.
     """
     key = [*RUN, "sample", *ITEM]
-    # Rows with different hashes are different, and hashes are quickly counted.
+    # Rows with different hashes are different, and counting hashes is fast.
     if rows.select(key).hash_rows().n_unique() == rows.height:
         return
     refuse_rows(
@@ -376,7 +377,7 @@ def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
         )
     if partial:
         return
-    # Text tasks are graded when they are asked for, so a run may be without them.
+    # Text tasks are graded only on request, so a run may not have them.
     spatial = {task for task in expected if all_tasks()[task].bucket != MANIFOLDS}
     required = spatial or expected.keys()
     by_sample = by_task.group_by(*RUN, "sample").agg("task").sort(*RUN, "sample")
@@ -398,7 +399,7 @@ def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
 
 def release_weights(rows: pl.DataFrame) -> dict[str, float]:
     """Return the weights of tasks in the rows' release; empty if it is not installed."""
-    # Weights of another release of that name would be wrong.
+    # Weights of another release with the same name would be wrong.
     if rows.is_empty() or not expected_scores(rows):
         return {}
     version = rows["release"][0]

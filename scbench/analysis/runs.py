@@ -42,8 +42,8 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         Columns `SCHEMA`. A missing field is null; one that differs between lines of the run has all
-        its values, joined by " / ". rows counts the scores of the run, prompts_hashed those whose
-        line has the hash of the text that was sent.
+        its values, joined by " / ". rows is the number of scores of the run, and
+        prompts_hashed the number whose line has the hash of the sent prompt.
     """
     metadata = metadata_by_run(results)
     by_run = results.group_by(RUN).agg(
@@ -64,12 +64,12 @@ def joined_values(lines: Sequence[Mapping[str, Any]], name: str) -> str | None:
 
 
 def value_words(value: Any) -> str:  # noqa: ANN401
-    """Return a value of a run's metadata in words."""
+    """Return a value of a run's metadata as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
         return ", ".join(value) or "none"
-    # JSON would say true.
+    # JSON would print true.
     if isinstance(value, bool):
         return "yes" if value else "no"
     return json.dumps(value)

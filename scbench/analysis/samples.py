@@ -41,7 +41,7 @@ SCHEMA: Mapping[str, Any] = (
 )
 
 _EXACT = 1e-9
-# Share of the items without an answer given twice above which a vote says nothing.
+# Share of items without a repeated answer above which a vote is meaningless.
 _MOST_UNSETTLED = 0.1
 _VOTE = pl.Struct({"vote": pl.Float64, "settled": pl.Boolean})
 # Sampling variance by run and task; None where no answer has two samples.
@@ -55,7 +55,8 @@ def pass_at_k(
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
-        ks: numbers of samples; a k for which no item of a row has enough samples is left out.
+        ks: numbers of samples; a k is left out of a row if none of its items has enough
+            samples.
         passes: the lowest score that passes.
 
     Returns:
@@ -97,7 +98,7 @@ def pass_at_k(
 
 
 def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
-    """Return by item the number of samples, how many pass, their variance, and their vote."""
+    """Return for each item its samples, how many of them pass, their variance, and the vote."""
     # Only the first row of an answer contains it.
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
     scored = results.filter(pl.col("score").is_not_null()).with_columns(answer=answer)
@@ -116,15 +117,15 @@ def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
 
 
 def _vote(samples: pl.Series) -> pl.Series:
-    """Return the score of the answer given most often, and whether one was given twice.
+    """Return the score of the most frequent answer, and whether any answer was repeated.
 
-    Tied answers share the vote; if nothing could be read, the vote is for that. Answers are
-    compared as canonical JSON: short answers and labels are often equal, solids hardly ever, so a
-    vote on solids settles nothing.
+    Tied answers share the vote; if nothing was readable, that wins the vote. Answers
+    are compared as canonical JSON: short answers and labels are often equal, solids
+    hardly ever, so a vote on solids is meaningless.
     """
     rows = samples.to_list()
     counts_of_answers = Counter(row["answer"] for row in rows)
-    # A reply that could not be read gives no answer.
+    # An unreadable reply gives no answer.
     del counts_of_answers[None]
     highest = max(counts_of_answers.values(), default=0)
     scores = [
@@ -136,7 +137,7 @@ def _vote(samples: pl.Series) -> pl.Series:
 
 
 def sampling_noise(results: pl.DataFrame) -> _Noise:
-    """Return by run and task the variance of the mean of u that comes from samples alone.
+    """Return, by run and task, the variance of the mean of u caused by sampling alone.
 
     An answer with one sample gets the mean variance of its task.
     """
@@ -181,7 +182,7 @@ def same_items_range(
     """Return the distance from the normalized score to the ends of the range of new samples."""
     total = variance = 0.0
     for task in tasks:
-        # Weights of tasks make the mean, their squares its variance.
+        # The mean uses the weights of tasks, its variance their squares.
         weight = float(matrix.blocks[task].weights()[run])
         if not weight:
             continue
@@ -194,10 +195,10 @@ def same_items_range(
 
 
 def pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
-    """Return pass@k of a line's items with its interval; nothing where none has k samples."""
+    """Return pass@k of a line's items with its interval; empty if none has k samples."""
     parts: list[Part] = []
     total = tried = 0.0
-    # An item with fewer samples has no estimate.
+    # Items with fewer samples have no estimate.
     with_k = items.filter(pl.col("samples") >= k)
     for of_task in with_k.partition_by("task", maintain_order=True):
         chances = []

@@ -1,4 +1,4 @@
-"""Tables of scores for people: one line per run, or per run and task or bucket."""
+"""Display tables of scores: one line per run, or per run and task or bucket."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -50,7 +50,7 @@ def overview_sheets(
     frame: pl.DataFrame,
     levels: Mapping[tuple[object, ...], str] | None = None,
 ) -> list[Sheet]:
-    """Lay out a table by bucket, of `score_table`, as one line per run; text tasks get their own.
+    """Lay out a `score_table` by bucket as one line per run; text tasks get a separate line.
 
     Args:
         title: of the table.
@@ -184,12 +184,12 @@ def _is_reported(rows: Sequence[Row], name: str) -> bool:
 
 
 def coverage_cell(row: Row) -> str:
-    """Return how many rows have a score, of how many."""
+    """Return the number of rows with a score, and of all rows."""
     return f"{row['scored']}/{row['n'] * row['samples']}"
 
 
 def failures_cell(row: Row) -> str:
-    """Return how many rows have each status but "answered"."""
+    """Return the number of rows with each status except "answered"."""
     return statuses({**row, Status.ANSWERED.value: 0}) or "-"
 
 

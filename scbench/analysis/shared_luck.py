@@ -12,11 +12,11 @@ from scbench.base.intervals import Floats
 
 
 class _Departures(NamedTuple):
-    """How far scores depart from both curves.
+    """Deviations of scores from both curves.
 
     Attributes:
-        together: sum of the products of both departures.
-        possible: the sum if luck were the same.
+        together: sum of the products of both deviations.
+        possible: the sum if luck were identical.
     """
 
     together: float
@@ -29,8 +29,8 @@ class _Side:
 
     Attributes:
         climb: its answers.
-        curve: fitted to them.
-        places: of the answers that both runs have.
+        curve: curve fitted to them.
+        places: positions of the answers that both runs have.
     """
 
     climb: Climb
@@ -38,7 +38,7 @@ class _Side:
     places: list[int]
 
     def departures(self) -> Floats:
-        """Return scores minus the curve, of the shared answers."""
+        """Return the shared scores minus the curve."""
         expected = self.curve.expected[self.places]
         departures: Floats = self.climb.answers.scores[self.places] - expected
         return departures
@@ -54,13 +54,13 @@ class _Side:
 
 
 class SharedLuck:
-    """The luck that two runs share on some tasks: a correlation, and the answers behind it.
+    """The shared luck of two runs on some tasks: a correlation, and the number of answers.
 
     Args:
         all_climbs: of all runs.
-        first: place of a run.
-        second: of another.
-        tasks: whose answers count; both runs have a level on each.
+        first: position of one run.
+        second: position of the other.
+        tasks: tasks whose answers count; both runs have a level on each.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class SharedLuck:
             self.correlation = float(np.clip(together / possible, 0.0, 1.0))
 
     def shared(self, task: str) -> int:
-        """Return how many answers of a task both runs have."""
+        """Return the number of a task's answers that both runs have."""
         return len(self.pairs[task][0].places)
 
     def of(self, task: str) -> float:
@@ -96,7 +96,7 @@ class SharedLuck:
 def _pair(
     all_climbs: Climbs, first: int, second: int, task: str
 ) -> tuple[_Side, _Side]:
-    """Return both runs on a task, with the places of the answers that both have."""
+    """Return both runs on a task, with the positions of their common answers."""
     first_climb = all_climbs.climbs[first][task]
     second_climb = all_climbs.climbs[second][task]
     in_second = {name: place for place, name in enumerate(second_climb.names)}

@@ -1,4 +1,4 @@
-"""Numbers in tables for people, rounded in one place; names of lines; cells that tables share."""
+"""Rounded numbers, names of lines, and cells that display tables share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
@@ -27,7 +27,7 @@ LESS = "†"
 
 
 def rounded(value: float, digits: int = 1) -> Decimal:
-    """Return a number rounded for display, halves away from zero.
+    """Return a number rounded for display, with halves rounded away from zero.
 
     The rounding error of sums is removed first. Otherwise a mean of 65.25 would be shown as 65.2 in
     one place and 65.3 in another.
@@ -40,12 +40,12 @@ def rounded(value: float, digits: int = 1) -> Decimal:
 
 
 def points(share: float | None, digits: int = 1) -> str:
-    """Return a share as points of a hundred; a dash if it is missing."""
+    """Return a share in points out of 100; a dash if it is missing."""
     return "-" if share is None else str(rounded(100 * share, digits))
 
 
 def signed(share: float | None) -> str:
-    """Return a difference of shares in points, with its sign; ±0.0 if it rounds to nothing."""
+    """Return a difference of shares in points, with its sign; ±0.0 if it rounds to 0."""
     return rungs_signed(None if share is None else 100 * share)
 
 
@@ -58,7 +58,7 @@ def rungs_signed(value: float | None) -> str:
 
 
 def chance(p: float) -> str:
-    """Return a p-value as it is printed."""
+    """Return the printed form of a p-value."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
@@ -87,15 +87,15 @@ def interval(row: Row, name: str = "", form: Words = points) -> str:
 
     Args:
         row: with its ends.
-        name: comes before "low" and "high" in their columns.
-        form: of the ends.
+        name: prefix of "low" and "high" in the column names.
+        form: format of the ends.
     """
     low, high = row[f"{name}low"], row[f"{name}high"]
     return "-" if low is None else f"{form(low)} to {form(high)}"
 
 
 def interval_below(row: Row, name: str = "", form: Words = points) -> str:
-    """Return an interval as a further line of a cell; nothing where there is none."""
+    """Return an interval as a further line of a cell; empty without an interval."""
     return "" if row[f"{name}low"] is None else f"\n{interval(row, name, form)}"
 
 
@@ -121,7 +121,7 @@ def run_words(row: Row) -> str:
 
 
 def line_words(row: Row) -> str:
-    """Return the name of a row's line, in a table that has lines for tasks."""
+    """Return the name of a row's line in a table with lines for tasks."""
     return line_name(row["bucket"], row["task"], row["over"], task_titles(), every=True)
 
 
@@ -150,25 +150,26 @@ def line_name(
 
 
 def changes_of(labels: Sequence[object]) -> frozenset[int]:
-    """Return the rows whose label differs from that of the row before."""
+    """Return the rows whose label differs from the previous row's."""
     return frozenset(i for i in range(1, len(labels)) if labels[i] != labels[i - 1])
 
 
 def after_sums(rows: Sequence[Row]) -> frozenset[int]:
-    """Return the rows that follow a sum over tasks; none in a table of sums alone."""
+    """Return the rows that follow a sum over tasks; none in a table with only sums."""
     if all(row["task"] is None for row in rows):
         return frozenset()
     return frozenset(i for i in range(1, len(rows)) if rows[i - 1]["task"] is None)
 
 
 def normalized_words(row: Row) -> str:
-    """Return a normalized score; "no room" where every floor is 1."""
+    """Return a normalized score; "no room" if every floor is 1."""
     if row["normalized"] is None and row.get("floor") == 1:
         return "no room"
     return points(row["normalized"])
 
 
-# Columns that lead a table of means; they name the functions above.
+# First columns of tables of means. Defined here because they refer to the functions
+# above.
 NORMALIZED_INTERVAL = Column("95 %", partial(interval, name="normalized_"))
 NORMALIZED_COLUMNS = (Column("normalized", normalized_words), NORMALIZED_INTERVAL)
 
@@ -192,6 +193,6 @@ def mean_and_readable(row: Row) -> list[str]:
 
 
 def statuses(row: Row) -> str:
-    """Return how many rows have each status."""
+    """Return the number of rows with each status."""
     counts = ((row[status.value], status.value) for status in Status)
     return ", ".join(f"{count} {name}" for count, name in counts if count)

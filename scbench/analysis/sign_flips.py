@@ -1,9 +1,10 @@
 """A paired test for the difference of runs, corrected over all lines of a table.
 
-Under the null hypothesis that two runs do not differ, the signs of the differences are random. A
-line's statistic is the sum of its answers' differences over the root of their summed squares; for
-scores of 0 or 1 the test is McNemar's exact one. Signs are drawn once for all lines of a table, so
-lines that share answers stay together, and all scores of one answer get the same sign.
+Under the null hypothesis that two runs do not differ, the signs of the differences are
+random. A line's statistic is the sum of its answers' differences over the root of their
+summed squares; for scores of 0 or 1 it is McNemar's exact test. Signs are drawn once
+for all lines of a table, so lines that share answers stay correlated, and all scores of
+one answer get the same sign.
 
 The correction is the step-down of Romano and Wolf: the largest statistic is compared with the
 largest of each draw, the next with the largest of the remaining lines, and so on. If runs do not
@@ -25,11 +26,11 @@ DRAWS = 10_000
 # Power at the detectable difference.
 POWER = 0.8
 EXACT = 1e-9
-# Draws of signs that are multiplied in one go.
+# Draws of signs that are multiplied at a time.
 _CHUNK = 1_000
-# Statistics that are kept in memory at most, instead of being computed again.
+# Maximum number of statistics cached in memory.
 _MAX_CACHED = 4_000_000
-# Up to so many answers all signs are tried, instead of drawn.
+# Up to this many answers, all combinations of signs are used instead of random draws.
 _ALL_SIGNS = 13
 _NONE = 1e-12
 
@@ -52,7 +53,7 @@ class Tested:
 
 
 class _Statistics:
-    """Sizes of the statistics of all draws, some draws at a time; cached if they are few.
+    """Absolute statistics of all draws, in portions of draws; cached if they are few.
 
     Args:
         flips: signs, of shape (draws, answers).
@@ -63,7 +64,7 @@ class _Statistics:
     def __init__(self, flips: Floats, scaled: Floats) -> None:
         self._draws = len(flips)
         self._flips = np.ascontiguousarray(flips.T)
-        # Most lines have few of the answers.
+        # Most lines contain few of the answers.
         self._lines = []
         for line, column in enumerate(scaled.T):
             answers = np.flatnonzero(column)
@@ -93,9 +94,9 @@ def lines_tested(
     Args:
         differences: of shape (answers, lines): summed over an answer's scores; 0 where a line does
             not have the answer, or the runs do not differ.
-        weights: of the same shape: how many scores of the line the answer has.
+        weights: of the same shape: number of the line's scores in the answer.
         level: one minus the level of the test.
-        draws: how often to draw signs.
+        draws: number of draws of signs.
         seed: of the draws.
     """
     n = len(differences)
@@ -119,7 +120,7 @@ def lines_tested(
     corrected = np.where(differ, adjusted(observed, simulated, n), 1.0)
     corrected = np.maximum(corrected, p_values)
 
-    # Lines that are significant do not count against the others any more.
+    # Significant lines no longer count in the correction of the others.
     tied = corrected > alpha
     maxima = [chunk[:, tied].max(axis=1, initial=0.0) for chunk in simulated]
     largest = np.concatenate(maxima)
@@ -137,8 +138,8 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     """Return signs for n answers: all combinations if there are few, else random draws.
 
     Args:
-        n: answers.
-        draws: how often to draw.
+        n: number of answers.
+        draws: number of draws.
         seed: another seed gives other draws.
 
     Returns:
@@ -151,7 +152,7 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     # Bits of a stream that numpy keeps fixed.
     bits = np.random.PCG64(Stream("ranks", seed).getrandbits(128))
     words_of_draw = -(-n // 64)
-    # The same bytes on machines of either byte order.
+    # The same bytes for either byte order.
     words = bits.random_raw(draws * words_of_draw).astype("<u8").reshape(draws, -1)
     ones = np.unpackbits(words.view(np.uint8), axis=1)[:, :n]
     return ones.astype(np.float64) * 2 - 1
@@ -169,26 +170,26 @@ def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
     counts = np.zeros(len(observed))
     total = 0
     for chunk in simulated:
-        # From the smallest statistic up: the largest among those that are left.
+        # From the smallest statistic up: the largest among the remaining ones.
         backwards = chunk[:, order][:, ::-1]
         largest = np.maximum.accumulate(backwards, axis=1)[:, ::-1]
         counts += (largest >= observed[order] - EXACT).sum(axis=0)
         total += len(chunk)
     p_values = np.empty_like(counts)
-    # A step is no smaller than the one before it.
+    # A p-value is never smaller than the one before it.
     p_values[order] = np.maximum.accumulate(share_of_draws(counts, total, n))
     return p_values
 
 
 def share_of_draws(counts: Floats, total: int, n: int) -> Floats:
-    """Return the share of draws; where signs are drawn, the observed ones count as a draw."""
+    """Return the share of draws; for random draws, the observed signs count as one draw."""
     is_random = n > _ALL_SIGNS
     share: Floats = (counts + is_random) / (total + is_random)
     return share
 
 
 def draws_within(alpha: float, total: int, n: int) -> int:
-    """Return how many draws may reach a statistic whose p-value is at most `alpha`; or -1."""
+    """Return the number of draws that may reach a statistic with p-value at most `alpha`; or -1."""
     is_random = n > _ALL_SIGNS
     return floor(alpha * (total + is_random) + _NONE) - is_random
 
@@ -224,7 +225,7 @@ def least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
         largest: statistic of each draw.
         n: answers of the table.
     """
-    # All answers of a line differ by the same, in the same direction.
+    # All answers of a line differ by the same amount in the same direction.
     best = np.sqrt(answers)
     reached = (largest[:, None] >= best - EXACT).sum(axis=0, dtype=float)
     by_draws = share_of_draws(reached, len(largest), n)
@@ -233,7 +234,7 @@ def least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
 
 
 def findable_differences(spread: Floats, weights: Floats, limit: float) -> Floats:
-    """Return differences that a test with this limit finds with the chance `POWER`.
+    """Return the differences that a test with this limit detects with probability `POWER`.
 
     Assumes that runs differ as often as observed, or only in favour of the better one if that
     requires a larger difference.

@@ -1,8 +1,8 @@
 """Tables for terminals of any width.
 
-If a table is too wide, columns are dropped in the order that its sheet defines. If it is still too
-wide, it is split into tables below each other, each with the columns that name the rows. Numbers
-are never shortened.
+If a table is too wide, columns are dropped in the order defined by its sheet. If it is
+still too wide, it is split into tables below each other, each with the columns that
+name the rows. Numbers are never shortened.
 """
 
 import os
@@ -17,7 +17,7 @@ from rich.cells import cell_len, chop_cells
 
 from scbench.analysis.layout import Sheet
 
-# Headings of columns that name a row, where they come first.
+# Headings of first columns that name a row.
 KEYS = frozenset(
     {
         "model",
@@ -35,9 +35,9 @@ KEYS = frozenset(
 # Widths are in characters: of the narrowest terminal,
 _NARROWEST = 40
 _GUTTER = "  "
-# of a column of words at least, before the table is split,
+# the minimum of a column of words before the table is split,
 _LEAST = 12
-# and of all columns that name rows, up to which no word in them is broken.
+# and of all columns that name rows, up to which their words are not broken.
 _WHOLE = 40
 
 
@@ -116,7 +116,7 @@ class _Table:
         is_key = column < self.keys
         if not is_key and head not in self.sheet.wraps:
             return self.full[column]
-        # Columns of words that name no row are wider.
+        # Columns of words that do not name rows are wider.
         least = _LEAST if is_key else 2 * _LEAST
         return min(self.full[column], max(least, cell_len(head)))
 
@@ -146,7 +146,7 @@ class _Table:
         return len({row[column] for row in self.sheet.rows}) > 1
 
     def parts(self, columns: Sequence[int], width: int) -> list[list[int]]:
-        """Return the columns of each of the tables that a table is broken into."""
+        """Return the columns of each table that a wide table is split into."""
         keys = [i for i in columns if i < self.keys]
         parts = [list(keys)]
         for i in columns[len(keys) :]:
@@ -174,7 +174,7 @@ class _Table:
     def _line(
         self, sizes: Mapping[int, int], row: Sequence[Sequence[str]]
     ) -> Iterator[str]:
-        """Yield the lines of a row, whose cells are broken to fit."""
+        """Yield the lines of a row with wrapped cells."""
         cells: list[list[str]] = []
         for i, size in sizes.items():
             is_words = self.sheet.heads[i] in self.sheet.words

@@ -1,7 +1,8 @@
 """Scores after each turn of a loop, and the gain of each turn.
 
-The score after a turn is that of the last answer so far: 0 before the first answer, and the final
-score after the end of a trial. Turns are compared like runs, answer by answer.
+The score after a turn is the score of the last answer so far: 0 before the first
+answer, and the final score after the end of a trial. Turns are compared like runs,
+answer by answer.
 """
 
 import json
@@ -49,7 +50,7 @@ SCHEMA: Mapping[str, Any] = (
 _LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
 # Rounding of a full score.
 _EXACT = 1e-9
-# Parts of a setup that a title names, by setting.
+# Parts of a setup shown in titles, by setting.
 _PROMISED = {
     "retry": ("attempts", "disclose"),
     "probe": ("budget",),
@@ -80,7 +81,8 @@ def turn_table(
         (scores), mean after that turn, gain (the difference to the row before, over the same
         items), solved (share with the full score after that turn), each with its interval; floor
         (the score of guesses over the same number of answers) and normalized (see
-        `scbench.grading.means`); played (share of trials that had such a turn), cut (trials that
+        `scbench.grading.means`); played (share of trials with such a turn), cut (trials
+        that
         stopped without an answer: truncated, refused or unparsed, which count as 0) and queries
         (the cost of queries or actions in a whole trial, on average).
 
@@ -105,10 +107,10 @@ def turn_table(
 
 
 def with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
-    """Reduce the setup of each trial to what the model knows, so that tasks share a table.
+    """Reduce each trial's setup to the parts that the model sees, so that tasks share a table.
 
-    Worlds differ from task to task, and so do budgets, unless one was given: a budget is part of
-    the setup where a task was played with several.
+    Worlds and default budgets differ between tasks. The budget is part of the setup
+    only if a task was played with several.
     """
     words, budgets = {}, {}
     for text in trials["loop"].unique():
@@ -218,13 +220,13 @@ def turn_sheet(title: str, rows: Sequence[Row]) -> Sheet:
 
 
 def setup_words(loop: Mapping[str, Any]) -> str:
-    """Return the parts of a setup that the model knows, as text."""
+    """Return the parts of a setup that the model sees, as text."""
     names = _PROMISED[loop["setting"]]
     return ", ".join(f"{name} {loop[name]}" for name in names if name in loop)
 
 
 def line_cell(row: Row) -> str:
-    """Return the name of a line, only at its first turn."""
+    """Return the name of a line at its first turn, otherwise an empty text."""
     return line_words(row) if row["turn"] == 1 else ""
 
 

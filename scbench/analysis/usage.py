@@ -58,7 +58,7 @@ SCHEMA: Mapping[str, Any] = (
     | figures("score_per_1000_tokens cut_off")
 )
 
-# Names in a sweep of the figures of a line.
+# Names of a line's figures in a sweep.
 _SWEEP_NAMES = {name: name for name in MEANS} | {"mean": "accuracy"}
 # Columns of shares in a sweep.
 _SHARES = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
@@ -81,7 +81,7 @@ def was_cut_off() -> pl.Expr:
 
 
 def _hit_a_limit(reasons: pl.Series) -> pl.Series:
-    # Providers name the limit differently, so each word is looked up once.
+    # Providers name the limit differently, so each name is looked up once.
     limits = [
         word for word in reasons.unique() if finish_status(word) is Status.TRUNCATED
     ]
@@ -89,7 +89,7 @@ def _hit_a_limit(reasons: pl.Series) -> pl.Series:
 
 
 def was_answered() -> pl.Expr:
-    """Whether the model was called and replied, if only up to a limit.
+    """Whether the model was called and replied, even if cut off at a limit.
 
     A refusal or an unreadable answer is a reply; a prompt that was never sent, blocked or lost has
     none.
@@ -98,14 +98,15 @@ def was_answered() -> pl.Expr:
 
 
 def cost_table(results: pl.DataFrame) -> pl.DataFrame:
-    """Return the usage of runs per answer, and its yield.
+    """Return the usage of runs per answer, and the score per token.
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
 
     Returns:
-        One row per run, and per task, bucket and overall, with columns `SCHEMA`: answers (lines
-        that were replied to; one answer may have several scores), the figures of a line, means of
+        One row per run, and per task, bucket and overall, with columns `SCHEMA`:
+        answers (lines with a reply; one answer may have several scores), the figures of
+        a line, means of
         tokens, seconds and cost (US dollars) per answer over the answers that report them, with
         their number, score_per_1000_tokens (the sum of scores over the thousands of output tokens,
         both over answers that report output tokens) and cut_off (share of answers that the length
@@ -161,7 +162,7 @@ def cost_lines(
         for name in _FORMS:
             row[name] = of_line[name].mean()
             row[f"{name}_reported"] = of_line[name].count()
-        # Scores of answers without tokens would raise the ratio.
+        # Scores of answers without token counts would raise the ratio.
         reporting = of_line.filter(pl.col("output_tokens").is_not_null())
         tokens = float(reporting["output_tokens"].sum())
         if tokens:
@@ -171,7 +172,7 @@ def cost_lines(
 
 
 def cost_sheet(frame: pl.DataFrame) -> Sheet:
-    """Lay out a table of `cost_table`, without amounts that nobody reports."""
+    """Lay out a table of `cost_table`, without unreported amounts."""
     rows = frame.to_dicts()
     columns = [
         Column("model", run_words, is_words=True),
@@ -193,7 +194,7 @@ def cost_sheet(frame: pl.DataFrame) -> Sheet:
 
 
 def amount_cell(name: str, form: str, row: Row) -> str:
-    """Return an amount, and the number of answers that report it if not all do."""
+    """Return an amount, with the number of answers that report it if some do not."""
     amount = number(name, form)(row)
     reported = row[f"{name}_reported"]
     if row[name] is None or reported >= row["answers"]:
@@ -210,9 +211,11 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         level: of the intervals.
 
     Returns:
-        Columns `SWEEP_SCHEMA`: stated (whether the prompt said the budget: yes, no, or null if the
-        predictions do not say), n (rows of the point), answers (an answer may have several rows),
-        answered (those that were replied to), coverage, the figures of a line, of which accuracy is
+        Columns `SWEEP_SCHEMA`: stated (whether the prompt stated the budget: yes, no,
+            or null if unknown), n (rows of the point), answers (an answer may have
+            several rows),
+        answered (answers with a reply), coverage, the figures of a line, of which
+        accuracy is
         the mean, mean_output_tokens over the token_observations answers that report them, and
         shares of the answered: truncated (the finish reason is a length limit), empty (no visible
         character), cap_hit (as many output tokens as the budget or more) and unparsed; and of all
@@ -302,5 +305,5 @@ def budget_sheet(frame: pl.DataFrame) -> Sheet:
 
 
 def accuracy_cell(row: Row) -> str:
-    """Return a mean, its interval below."""
+    """Return a mean with its interval below."""
     return points(row["accuracy"]) + interval_below(row)

@@ -1,4 +1,4 @@
-"""Strict JSON in, canonical JSON out, and the hashes of canonical JSON.
+"""Parsing of strict JSON, writing of canonical JSON, and its hashes.
 
 Canonical JSON has sorted keys, no white space, unescaped characters, and numbers as Python's
 ``repr`` prints them (the shortest decimal that gives the same double). A value has the same bytes
@@ -70,9 +70,9 @@ def rows_hash(rows: Iterable[tuple[str, str]]) -> str:
 def parse_json(data: bytes) -> JsonValue:
     """Parse UTF-8 JSON from an untrusted source.
 
-    Refused, at the same place on every machine: duplicate keys, NaN, infinities and numbers too
-    large for a double, more than 4,300 digits, nesting deeper than 200, lone surrogates, trailing
-    text.
+    The following are refused, at the same place on every machine: duplicate keys, NaN,
+    infinities and numbers too large for a double, more than 4,300 digits, nesting
+    deeper than 200, lone surrogates, trailing text.
 
     Raises:
         JsonError: with the reason and the column.

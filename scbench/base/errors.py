@@ -1,4 +1,4 @@
-"""Every error that scbench raises on purpose, one type for each boundary where it can occur.
+"""The errors that scbench raises on purpose, one type for each boundary.
 
 A wrong answer is never an error: it gets a verdict. Messages say what happened, where, and what to
 do next. Plain exceptions from task code become ``grader_error`` rows.
@@ -96,7 +96,7 @@ class EngineError(ScbenchError):
 
 
 class FailedCallError(ScbenchError):
-    """A call of a model failed or was refused: an error, never a score of 0."""
+    """A call of a model failed or was refused; this is an error, never a score of 0."""
 
 
 class TrackerError(ScbenchError):
@@ -183,12 +183,12 @@ def _error_number(error: BaseException) -> int | None:
 
 
 def printable(text: str) -> str:
-    """Return text with control characters escaped: quoted text must not steer a terminal."""
+    """Return text with control characters escaped, so that it cannot affect a terminal."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def faults_of(error: "ValidationError", limit: int | None = None) -> list[Fault]:
-    """Return the first errors of a validation, clipped to the length of a sentence."""
+    """Return the first errors of a validation, clipped to a readable length."""
     faults = []
     for item in items_of(error)[:limit]:
         place = ".".join(map(str, item["loc"]))
@@ -210,7 +210,7 @@ def items_of(error: "ValidationError") -> "list[ErrorDetails]":
 
 
 def problem_of(item: Mapping[str, Any]) -> str:
-    """Return one of pydantic's ``ValidationError.errors()`` in words."""
+    """Return a message for one of pydantic's ``ValidationError.errors()``."""
     kind = item["type"]
     if kind == "missing":
         return "is missing"
@@ -239,7 +239,7 @@ def problem_of(item: Mapping[str, Any]) -> str:
 
 
 def describe_value(value: object) -> str:
-    """Return a short description of a value, as JSON where that is short."""
+    """Return a short description of a value, as JSON if that is short."""
     if isinstance(value, dict):
         return _describe_object(value)
     if isinstance(value, list | tuple):

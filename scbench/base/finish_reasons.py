@@ -27,8 +27,9 @@ def finish_status(finish: str | None) -> Status | None:
 def status_without_answer(finish: str | None) -> Status | None:
     """Return the status of a reply in which no answer can be read, by its finish reason.
 
-    None for a normal end, or if no reason is given. Providers add reasons for new failures; those
-    for a normal end are all known, so an unknown one means that the call failed.
+    None for a normal end, or if no reason is given. Providers add reasons for new
+    failures, but all reasons for a normal end are known. So an unknown reason means
+    that the call failed.
     """
     if not (finish or "").strip():
         return None

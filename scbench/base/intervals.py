@@ -6,12 +6,13 @@ The score of an answer lies between 0 and 1, and a task has 1 to 40 answers.
   within two scores of an end the bound is a Poisson one (Brown, Cai and DasGupta 2001); without
   these, coverage falls below 90 % at some shares.
 - **Partial scores** vary less than binary scores of the same mean, so each counts for more, by the
-  ratio of the two variances. A score of 0 and a score of 1 are added before the variance is
-  computed, since either may still come. For binary scores the ratio is 1.
+  ratio of the two variances. A score of 0 and a score of 1 are added before computing
+  the variance, because either may still occur. For binary scores the ratio is 1.
 - **Several tasks.** The variance of the mean is the sum over tasks. Each task's mean is first
   shrunk by one score at the mean of all, so that a task without a wrong answer still adds
   uncertainty. The interval is again Wilson's, for the number of scores with that variance.
-- **Differences** lie between -1 and 1. Halved and shifted they are partial scores.
+- **Differences** lie between -1 and 1. Halved and shifted, they are treated as partial
+scores.
 
 Nothing is random. ``docs/evidence.md`` has the measured coverage.
 """
@@ -89,7 +90,7 @@ def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
 
     Args:
         parts: one per task, all of the same shape.
-        level: chance that the interval contains the true mean.
+        level: confidence level.
     """
     weight = np.stack([part.weight for part in parts])
     present = weight > 0
@@ -129,7 +130,7 @@ def wilson_interval(mean: Floats, n: Floats, level: float) -> tuple[Floats, Floa
 
 
 def poisson_corrected(low: Floats, count: Floats, n: Floats, level: float) -> Floats:
-    """Return a lower bound, reduced to that of a Poisson count where few of ``n`` scores are right.
+    """Return a lower bound, reduced to a Poisson bound if few of ``n`` scores are right.
 
     The Poisson bound is the approximation by Wilson and Hilferty.
     """

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used."""
+"""Lazy imports of a package's names."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -95,11 +95,12 @@ _DERIVED_COLUMNS = {"canary", "rung", "style"}
 
 
 class Parted(NamedTuple):
-    """An instance in two parts: the contents of its row, and those kept with the references.
+    """An instance in two parts: the contents of its row, and those stored with the references.
 
-    A grader needs more of some instances than their prompts print. The rows of a release do not
-    contain it: it is stored with the references, and joined to the row again for grading. A task's
-    `Params` says how much of the items of a list is printed::
+    For some instances, a grader needs more than the prompt prints. The rows of a
+    release do not contain it: it is stored with the references, and joined to the row
+    again for grading. A task's `Params` says how much of the items of a list is
+    printed::
 
         unprinted = {"entries": 3}  # the first three values of every entry
 
@@ -181,7 +182,7 @@ class Frozen(BaseModel):
 
 
 class Setup(Frozen):
-    """The setup of a trial, which the model learns at its beginning."""
+    """The setup of a trial, which the model gets at the start."""
 
     setting: LoopSetting = Field(
         description=(
@@ -229,7 +230,7 @@ class Played(Setup):
 
 
 class Turn(Frozen):
-    """A reply of a model, and the observation it got."""
+    """A reply of a model, and the resulting observation."""
 
     action: Annotated[StrictStr, Field(max_length=MAX_ACTION)] = Field(
         description="the model's reply, verbatim"
@@ -249,7 +250,7 @@ def fault_of(
     *,
     answered: bool,
 ) -> str | None:
-    """Return the fault of a prediction's trace (missing, incomplete or superfluous), or None."""
+    """Return the error in a prediction's trace (missing, incomplete or superfluous), or None."""
     if setting not in LOOP_SETTINGS:
         if loop is None and turns is None:
             return None
@@ -316,7 +317,8 @@ def task_of(instance_id: str) -> str:
 class Status(StrEnum):
     """The status of a row, separate from its score.
 
-    A grader that fails is never a model that fails, and a missing answer is never silently a zero.
+    Grader failures never count against the model, and missing answers never silently
+    count as 0.
     """
 
     ANSWERED = "answered"
@@ -401,9 +403,10 @@ class Verdict:
 class Instance(Frozen):
     """One item of a release: a row of its Parquet files.
 
-    It contains no ground truth. Graders derive that from the parameters, so they grade what the
-    prompt prints. The few parameters that no prompt prints are stored with the reference answers,
-    in their own config; an instance that is loaded or drawn has them as `unprinted`.
+    It contains no ground truth. Graders derive it from the parameters, so they grade
+    exactly what the prompt prints. The few parameters that no prompt prints are stored
+    with the reference answers, in their own config; an instance that is loaded or drawn
+    has them as `unprinted`.
     """
 
     id: str = Field(

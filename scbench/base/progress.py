@@ -1,7 +1,7 @@
-"""Progress of a long verdict, for a caller that shows it.
+"""Progress reports during a long verdict.
 
-A grader that works through many steps calls `beat` now and then. `beat` returns nothing, so no
-verdict can depend on it. Without a listener nothing happens.
+A grader with many steps calls `beat` regularly. `beat` returns nothing, so no
+verdict can depend on it. Without a listener, it does nothing.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def beat(done: int, total: int) -> None:
 
 
 def listen(listener: Callable[[int, int], object] | None) -> None:
-    """Call ``listener(done, total)`` at every beat in this process from now on; None for nobody."""
+    """Call ``listener(done, total)`` at every beat in this process from now on; None stops it."""
     global _listener  # noqa: PLW0603  (a process grades one answer at a time)
     _listener = listener
 

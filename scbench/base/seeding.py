@@ -1,10 +1,11 @@
-"""Random streams keyed by a hash of their name, so that no two uses share numbers by accident.
+"""Random streams keyed by a hash of their name, so that two uses never share numbers.
 
 ``Random(seed + index)`` makes neighbouring seeds overlap: item 1 of seed 42 is item 0 of seed 43.
 Here a `Stream` has a name (release, task, parameters, seed, index ...). The SHA-256 of the name is
-its key, and its numbers are BLAKE2b blocks of that key and a counter. `QuickStream` differs in
-both, see there. Apart from `canonical_json`, which writes the name, this file is the complete
-definition, so a frozen release does not depend on any library's generator.
+its key, and its numbers are BLAKE2b blocks of that key and a counter. `QuickStream`
+uses another key and other blocks, see its docstring. Apart from `canonical_json`, which
+writes the name, this file is the complete definition, so a frozen release does not
+depend on any library's generator.
 """
 
 import hashlib
@@ -138,7 +139,7 @@ class Stream:
         return items[self.below(len(items))]
 
     def weighted(self, items: Sequence[T], weights: Sequence[int]) -> T:
-        """Return one of the items with chances in proportion to whole-number weights."""
+        """Return one of the items with probabilities proportional to integer weights."""
         # The items cover a line, each as much of it as its weight; the mark is a point on it.
         mark = self.below(sum(weights))
         for item, weight in zip(items, weights, strict=True):
@@ -203,7 +204,7 @@ class Stream:
 
 
 class QuickStream(Stream):
-    """A stream that spends 32 bits on most numbers, for builders of many small cases.
+    """A stream that uses 32 bits for most numbers, for builders of many small cases.
 
     It is about three times as fast as `Stream`, and gives other numbers for the same name. Block 0
     is the key, which is the BLAKE2b of the name. Block c, for c = 1, 2 and so on, is the BLAKE2b of
@@ -258,7 +259,7 @@ class QuickStream(Stream):
         return words.pop() * n >> 32
 
     def _below_any(self, n: int) -> int:
-        """Return an integer in 0..n-1, however large ``n`` is; refuse an ``n`` below 1."""
+        """Return an integer in 0..n-1 for any ``n`` of at least 1."""
         if n < 1:
             raise ValueError(f"below() needs n of at least 1, got {n}")
         # With 64 bits more than n has, the bias is negligible.

@@ -1,4 +1,4 @@
-"""Words of messages: numbers with their nouns, and forms of text."""
+"""Wording of messages: numbers with their nouns, and forms of text."""
 
 import re
 
@@ -37,7 +37,7 @@ def pattern_for(form: str, pattern: str) -> str:
 
 
 def form_in_words(pattern: str) -> str:
-    """Return the form of text that a pattern demands, such as "of the characters 0 and 1"."""
+    """Return the form of text that a pattern requires, such as "of the characters 0 and 1"."""
     if pattern in _FORMS:
         return _FORMS[pattern]
     match = _CLASS.fullmatch(pattern)

@@ -1,1 +1,1 @@
-"""Predictions in, prompts out, and the files of other programs, both ways."""
+"""Input and output formats: predictions, prompts, and files of other programs."""

@@ -1,7 +1,8 @@
 """The custom_id of a request: instance, sample and budget in 64 characters.
 
-Providers return it with each reply, in any order, and accept letters, digits, "_" and "-". No id of
-an instance has a capital letter, so capitals mark the parts that belong to the request::
+Providers return it with each reply, in any order, and accept letters, digits, "_" and
+"-". Instance ids contain no capital letters, so capitals mark the parts that belong to
+the request::
 
     csg_union/03, sample 0                                 csg_union-03
     csg_union/03-terse, sample 2                           csg_union-03-terse-S2
@@ -30,9 +31,9 @@ class RequestKey(NamedTuple):
     """The content of a custom_id.
 
     Attributes:
-        id: of the instance.
-        sample: which of several attempts, from 0.
-        budget: of tokens; None for none.
+        id: id of the instance.
+        sample: number of the sample, from 0.
+        budget: limit of output tokens; None for none.
     """
 
     id: str

@@ -1,7 +1,8 @@
 """Results in the schemas of other programs: every-eval-ever, Inspect, lm-evaluation-harness.
 
-In each schema, the score of a bucket or task is the normalized one, and the mean has its own name.
-Results do not have the text of replies, so each schema has the answer in its place.
+In each schema, the score of a bucket or task is the normalized score; the mean has a
+separate name. Results do not contain the text of replies, so each schema contains the
+answer instead.
 """
 
 import json
@@ -28,7 +29,7 @@ Record = dict[str, Any]
 # Of every-eval-ever.
 SCHEMA_VERSION = "0.3.0"
 NO_DEVELOPER = "unnamed"
-# What no system allows in a path, and separators.
+# Characters that some systems forbid in paths, and separators.
 _NOT_IN_PATHS = re.compile(r'[/:<>"\\|?*\x00-\x1f]')
 SCORER = "scbench"
 # Metrics of lm-evaluation-harness, which names them with the filter that the reply went through.
@@ -39,7 +40,7 @@ _OVERALL_GROUP = "scbench_overall"
 
 
 class Schema(StrEnum):
-    """The programs whose files are written here."""
+    """The programs whose formats are supported."""
 
     EVERY_EVAL_EVER = "every-eval-ever"
     INSPECT = "inspect"
@@ -51,10 +52,11 @@ class Try:
     """One answer to one instance.
 
     Attributes:
-        instance: that was asked.
-        sample: which of several attempts, from 0.
+        instance: the instance.
+        sample: number of the sample, from 0.
         status: see `scbench.base.model.Status`.
-        score: the mean of its scores; None if it has none, and the status says why.
+        score: the mean of its scores; None without a score, in which case the status
+            gives the reason.
         answer: as JSON; empty if there is none.
         explanation: the reason why there is no answer or score, or the checks that failed.
         finish_reason: the provider's own word.
@@ -82,10 +84,10 @@ class Run:
         date: of the answers, midnight in UTC.
         release: version of the release it was graded against.
         graders: version of each task's grader.
-        lines: rows of the table by bucket, see `score_table`, with a key ``score`` for the one that
-            is quoted, see `headline`.
-        task_lines: those of the table by task.
-        tries: in the order of the results.
+        lines: rows of the table by bucket, see `score_table`, with a key ``score`` for
+            the main score, see `headline`.
+        task_lines: rows of the table by task.
+            tries: answers in the order of the results.
     """
 
     model: str
@@ -100,7 +102,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The model, setting and budget, as names of files have them."""
+        """The model, setting and budget for file names."""
         budget = None if self.budget is None else str(self.budget)
         text = "-".join(filter(None, (self.model, self.setting, budget)))
         return re.sub(r"[^A-Za-z0-9._-]+", "_", text)[:100]
@@ -122,12 +124,12 @@ class Run:
 
 
 def run_files(run: Run, schema: Schema, organization: str) -> Iterator[tuple[str, str]]:
-    """Yield the files of a run, name and text.
+    """Yield the name and text of each file of a run.
 
     Args:
         run: all its answers.
         schema: the program whose files are written.
-        organization: that evaluated, for every-eval-ever.
+        organization: the evaluating organisation, for every-eval-ever.
 
     Raises:
         ModuleNotFoundError: inspect_ai, which writes Inspect's logs, is not installed.
@@ -147,12 +149,13 @@ def run_files(run: Run, schema: Schema, organization: str) -> Iterator[tuple[str
 def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
     """Yield the required fields of schema 0.3.0 (github.com/evaleval/every_eval_ever), and a few.
 
-    There is a file for the run, and one for its single answers. The schema cannot say that an
-    answer is unscored: such answers are left out of the samples. The mean and the coverage of each
-    score are separate results next to it. Files have the paths that its validator asks for.
+    There is one file for the run and one for its single answers. The schema cannot mark
+    an answer as unscored, so such answers are left out of the samples. The mean and the
+    coverage of each score are separate results next to it. Files have the paths that
+    its validator requires.
     """
     evaluation = evaluation_record(run, organization)
-    # The validator takes no other names; this one is the same for the same run.
+    # The validator accepts no other names; this one is the same for the same run.
     name = UUID(content_hash([run.key])[:32], version=4)
     path = f"{datastore_folder(run.model)}/{name}"
     samples_path = f"{path}_samples.jsonl"
@@ -277,8 +280,8 @@ def sample_record(run: Run, evaluation_id: str, trial: Try) -> Record:
 def inspect_log(run: Run) -> Iterator[tuple[str, str]]:
     """Yield the log that `inspect view` shows: ``inspect_ai.log.EvalLog`` of 0.3.285.
 
-    Attempts at an instance are its epochs. An answer without a score is unscored with its status as
-    the reason, and is in no metric.
+    Attempts at an instance are its epochs. An answer without a score is marked as
+    unscored, with its status as the reason, and is in no metric.
     """
     from inspect_ai import log as inspect  # noqa: PLC0415  (an extra)
 
@@ -386,8 +389,8 @@ def _log_score(trial: Try) -> "Score":
 def lm_eval(run: Run) -> Iterator[tuple[str, str]]:
     """Yield ``results_*.json`` and ``samples_*.jsonl``, by ``lm_eval/result_schema.py`` of 0.4.13.
 
-    An answer without a score has no metric: so the harness leaves a document out of a mean.
-    ``sample_count`` and ``effective`` count those that have one.
+    An answer without a score has no metric, so the harness leaves it out of means.
+    ``sample_count`` and ``effective`` count answers with a score.
     """
     stamp = run.date.strftime("%Y-%m-%dT%H-%M-%S.%f")
     results = json.dumps(results_record(run), indent=2)
@@ -396,7 +399,7 @@ def lm_eval(run: Run) -> Iterator[tuple[str, str]]:
     for trial in run.tries:
         tasks.setdefault(trial.instance.task, []).append(trial)
     for task, tries in tasks.items():
-        # Tries at one instance are one document.
+        # All samples of one instance are one document.
         numbers: dict[str, int] = {}
         samples = []
         for trial in tries:
@@ -486,7 +489,7 @@ def lm_eval_sample(number: int, trial: Try) -> Record:
         "status": trial.status,
         "explanation": trial.explanation,
     }
-    # The score of one answer, which is not normalized, counts in the mean.
+    # The score of one answer is not normalized and counts in the mean.
     metrics = {} if trial.score is None else {MEAN_METRIC: trial.score}
     return {
         "doc_id": number,

@@ -1,7 +1,7 @@
-"""The lines of a predictions file: plain, gzip or Zstandard, whatever it contains.
+"""The lines of a predictions file (plain, gzip or Zstandard) with any content.
 
-Nothing here raises for the contents of a file. A line that cannot be used becomes a `Problem` with
-its number, and reading continues.
+The content of a file never raises an error. A line that cannot be used becomes a
+`Problem` with its number, and reading continues.
 """
 
 import codecs
@@ -28,9 +28,9 @@ from scbench.base.errors import JsonError, PredictionsError, faults_of, printabl
 from scbench.base.model import Prediction
 from scbench.base.wording import counted
 
-# Longer lines are refused unread: no answer of any task needs more.
+# Maximum length of a line; no answer needs more.
 MAX_LINE_BYTES = 16 * 2**20
-# Counted among unknown keys where its value is a text.
+# Counted as an unknown key if its value is text.
 TEXT_AS_ANSWER = "answer"
 
 _KEYS = frozenset(Prediction.model_fields)
@@ -66,11 +66,11 @@ _WORDS = packaged_toml("scbench.formats", "predictions.toml")
 _SYNONYMS: dict[str, str] = {
     theirs: ours for ours, names in _WORDS["synonyms"].items() for theirs in names
 }
-# Unknown keys of a line that are noted, and their characters; a line may have any number.
+# Maximum number of unknown keys recorded per line, and of their characters.
 _MAX_UNKNOWN_KEYS = 10
 _MAX_KEY = 60
 _MAX_ID = 200
-# Validation errors of a line that are reported.
+# Maximum number of validation errors reported per line.
 _MAX_FAULTS = 5
 # Characters of a quotation.
 _MAX_QUOTED = 400
@@ -78,7 +78,7 @@ _MAX_QUOTED = 400
 _BYTES_AROUND = 20
 # Bytes of a line that show whether it is text or binary data.
 _SAMPLE_BYTES = 4096
-# A file of more blanks than these does not count as empty.
+# A file with more blank bytes than this does not count as empty.
 _MAX_BLANKS = 65536
 
 
@@ -165,7 +165,7 @@ def open_predictions(path: str) -> BinaryIO:
 
 
 def _open_raw(path: str) -> io.RawIOBase:
-    # Both have a buffer, which fills a read of any size even from a slow pipe.
+    # Both are buffered, so reads return full blocks even from a slow pipe.
     if path != "-":
         return cast(io.RawIOBase, Path(path).open("rb"))
     if sys.stdin is None:
@@ -174,7 +174,7 @@ def _open_raw(path: str) -> io.RawIOBase:
 
 
 class _GzipReader(gzip.GzipFile):
-    """Unpacks gzip, and closes the packed file with itself."""
+    """Unpacks gzip; closing it also closes the packed file."""
 
     def __init__(self, source: BinaryIO) -> None:
         super().__init__(fileobj=source)
@@ -306,7 +306,7 @@ def read_blocks(
             end = data.rfind(b"\n") + 1
             lines = data[:end]
             tail = data[end:]
-            # Before the tail is completed, which may fail.
+            # This comes before completing the tail, which may fail.
             if lines:
                 digest.update(lines)
                 yield number, lines
@@ -359,7 +359,7 @@ def line_spans(
 
 def stripped(data: bytes) -> bytes:
     """Return a line without surrounding whitespace or a byte order mark."""
-    # Files that were joined have byte order marks inside, too.
+    # Concatenated files also have byte order marks inside.
     return data.removeprefix(codecs.BOM_UTF8).strip()
 
 
@@ -407,7 +407,7 @@ def _unknown_keys(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def describe_json_error(data: bytes, error: JsonError) -> str:
-    """Return why a line is not JSON, in plain words."""
+    """Return a plain description of why a line is not JSON."""
     sample = data[:_SAMPLE_BYTES]
     if b"\x00" in sample or not is_utf8(sample):
         return "not UTF-8 text; is this a JSON Lines file?"

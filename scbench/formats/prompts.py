@@ -1,4 +1,4 @@
-"""The requests to a model: items, samples, and the lines in the formats of providers.
+"""Requests to a model: items, samples, and lines in providers' formats.
 
 A request is one sample for one instance. Nothing here talks to a provider: requests become lines in
 our own format or in the batch formats of OpenAI, Anthropic, Gemini and Mistral, in files within the
@@ -29,12 +29,13 @@ Line = dict[str, Any]
 
 LEFT_OUT = "left-out.jsonl"
 NEEDS_VISION = "the prompt has a picture and was left out (--no-images)"
-# Ids that a sentence lists.
+# Maximum number of ids in a sentence.
 _MAX_NAMES = 5
-# OpenAI and its imitators show pictures to models at their full size.
+# OpenAI and compatible servers show pictures to models at full size.
 _DETAIL = "high"
 # Characters that could steer a terminal, which lines may be printed to: control characters,
-# invisible ones, and those that change the direction of text. Escaped, the JSON means the same.
+# invisible ones, and those that change the direction of text. Escaping them does not
+# change the meaning of the JSON.
 _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -84,7 +85,7 @@ class Request:
 
     @property
     def key(self) -> RequestKey:
-        """The instance, sample and budget, as a custom_id carries them."""
+        """The instance, sample and budget as a custom_id."""
         return RequestKey(self.instance.id, self.sample, self.budget)
 
 
@@ -136,7 +137,7 @@ def select(
         choices.append(variant)
     source, names = release.choose(choices or None)
     if ids is not None and variant == "default":
-        # Ids of another config say which one it is.
+        # Ids of other configs show their config.
         source = source.fitting(min(ids, default=""))
     instances = chosen_instances(source, names, None if ids is None else {*ids})
     selected_tasks = {instance.task for instance in instances}
@@ -197,7 +198,7 @@ def requests(
 ) -> Iterator[Request]:
     """Yield every attempt: all instances at each budget, then the next sample of all.
 
-    In this order, a batch that is cut off misses whole samples, not whole tasks.
+    With this order, an incomplete batch misses whole samples, not whole tasks.
     """
     for sample in range(samples):
         for budget in budgets or (None,):
@@ -227,7 +228,7 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
     """Return a request as a line, with its line break.
 
     Raises:
-        PredictionsError: no batch can carry its id.
+        PredictionsError: its id does not fit in a batch.
     """
     line = _FORMS[form](request, settings)
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
@@ -269,7 +270,7 @@ def scbench_line(request: Request, settings: Settings) -> Line:
 def openai_chat_line(request: Request, settings: Settings) -> Line:
     """Return a request in the form of OpenAI's chat completions."""
     instance = request.instance
-    # Servers that only imitate the interface may take nothing but text as content.
+    # Compatible servers may accept only text as content.
     content: Any = instance.prompt
     if instance.images:
         content = [{"type": "text", "text": instance.prompt}]
@@ -369,7 +370,7 @@ def _token_limit(request: Request, settings: Settings, field: str) -> Line:
     return {} if limit is None else {field: limit}
 
 
-# Below the functions that it lists.
+# Defined after the functions that it lists.
 _FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
     Form.SCBENCH: scbench_line,
     Form.OPENAI_CHAT: openai_chat_line,
@@ -384,7 +385,7 @@ _FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
 
 
 def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Path]:
-    """Write lines to ``prompts-001.jsonl`` and on in a folder, and return the files.
+    """Write lines to ``prompts-001.jsonl`` and so on in a folder, and return the files.
 
     Raises:
         PredictionsError: the folder contains such files already, or a line alone is too long.
@@ -431,8 +432,8 @@ def file_numbers(lines: Iterable[bytes], limits: Limits) -> Iterator[tuple[int, 
 def write_left_out(requests: Iterable[Request], path: Path) -> None:
     """Write requests that were not made, as lines that `scbench-grade` counts as ``not_run``.
 
-    The lines name no model: replies may name it longer than requests do, and these lines must
-    belong to the same run as the replies.
+    The lines do not name a model: the model's name in replies may be longer than in
+    requests, and these lines must belong to the same run as the replies.
     """
     with path.open("x", encoding="utf-8") as stream:
         for request in requests:

@@ -46,7 +46,7 @@ _SIZE_BOUNDS = (1_000, 10_000, 100_000, 1_000_000)
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """Writes repeated values in full: not every reader of cards knows YAML's anchors."""
+    """Writes repeated values in full, because some readers of cards do not support YAML anchors."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
         return True
@@ -193,7 +193,7 @@ def _template(name: str) -> Template:
 
 
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
-    """Return the YAML head by which ``datasets`` finds the rows below the prefix."""
+    """Return the YAML header with which ``datasets`` finds the rows below the prefix."""
     categories = ["text-generation"]
     if manifest.pictures:
         categories.append("image-text-to-text")
@@ -272,7 +272,7 @@ def paper_page() -> str:
 
 
 def render_loader(manifest: Manifest, prefix: str) -> str:
-    """Return a card that only points at a release elsewhere, to which the prefix leads."""
+    """Return a card that only refers to a release elsewhere, at the prefix."""
     return (
         front_matter(manifest, prefix)
         + f"""

@@ -32,7 +32,8 @@ class Overlap:
         first: number of items in the first release.
         second: number of items in the second.
         prompts: ids, in the first, of items that look the same to a model (prompt and images).
-        params: ids, in the first, of items with the same parameters, whatever their prompts.
+        params: ids, in the first, of items with the same parameters, regardless of
+            prompts.
     """
 
     task: str
@@ -60,7 +61,7 @@ def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
 
 
 def column_types(schema: "pa.Schema") -> dict[str, str]:
-    """Return the type of each column, and whether it can be empty, in words."""
+    """Return a description of each column's type, and whether it can be empty."""
     types = {}
     for field in schema:
         suffix = "" if field.nullable else " not null"
@@ -71,7 +72,7 @@ def column_types(schema: "pa.Schema") -> dict[str, str]:
 def compare_rows(
     rows: list[dict[str, Any]], expected: list[dict[str, Any]], key: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the differences between stored and rebuilt rows, which columns of a key identify."""
+    """Yield the differences between stored and rebuilt rows, matched by key columns."""
     stored = {_key_text(row, key): row for row in rows}
     rebuilt = {_key_text(row, key): row for row in expected}
     for row_id in sorted(rebuilt.keys() - stored.keys()):
@@ -116,7 +117,7 @@ def compare_records(
 
 
 def one_line(name: str) -> str:
-    """Return an untrusted name on one line, whatever it contains."""
+    """Return an untrusted name on one line."""
     return name[:200] if name.isprintable() else ascii(name)[:200]
 
 

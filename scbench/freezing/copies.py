@@ -18,7 +18,7 @@ from scbench.release.sources import Source
 
 
 def export_release(release: Release, out: Path) -> None:
-    """Copy a release to a folder, which must not exist or be empty, whole or not at all.
+    """Copy a release atomically to a folder, which must be missing or empty.
 
     Raises:
         ReleaseError: the folder is not empty or cannot be made, or a file of the release differs

@@ -147,7 +147,7 @@ def task_set(path: str, name: str, *, is_ladder: bool) -> dict[str, Any]:
 def record_set(
     name: str, description: str, key: tuple[str, ...], fields: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return a record set with a key of some columns."""
+    """Return a record set whose key consists of some columns."""
     return {
         "@type": "cr:RecordSet",
         "@id": name,

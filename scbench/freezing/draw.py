@@ -1,11 +1,11 @@
 """Drawing the cases of an experiment: the same ones with any number of processes.
 
-The seeds of a point come from a stream whose name is the base seed, the task and the point, so
-adding a point never changes the seeds of another. But for repeats, the cases are those of
-``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. A case
-that was drawn before, anywhere in the experiment, is dropped and drawn again, a bounded number of
-times. A point that cannot give enough cases gives fewer, and says why. The cases of a job can be
-stored, see `scbench.freezing.proofs`.
+The seeds of a point come from a stream named by the base seed, the task and the point,
+so adding a point never changes another point's seeds. Except for repeats, the cases are
+those of ``builder(Stream("generate", seed, task, parameters)).generate_random(count,
+**parameters)``. A case that was drawn before, anywhere in the experiment, is dropped
+and drawn again, a bounded number of times. A point without enough cases gives fewer,
+with the reason. The cases of a job can be stored, see `scbench.freezing.proofs`.
 """
 
 from collections import deque
@@ -52,11 +52,12 @@ class DrawnPoint:
 
 
 class Failure(NamedTuple):
-    """Why a seed gave no case.
+    """The reason why a seed gave no case.
 
     Attributes:
         reason: the error.
-        is_final: whether the builder used up its work limit, so that other seeds will do no better.
+        is_final: whether the builder reached its work limit, so that other seeds would
+            fail, too.
     """
 
     reason: str
@@ -64,7 +65,7 @@ class Failure(NamedTuple):
 
 
 class _Job(NamedTuple):
-    """A call that makes cases."""
+    """A call that creates cases."""
 
     call: PendingResult
     size: int
@@ -104,7 +105,7 @@ def keys_of(rows: Iterable[Instance]) -> set[str]:
 
 
 def key_of(task_id: str, prompt: str, params: str) -> str:
-    """Return the key of a case: equal for cases that look the same to a model."""
+    """Return the key of a case; cases that look the same to a model have equal keys."""
     # Images depend on the parameters only. Without images, a model sees the prompt alone. A
     # builder whose cases have images overrides the method.
     has_images = get_task(task_id).builder.images is not Builder.images
@@ -161,7 +162,7 @@ class _PointSource:
                     return DrawnPoint(self._planned, tuple(cases), reason)
 
     def submit_jobs(self, missing: int) -> None:
-        """Submit jobs for the missing cases, as far as `_MOST_JOBS` allows."""
+        """Submit jobs for the missing cases, up to `_MOST_JOBS`."""
         under_way = sum(job.size for job in self._jobs)
         while under_way < missing and len(self._jobs) < _MOST_JOBS:
             size = min(cases_per_job(self._planned.task), missing - under_way)
@@ -174,7 +175,7 @@ class _PointSource:
 
 
 def cases_per_job(task: Task) -> int:
-    """Return the number of cases of a task that one job makes."""
+    """Return the number of a task's cases per job."""
     # The faster a case is made, the more are worth the way to another process.
     if task.bucket == MANIFOLDS:
         return 100
@@ -182,7 +183,7 @@ def cases_per_job(task: Task) -> int:
 
 
 def most_failures(task: Task) -> int:
-    """Return the number of failures since the last new case that end a point of a task."""
+    """Return the number of consecutive failures after which a task's point is given up."""
     # Other builders, those of spatial tasks, work for seconds before they fail.
     return 25 if task.bucket == MANIFOLDS else 5
 
@@ -203,7 +204,7 @@ def _reason(task: Task, failures: int, failure_reason: str) -> str:
 def attempt_seeds(
     planned: Planned, seeds: Sequence[int], proofs: Path | None = None
 ) -> list[Row | Failure]:
-    """Return the case of each seed, or why there is none; from ``proofs`` if they are there."""
+    """Return the case of each seed, or the reason for a missing one; use ``proofs`` if possible."""
     task = planned.task
     if task.bucket == MANIFOLDS:
         # These cases take no longer to make than to read.
@@ -223,7 +224,7 @@ def attempt_seeds(
 
 
 def cases_of_seeds(planned: Planned, seeds: Sequence[int]) -> list[Row | Failure]:
-    """Return the case that a builder makes of each seed, or why it makes none.
+    """Return the builder's case for each seed, or the reason for a missing one.
 
     Raises:
         ModuleNotFoundError: an optional library is missing.

@@ -1,8 +1,8 @@
 """Sample predictions to try the grader on, made from a release's reference answers.
 
-There are two invented models. ``oracle`` gives every reference. ``sloppy`` makes a mistake in a
-quarter of the items and gives no answer in a tenth, in each of the ways that occur in real runs.
-Nothing here says anything about real models.
+There are two made-up models. ``oracle`` gives every reference. ``sloppy`` makes a
+mistake in a quarter of the items and gives no answer to a tenth, in all ways that occur
+in real runs. The samples do not represent real models.
 """
 
 import json
@@ -32,7 +32,7 @@ def example_predictions(
 ) -> Iterator[str]:
     """Yield lines of a predictions file that answers a release twice.
 
-    Tasks and buckets are by default those that are graded unless others are named.
+    The default tasks and buckets are the ones that grading selects by default.
 
     Raises:
         CatalogError: a name is not a task or bucket of the release.
@@ -88,7 +88,7 @@ def as_answer(ref: Reference) -> dict[str, object]:
 
 
 def as_response(ref: Reference) -> dict[str, object]:
-    """Return the fields of a prediction that gives an answer as a reply in words."""
+    """Return the fields of a prediction that gives an answer in a text reply."""
     value = json.loads(ref.answer)
     text = value if isinstance(value, str) else json.dumps(value)
     return {"response": f"Here is what I found.\n\n```json\n{text}\n```\n"}

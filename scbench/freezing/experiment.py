@@ -1,4 +1,4 @@
-"""Experiments: the cases to draw, of which tasks and at which points; read from a TOML file.
+"""Experiments: the tasks, points and numbers of cases to draw, read from a TOML file.
 
 ::
 
@@ -16,7 +16,7 @@
     count = 5
     points = 30
 
-Parameters that are not named take their defaults. ``scbench tasks TASK`` lists them with their
+Other parameters have their defaults. ``scbench tasks TASK`` lists them with their
 bounds.
 """
 
@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 
 class Block(BaseModel):
-    """A task with one point or a grid. All keys but these are parameters of the task."""
+    """A task with one point or a grid. All other keys are parameters of the task."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -105,7 +105,7 @@ class Block(BaseModel):
 
 
 class Experiment(BaseModel):
-    """Everything that decides which cases are drawn."""
+    """Everything that determines the drawn cases."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -203,7 +203,7 @@ def read_as(path: Path, parse: Callable[[str], T]) -> T:
     """Return the parsed text of a file; each line of an error begins with its path.
 
     Raises:
-        ExperimentError: it cannot be read, or ``parse`` says so.
+        ExperimentError: it cannot be read, or ``parse`` raises one.
     """
     try:
         return parse(path.read_text("utf-8"))
@@ -380,7 +380,7 @@ def points_of(
 
 
 def explain(error: ValidationError, task: Task) -> list[str]:
-    """Return the faults of a point: a sentence for each parameter, with its bound."""
+    """Return the errors of a point: a message for each parameter, with its bound."""
     lines = []
     for item in items_of(error):
         name = ".".join(map(str, item["loc"]))
@@ -403,8 +403,8 @@ def parameters_of(space: type[Point]) -> list[str]:
 def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa: ANN401
     """Return the value of a text on the command line, in the parameter's type if possible.
 
-    Lists are written with commas or as JSON, "nothing" as null. A text that cannot be read is
-    returned as it is, for the space to refuse.
+    Lists are written with commas or as JSON, "nothing" as null. Unreadable text is
+    returned unchanged, so that the space rejects it.
     """
     field = space.model_fields.get(name)
     if field is None:

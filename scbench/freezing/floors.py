@@ -1,4 +1,4 @@
-"""Scores of the answers that a builder gives, and the floors of instances.
+"""Scores of a builder's answers, and the floors of instances.
 
 The floor of an instance is the score of its best trivial answer: one that does not solve the
 instance (`Builder.baselines`), or a blind guess (`Builder.blind_floor`).
@@ -26,7 +26,7 @@ BLIND = "blind guess"
 
 
 class Floor(NamedTuple):
-    """Floor of an instance, and the answer that earns it."""
+    """Floor of an instance, and the answer with this score."""
 
     score: float = 0.0
     """In [0, 1]; a mean if the task has several scores."""
@@ -46,7 +46,8 @@ def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor
     """Return the floor of an instance: the first of the best trivial answers.
 
     Raises:
-        ReleaseError: the grader fails on one of them, or the blind guess is no score.
+        ReleaseError: the grader fails on one of them, or the blind guess is not a valid
+            score.
     """
     best = Floor()
     for floor in floors_of(task, params, proofs):

@@ -1,7 +1,7 @@
 """Freezing: from builders to a release folder.
 
-The folder is made next to its place and moved there as a whole, so a failed build leaves nothing
-behind. Building twice gives the same bytes.
+The folder is built next to its final place and then moved, so a failed build leaves
+nothing behind. Building twice gives the same bytes.
 """
 
 import json
@@ -82,7 +82,8 @@ def build_release(
             the reason.
         workers: number of processes; one is this process.
         on_task: called with each task that is frozen.
-        proofs: see `scbench.freezing.proofs`; without them all is graded from scratch.
+        proofs: see `scbench.freezing.proofs`; without them everything is graded from
+            scratch.
 
     Raises:
         ReleaseError: the version is invalid, the folder exists or cannot be made, a grader fails
@@ -144,7 +145,7 @@ def check_tasks(
     experiment: Experiment | None,
     ladder: Experiment | None,
 ) -> None:
-    """Refuse a release of no tasks, of a task on a ladder alone, or of one with two origins."""
+    """Refuse a release without tasks, with a task only on a ladder, or with two origins."""
     if not listed_tasks and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
     drawn_ids = experiment.task_ids if experiment else []
@@ -292,7 +293,7 @@ def _write_bytes(path: Path, data: bytes) -> None:
 
 
 def read_withdrawn(path: Path) -> dict[str, str]:
-    """Read which instances are withdrawn, and why.
+    """Read the withdrawn instances and the reasons.
 
     Args:
         path: TOML or JSON file (by its ending) of instance ids, each with a reason::

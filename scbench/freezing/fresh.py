@@ -1,8 +1,8 @@
-"""Fresh instances: the drawn cases of an experiment, with answers that prove the graders.
+"""New instances: the drawn cases of an experiment, with answers that test the graders.
 
 Instances outside of a release have ids that no release has: the task's name follows a hash of the
-seed, the points and the builders' versions (`prefix_of`). So neither a release nor another
-generation can be mistaken for them.
+seed, the points and the builders' versions (`prefix_of`). So they cannot be confused
+with a release or another generation.
 """
 
 from collections import Counter, deque
@@ -44,7 +44,7 @@ UNRATED = "unrated"
 
 @dataclass(frozen=True, slots=True)
 class FrozenPoint:
-    """The instances of a point, and answers that prove the grader."""
+    """The instances of a point, and answers that test the grader."""
 
     planned: Planned
     instances: tuple[Instance, ...]
@@ -122,7 +122,7 @@ def generate(
 def released_keys(task: str) -> set[str]:
     """Return the keys of a task in the newest release: of its fixed list, and of its ladder.
 
-    Reading them is quicker than drawing that ladder, as `forbidden_keys` must.
+    Reading them is faster than drawing the ladder, which `forbidden_keys` must do.
     """
     release = find_release()
     configs = [release]
@@ -155,7 +155,7 @@ def instances_at(planned: Planned, cases: Sequence[Row], prefix: str) -> list[In
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
-    """Return the prefix of a generation's ids: eight digits of a hash of all it comes from."""
+    """Return the prefix of a generation's ids: eight digits of a hash of all its inputs."""
     points = []
     for p in planned:
         # Without a rung, ids stay those from before there were ladders.
@@ -176,7 +176,7 @@ def run(
     on_cases: Callable[[int], object] = no_progress,
     proofs: Path | None = None,
 ) -> Iterator[FrozenPoint]:
-    """Draw the cases of an experiment and prove graders on them; yield point by point.
+    """Draw the cases of an experiment and test graders on them; yield results by point.
 
     Every reference must score 1, and the counter-references of the first case of each point less
     than 1. The cases of a ladder have no counter-references, because the fixed lists prove graders.
@@ -239,9 +239,9 @@ def draw_ladder(
 def forbidden_keys(
     experiment: Experiment, task_id: str, executor: Executor
 ) -> set[str]:
-    """Return the keys that a ladder must not have: of a task's fixed list and published ladder.
+    """Return the keys that a ladder must not contain: a task's fixed list and published ladder.
 
-    The published ladder itself may have its own.
+    For the published ladder, only the fixed list is excluded.
     """
     task = get_task(task_id)
     keys = keys_of(instances_of(task, task.builder().paper()))
@@ -264,7 +264,7 @@ def freeze_points(
     ahead: int,
     proofs: Path | None,
 ) -> Iterator[FrozenPoint]:
-    """Freeze drawn points, in order, while others are under way; count the cases of each task."""
+    """Freeze drawn points in order while others are in progress; count each task's cases."""
     waiting: deque[_PendingPoint] = deque()
     for point in points:
         task = point.planned.task

@@ -67,7 +67,7 @@ def generate_folder(
     restart: bool = False,
     on_cases: Callable[[int], object] = no_progress,
 ) -> Generated:
-    """Draw the cases of an experiment into a folder, whole or not at all.
+    """Draw the cases of an experiment into a folder, atomically.
 
     A killed run continues when the same experiment is drawn into the same place. The bytes are
     those of an uninterrupted run, with any number of workers.
@@ -171,7 +171,7 @@ def open_journal(
 
 
 def _claim(work: WorkFolder, identity: str) -> None:
-    """Mark a work folder for a run; refuse the one of another run."""
+    """Mark a work folder for a run; refuse a folder of another run."""
     if work.previous not in {"", identity}:
         raise ExperimentError(
             f"{work.path} contains an interrupted run of another experiment, seed or "
@@ -194,7 +194,7 @@ def experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> s
 def finished_points(
     journal: Store, planned: Sequence[Planned]
 ) -> Iterator[FrozenPoint]:
-    """Yield the first points of an interrupted run, up to one that it had not finished."""
+    """Yield the finished first points of an interrupted run."""
     for index in count():
         data = journal.get(str(index))
         if data is None:

@@ -1,4 +1,4 @@
-"""Instances of a task in a release, with answers that prove its grader.
+"""Instances of a task in a release, with answers that test its grader.
 
 Builders make the answers, and graders grade them in the form in which they are stored. With several
 worker processes, tasks are made at the same time, and the answers of each instance are graded
@@ -64,7 +64,7 @@ def freeze_task(
     prefix: str = "",
     proofs: Path | None = None,
 ) -> FrozenTask:
-    """Make a task's instances, and prove its grader on them.
+    """Create a task's instances, and test its grader on them.
 
     Args:
         task: the task.
@@ -88,7 +88,7 @@ def freeze_tasks(
     on_task: Callable[[Task], object] = no_progress,
     proofs: Path | None = None,
 ) -> Iterator[tuple[Task, FrozenTask | Exception]]:
-    """Freeze tasks; yield each, in order, with its instances or its error.
+    """Freeze tasks; yield each in order, with its instances or its error.
 
     One worker is this process.
     """
@@ -219,11 +219,11 @@ def answers_of(task: Task, item: PaperItem[Any]) -> list[Answer]:
 
 
 def prove_draft(task: Task, draft: Draft, proofs: Path | None) -> tuple[Reference, ...]:
-    """Grade an instance's answers, the trivial ones included.
+    """Grade an instance's answers, including the trivial ones.
 
     Raises:
-        ReleaseError: a score is not that of its kind of answer, the grader fails, or an instance
-            or answer is too long for a ladder.
+        ReleaseError: a score does not fit the kind of answer, the grader fails, or an
+            instance or answer is too long for a ladder.
     """
     instance = draft.instance
     # As graders will see it: read from the stored text.
@@ -275,7 +275,7 @@ def check_score(instance_id: str, answer: Answer, score: float) -> None:
 def measure_of(
     task: Task, instance: Instance, params: BaseModel, answer: str, proofs: Path | None
 ) -> float | None:
-    """Return the measure of an instance on a ladder; None if it is on none."""
+    """Return the measure of an instance on a ladder; None outside ladders."""
     if rung_of(instance.id) is None:
         return None
     too_long = oversized(instance.prompt, answer)

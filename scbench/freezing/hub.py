@@ -1,7 +1,7 @@
-"""Publishing a release on the Hub, as one commit and one version tag, which is never moved.
+"""Publishing a release on the Hub as one commit and one permanent version tag.
 
-An interrupted upload is continued: files that arrived are not sent again, a commit without its tag
-is tagged, and a tag that was not compared yet is compared.
+An interrupted upload can be continued: uploaded files are not sent again, a commit
+without a tag is tagged, and a tag is compared if it was not yet.
 """
 
 import tempfile
@@ -84,7 +84,7 @@ def files_to_send(release: Release) -> list[str]:
 
 
 def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
-    """Look at the Hub and plan the upload; nothing is changed, and a dry run needs no token.
+    """Check the Hub and plan the upload without changing anything; a dry run needs no token.
 
     Raises:
         HubError: no or a wrong token, no connection, or the repository is not for releases.
@@ -140,7 +140,7 @@ def publish_on_hub(
     """Carry out a plan for a verified release; announce each step.
 
     Raises:
-        HubError: the Hub refuses, fails or breaks off; run it again.
+        HubError: the Hub refuses, fails or disconnects; run it again.
         ReleaseError: the tag is of another release, or the download differs from the release.
     """
     with hub_errors(plan.repo):

@@ -1,4 +1,4 @@
-"""Descriptions of tasks, for people and programs: parameters, with bounds, and facts."""
+"""Descriptions of tasks for people and programs: parameters with bounds, and facts."""
 
 import json
 from typing import Any
@@ -93,7 +93,7 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
 
 
 def bounds_of(schema: dict[str, Any]) -> list[str]:
-    """Return the bounds of a JSON Schema in words."""
+    """Return a description of the bounds in a JSON Schema."""
     bounds = {}
     for keyword in _BOUNDS:
         if schema.get(keyword) is not None:

@@ -1,12 +1,12 @@
-"""Cache of earlier work on this machine, so that nothing is drawn, solved or graded twice.
+"""Cache of earlier work on this machine, to avoid drawing, solving or grading twice.
 
-Builders and graders are pure: a case follows from its seed, an answer from the parameters, and a
-score from both, together with the code and the libraries under it. A hash of all of these names the
-result, in stores in the user's cache folder (`scbench.machine.store`). There is one store for each
-state of the graders and one for each state of the builders.
+Builders and graders are pure: seeds determine cases, parameters determine answers, and
+both determine scores, together with code and libraries. A hash of all of these names
+the result, in stores in the user's cache folder (`scbench.machine.store`). There is one
+store for each state of the graders and one for each state of the builders.
 
-A forged entry would be believed. Code that decides whether a release is sound, such as `publish`,
-therefore starts from scratch.
+Entries are trusted, so a forged one would not be detected. Code that decides whether a
+release is valid, such as `publish`, therefore starts from scratch.
 """
 
 import os

@@ -25,7 +25,7 @@ def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def file_schemas() -> dict[str, str]:
-    """Return the schemas of files that labs send and get, which may grow with the package."""
+    """Return the schemas of files exchanged with labs, which may be extended by later versions."""
     return schema_texts(
         {
             "prediction": prediction_schema(),
@@ -36,7 +36,7 @@ def file_schemas() -> dict[str, str]:
 
 
 def task_schemas(tasks: Sequence[Task]) -> dict[str, str]:
-    """Return the schemas of parameters and answers, which are as fixed as the rows."""
+    """Return the schemas of parameters and answers, which are frozen like the rows."""
     schemas = {}
     for task in tasks:
         schemas[f"{task.id}.params"] = json_schema(task.params_model)
@@ -57,8 +57,8 @@ def schema_texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
 def prediction_schema() -> dict[str, Any]:
     """Return the JSON Schema of a line of a predictions file.
 
-    It includes rules that pydantic cannot derive from types: the statuses that a lab may write, and
-    how they go together with an answer.
+    It includes rules that pydantic cannot derive from types: the statuses that a lab
+    may write, and their combinations with an answer.
     """
     schema = json_schema(Prediction)
     # Some statuses are only ever set by us.

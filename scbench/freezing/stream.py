@@ -1,4 +1,4 @@
-"""Endless fresh instances for training: each from its own seed, none of any release.
+"""Endless new instances for training: each has a separate seed, and none is in a release.
 
 ::
 
@@ -6,8 +6,8 @@
 
 Seeds are hashes of the base seed and the instance's number, so ranks need not communicate: rank r
 of n draws the numbers r, r + n, r + 2n, ..., and together they draw what one process would.
-Instances of releases are recognized by the hash of their data and never drawn. A point whose space
-is used up repeats itself: repeats are counted, and one warning is given.
+Instances of releases are recognized by the hash of their data and never drawn. If the
+space of a point is exhausted, instances repeat: repeats are counted, with one warning.
 """
 
 import warnings
@@ -50,11 +50,11 @@ class _Rollout(NamedTuple):
 class Curriculum:
     """Chooses for each task the rung whose next answer is most informative about the model's level.
 
-    There a model at the level of its last rollouts succeeds about half of the time; the criterion
-    is that of ``scbench ladder --next``. It begins in the middle.
+    On this rung, a model at its current level succeeds about half of the time; the
+    criterion is the same as in ``scbench ladder --next``. It starts in the middle.
 
     Args:
-        window: rollouts of each task that count, the last ones.
+        window: number of last rollouts of each task that count.
     """
 
     def __init__(self, window: int = WINDOW) -> None:
@@ -121,8 +121,8 @@ class InstanceStream(Iterator[Instance]):
     """Endless fresh instances of tasks; see `scbench.freezing.stream`.
 
     Attributes:
-        tasks: drawn in rounds, in an order that changes from round to round. curriculum: chooses
-        the rungs, if given; report scores to `Curriculum.report`.
+        tasks: drawn in rounds, in an order that changes from round to round.
+        curriculum: chooses the rungs, if given; report scores to `Curriculum.report`.
         number: of the next instance.
         counts: "drawn"; "repeats" (yielded again, as nothing new came), "frozen" (in a release,
             never yielded) and "failed" seeds.
@@ -185,7 +185,7 @@ class InstanceStream(Iterator[Instance]):
         return instance
 
     def at(self, number: int) -> Instance:
-        """Return the instance of a number, whatever was drawn before, repeats included."""
+        """Return the instance of a number, independent of earlier draws; it may be a repeat."""
         return self._draw(number, None)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -278,7 +278,7 @@ def stream(
 
 
 def tasks_of(names: Sequence[str]) -> list[Task]:
-    """Return the tasks of names of tasks and buckets, each once."""
+    """Return the distinct tasks selected by names of tasks and buckets."""
     tasks: dict[str, Task] = {}
     for name in names:
         in_bucket = [task for task in all_tasks().values() if task.bucket == name]

@@ -1,4 +1,4 @@
-"""The Parquet files of a release: explicit schemas, and bytes that do not vary.
+"""The Parquet files of a release, with explicit schemas and reproducible bytes.
 
 The schemas contain the metadata by which the ``datasets`` library recognizes images, so loading
 needs no script and no guess.

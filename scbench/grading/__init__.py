@@ -1,1 +1,1 @@
-"""From a predictions file to scored rows: chunks, workers, checkpoint, and the run itself."""
+"""Grading a predictions file: chunks, workers, checkpoint, and the run itself."""

@@ -1,4 +1,4 @@
-"""Checks before a run: of a predictions file, line by line, and of the installed graders."""
+"""Checks before a run: each line of a predictions file, and the installed graders."""
 
 import hashlib
 import json
@@ -29,9 +29,9 @@ class Checked:
     """The result of a check.
 
     Attributes:
-        problems: faults that make the file unfit.
-        warnings: about lines that will be graded, but probably not as intended: answers
-            that will score 0 for their shape, rows outside the release.
+        problems: errors in the file.
+        warnings: lines that will be graded, but probably not as intended: answers that
+            will score 0 because of their shape, rows outside the release.
         lines: number of lines.
         usable: lines that will be graded.
     """
@@ -60,7 +60,7 @@ def check_file(
     exclude_withdrawn: bool = False,
     imported: Imported | None = None,
 ) -> Checked:
-    """Read a whole file, or ``-``, and return all its faults.
+    """Read a whole file, or ``-``, and return all its errors.
 
     Raises:
         ScbenchError: the file or the release cannot be used at all.
@@ -87,7 +87,7 @@ def check_file(
             instance = instances[line.prediction.id]
             checked.warnings += answer_warnings(line, instance, by_id)
     checked.lines = coverage.lines
-    # A text as an answer has a warning with its line already.
+    # A text answer already has a warning at its line.
     unread = {**coverage.unread}
     unread.pop(TEXT_AS_ANSWER, None)
     for message in unread_keys(unread):
@@ -107,7 +107,7 @@ def check_file(
 def answer_warnings(
     line: Line, instance: Instance, tasks: dict[str, Task]
 ) -> Iterator[Problem]:
-    """Yield why the answer of a usable line will score 0 for its form, or count as no answer."""
+    """Yield why a usable line's answer will score 0 because of its form or count as no answer."""
     prediction = line.prediction
     if prediction.turns:
         return  # grading will replay it
@@ -120,7 +120,7 @@ def answer_warnings(
     task = tasks[instance.task]
     shape = shape_of(task.answer_model)
     readable = None
-    # Only the grader knows whether it can read an answer in words.
+    # Only the grader can tell whether a text answer is readable.
     if shape.is_short:
         params = task.params_model.model_validate_json(instance.all_params)
         readable = readable_by(task, params)
@@ -141,10 +141,10 @@ class SelfTest:
     """The result of a self-test.
 
     Attributes:
-        not_run: by task, why it cannot be graded here.
-        right: by task, references that scored 1.0.
-        below: by task, counter-references that scored below 1.0.
-        failures: all other answers, each with its fault.
+        not_run: by task, the reason why it cannot be graded here.
+        right: by task, number of references that scored 1.0.
+        below: by task, number of counter-references that scored below 1.0.
+        failures: all other answers, each with the reason.
     """
 
     not_run: dict[str, str] = field(default_factory=dict)
@@ -195,7 +195,7 @@ def reference_items(references: Sequence[Reference]) -> Iterator[WorkItem]:
 
 
 def fault_of(ref: Reference, outcome: WireOutcome) -> str:
-    """Return why the score of a reference is wrong; empty if it is right."""
+    """Return why a reference's score is wrong; empty if it is right."""
     score = outcome.score
     if score is None:
         return f"{outcome.status}: {outcome.reason}"

@@ -1,8 +1,8 @@
-"""The store of a run: finished chunks and outcomes, kept until the results are written.
+"""The store of a run: finished chunks and outcomes, until the results are written.
 
-A run can be cut off at any moment. The journal contains the account of each finished chunk and the
-outcomes of lines graded separately. The rows of a chunk are in an Arrow file, which is written
-before the account.
+A run can be interrupted at any moment. The journal contains the account of each
+finished chunk and the outcomes of lines graded separately. The rows of a chunk are in
+an Arrow file, which is written before the account.
 """
 
 import hashlib
@@ -25,18 +25,18 @@ from scbench.machine.files import write_whole
 from scbench.machine.store import Store
 from scbench.machine.work_folder import WorkFolder, remove
 
-# Version of the format of the records and files. It is part of the identity of a run (see
-# `scbench.grading.run`), so a run of another version is not continued.
+# Version of the format of the records and files. It is part of the identity of a run
+# (see `scbench.grading.run`), so runs of another version are not continued.
 FORMAT = 2
 # Name of the folder inside the output folder that contains the store of a run.
 WORK = ".scbench"
 JOURNAL = "journal"
 PARTS = "parts"
-# Prefix of the keys of outcomes that a resumed run should judge again.
+# Prefix of keys of outcomes that a resumed run should judge again.
 AGAIN = "again-"
 
-# Building a reader is slow, so each is built once, when the first record is read: most runs read
-# none.
+# Building a reader is slow, so each is built only when its first record is read; most
+# runs read none.
 reader_of = cache(TypeAdapter)
 
 
@@ -47,7 +47,7 @@ class ChunkRows(NamedTuple):
         first: number of its first line.
         rows: number of rows.
         text: size in bytes of the rows' long text columns.
-        dropped: lines that do not count, because an earlier line already answers the same item.
+        dropped: lines that do not count because an earlier line answers the same item.
     """
 
     first: int
@@ -72,11 +72,11 @@ class Checkpoint:
         identity: hash of everything that rows depend on, except their lines.
         work: the folder of the store.
         folder: the folder in it for the Arrow files of rows.
-        remarks: sentences about the output folder for the user.
+        remarks: messages to the user about the output folder.
 
     Raises:
-        ResultsError: the folder contains an interrupted run and neither option is set, another
-            process is at work there, or it is not writable.
+        ResultsError: the folder contains an interrupted run and neither option is set,
+            another process uses it, or it is not writable.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Checkpoint:
                     f"{folder} contains an interrupted run; continue it with --resume, "
                     "discard it with --restart, or choose another --out"
                 )
-            # Before `clear` and `mark`, which change the folder that the remarks are about.
+            # Before `clear` and `mark`, which change the folder.
             self.remarks = list(self._remarks())
             self.folder = self.work.path / PARTS
             if not resume:
@@ -108,8 +108,8 @@ class Checkpoint:
                 self._remove_unfinished()
             self.folder.mkdir(exist_ok=True)
             self._store = Store(self.work.path / JOURNAL)
-            # Opened now, so that it can be closed when the process runs out of file descriptors:
-            # tidying up needs one.
+            # Opened now, so that closing it frees a descriptor for cleaning up if the
+            # process runs out of them.
             self._store.open()
             self.work.mark(identity)
         except OSError as error:
@@ -122,8 +122,8 @@ class Checkpoint:
                 "only one run writes to it"
             )
         previous = self.work.previous
-        # Nothing has to be discarded: keys contain the identity, so no record of another run is
-        # found.
+        # No need to discard anything: keys contain the identity, so records of other
+        # runs are never found.
         if self._resume and previous not in {"", self.identity}:
             yield (
                 "the interrupted run used another release, version or options, so all "
@@ -137,14 +137,14 @@ class Checkpoint:
                 remove(path)
 
     def rows_file(self, place: int) -> Path:
-        """Return the file for the rows of a chunk, which exists if the chunk has any.
+        """Return the file for the rows of a chunk; it exists if the chunk has rows.
 
         `keep_chunk`, or `find_chunk` of a resumed run, must have been called for the chunk.
         """
         return self._rows_files[place]
 
     def find_chunk(self, chunk: Chunk) -> ChunkAccount | None:
-        """Return an interrupted run's account of a chunk; None if it is to be graded now."""
+        """Return an interrupted run's account of a chunk; None if it must be graded now."""
         if not self._resume:
             return None
         data = self._store.get(self._register_chunk(chunk))
@@ -171,7 +171,7 @@ class Checkpoint:
         self._store.add(key, to_json(account))
 
     def _register_chunk(self, chunk: Chunk) -> str:
-        """Return the key of a chunk's account, and note the file for its rows."""
+        """Return the key of a chunk's account, and record the file for its rows."""
         head = f"{self.identity} {chunk.first} {chunk.step} ".encode()
         digest = hashlib.blake2b(head, digest_size=32)
         digest.update(chunk.data)
@@ -190,14 +190,15 @@ class Checkpoint:
         return True
 
     def keep_outcome(self, head: Head, outcome: WireOutcome, *, again: bool) -> None:
-        """Write the outcome of a line; with ``again`` a resumed run grades the line once more.
+        """Write the outcome of a line; with ``again``, a resumed run grades the line again.
 
         Raises:
             OSError: it cannot be written.
         """
         key = self._outcome_key(head)
         if again:
-            # `find_outcome` looks for the bare key, so it will not find this one.
+            # `find_outcome` looks for the key without prefix, so it will not find this
+            # one.
             key = AGAIN + key
         record = to_json(GradedLine(head, outcome))
         self._note_outcome(head, self._store.add(key, record))
@@ -216,8 +217,8 @@ class Checkpoint:
             yield reader_of(GradedLine).validate_json(self._store.read(place))
 
     def close(self) -> bool:
-        """Keep the store for a later run, or remove it if empty; return whether it was kept."""
-        # Closing may fail on a full disk; the records that were written still count.
+        """Close the store, and remove it if empty; return whether it still exists."""
+        # Closing may fail on a full disk; records already written remain valid.
         with suppress(OSError):
             self._store.close()
         if len(self._store):
@@ -227,6 +228,6 @@ class Checkpoint:
         return len(self._store) > 0
 
     def remove(self) -> None:
-        """Remove everything: the results are written."""
+        """Remove everything, after the results were written."""
         self._store.close()
         self.work.remove()

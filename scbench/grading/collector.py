@@ -1,7 +1,7 @@
-"""Takes the results of workers in any order, and decides in the file's order which lines count.
+"""Collects results of workers in any order, and decides in file order which lines count.
 
-It also queues the lines of heavy tasks (equal answers only once), and keeps the results in the
-checkpoint.
+It also queues the lines of heavy tasks (equal answers only once), and stores the
+results in the checkpoint.
 """
 
 from array import array
@@ -32,9 +32,9 @@ from scbench.grading.workers.pool import Waiting
 from scbench.grading.workers.scheduler import JobQueue, OnWait, Scheduler
 from scbench.machine.signals import Interrupts
 
-# Turns that reading may be ahead of the oldest unfinished chunk.
+# Maximum number of turns that reading may be ahead of the oldest unfinished chunk.
 _MOST_TURNS_AHEAD = 512
-# Most lines that may wait for the outcome of an equal answer.
+# Maximum number of lines that may wait for the outcome of an equal answer.
 _MOST_WAITING = 50_000
 
 
@@ -47,17 +47,17 @@ class ArrivedChunk(NamedTuple):
 
 @dataclass
 class Collector:
-    """Takes chunks and outcomes as they are done.
+    """Takes chunks and outcomes as they finish.
 
     Attributes:
         index: what is graded against.
         coverage: the items that have a line.
         checkpoint: the store.
-        problems: takes the problems of lines.
-        scheduler: runs the jobs, and tries suspect lines alone.
+        problems: receives the problems of lines.
+        scheduler: runs the jobs, and grades suspect lines alone.
         on_progress: called with the number of lines graded so far and the work done, see
             `scbench.grading.expected_work`.
-        extra_work: the work of a line beyond its bytes, by task.
+        extra_work: work of a line in addition to its bytes, by task.
         chunks: the rows of each chunk so far, in the order of the file.
         resumed: lines taken over from an interrupted run.
         forged: the problem of each trace that contradicts its environment, unsorted.
@@ -75,12 +75,12 @@ class Collector:
     forged: list[Problem] = field(default_factory=list)
     _queue: JobQueue | None = None
     _duplicates: DuplicateAnswers = field(default_factory=DuplicateAnswers)
-    # Lines that are being judged by themselves, by line number.
+    # Lines that are being judged separately, by line number.
     _pending: dict[int, PendingLine] = field(default_factory=dict)
-    # Chunks and problems between them have turns, counted from 0 in the order of the file.
-    # The turn of each chunk that is being graded, by `Chunk.place`.
+    # Turn of each chunk that is being graded, by `Chunk.place`. Chunks and the problems
+    # between them have turns, counted from 0 in file order.
     _turns: dict[int, int] = field(default_factory=dict)
-    # Problems and graded chunks whose turn has not come, by turn.
+    # Problems and graded chunks that wait for their turn, by turn.
     _arrived: dict[int, Problem | ArrivedChunk] = field(default_factory=dict)
     # Turn of the next chunk or problem to read.
     _read_turn: int = 0
@@ -91,7 +91,7 @@ class Collector:
     _work_done: int = 0
 
     def queue(self, stream: BinaryIO, digest: Digest, shard: Shard) -> JobQueue:
-        """Return the queue of everything in a stream that is to be graded."""
+        """Return the queue of everything to grade in a stream."""
         self._queue = JobQueue(
             chunks=self._chunks(stream, digest, shard),
             heavy=self.index.heavy,
@@ -103,11 +103,11 @@ class Collector:
     def _chunks(
         self, stream: BinaryIO, digest: Digest, shard: Shard
     ) -> Iterator[Chunk | None]:
-        """Yield chunks to be graded, and None for each chunk that the checkpoint has.
+        """Yield chunks to grade, and None for each chunk that the checkpoint contains.
 
-        The None lets the queue do other work (idle workers, signals) between such chunks.
+        The None lets the queue do other work (idle workers, signals) between them.
         """
-        # An entry is a chunk, or a problem of lines that are in no chunk.
+        # An entry is a chunk, or a problem of lines outside chunks.
         for entry in cut(read_blocks(stream, digest), shard):
             turn = self._read_turn
             self._read_turn += 1
@@ -125,7 +125,7 @@ class Collector:
                 yield None
 
     def _is_reading_paused(self) -> bool:
-        """Return whether too many chunks wait for an earlier one to read another."""
+        """Return whether too many chunks wait for an earlier one."""
         turns_ahead = self._read_turn - self._entry_turn
         return (
             turns_ahead > _MOST_TURNS_AHEAD or self._duplicates.waiting > _MOST_WAITING
@@ -141,7 +141,7 @@ class Collector:
         # Closing the generator stops its workers if this block fails.
         with closing(self.scheduler.work(queue, check_and_report)) as results:
             for work, result in results:
-                # An interrupt must not leave a result half stored.
+                # An interrupt must not leave a partly stored result.
                 with interrupts.deferred():
                     self.take(work, result)
         # Traces are judged in any order, so their problems are sorted here.
@@ -152,7 +152,7 @@ class Collector:
         self, work: WorkItem | Chunk, result: WireOutcome | GradedChunk | None
     ) -> None:
         """Take the result of a job: the outcome of an item, or a chunk; None if a chunk failed."""
-        # A failed item always has an outcome that says so; only chunks come with None.
+        # Failed items have an outcome with the reason; only chunks come with None.
         if isinstance(work, WorkItem) and isinstance(result, WireOutcome):
             self.take_outcome(work, result)
         elif isinstance(work, Chunk) and not isinstance(result, WireOutcome):
@@ -161,15 +161,15 @@ class Collector:
     def take_chunk(self, chunk: Chunk, graded: GradedChunk | None) -> None:
         """Take the account and rows of a chunk; None if its worker failed."""
         if graded is None:
-            # One of the lines ended the worker. Without outcomes, all lines with a row become
-            # pending, and each is tried alone.
+            # One of the lines killed the worker. Without outcomes, all lines with a row
+            # become pending, and each is graded alone.
             parsed = parse_chunk(self.index, chunk)
             graded_lines = settle(self.index, parsed, {})
             graded = GradedChunk(parsed.account, graded_lines)
         account = graded.account
         table = graded.table
         if table is None:
-            # Workers leave the rows of a short chunk to this process.
+            # This process creates the rows of short chunks.
             table = make_table(self.index, account, graded.lines)
         self.checkpoint.keep_chunk(chunk, account, table)
         self._report_chunk(chunk, account)
@@ -191,7 +191,7 @@ class Collector:
         self.on_progress(self._graded_lines, self._work_done)
 
     def _arrive(self, turn: int, arrival: Problem | ArrivedChunk) -> None:
-        """Take a chunk or problem; then enter every one whose turn has come."""
+        """Take a chunk or problem; then enter all whose turn has come."""
         self._arrived[turn] = arrival
         while self._entry_turn in self._arrived:
             ready = self._arrived.pop(self._entry_turn)
@@ -203,11 +203,12 @@ class Collector:
                 self._enter(ready.chunk, ready.account)
 
     def _enter(self, chunk: Chunk, account: ChunkAccount) -> None:
-        """Enter a chunk's lines into the coverage, and have its pending lines graded."""
-        # For each run of the chunk, the line that answers each instance.
+        """Enter a chunk's lines into the coverage, and queue its pending lines."""
+        # For each run in the chunk, the line that answers each instance.
         lines_of_runs = [self.coverage.run(key) for key in account.runs]
         self.coverage.note(account.unread)
-        # Line numbers; an array, since it stays in memory for each chunk. It is mostly empty.
+        # Line numbers. An array, because it stays in memory for each chunk; it is
+        # mostly empty.
         dropped = array("Q")
         for line in account.lines:
             run_key = None
@@ -220,7 +221,7 @@ class Collector:
                 dropped.append(line.number)
             if admission.problem is not None:
                 self.problems.add(admission.problem, run_key)
-        # To look for a line in an array takes as long as the array.
+        # A set, because searching an array is slow.
         dropped_lines = set(dropped)
         for problem in account.forged:
             if problem.line not in dropped_lines:
@@ -233,7 +234,7 @@ class Collector:
                 dropped=dropped,
             )
         )
-        # A duplicate does not count, so it is not worth a simulation. Refused lines are never
+        # A duplicate does not count, so it is not simulated. Refused lines are never
         # pending.
         for pending in account.pending:
             if pending.head.line not in dropped_lines:
@@ -245,7 +246,7 @@ class Collector:
         return self.coverage.admit(line.number, line.place, lines_of_run, line.row_id)
 
     def _judge(self, chunk: Chunk, line: PendingLine) -> None:
-        """Have a line graded, unless its outcome is stored or follows from an equal answer."""
+        """Queue a line, unless its outcome is stored or follows from an equal answer."""
         # The interrupted run has judged it.
         if self.checkpoint.find_outcome(line.head):
             self.resumed += 1
@@ -279,19 +280,20 @@ class Collector:
             self._finish(duplicate.line, duplicate.outcome)
 
     def _finish(self, line: PendingLine, outcome: WireOutcome) -> None:
-        # A failed grader may work in a resumed run.
+        # A failed grader may succeed in a resumed run.
         is_tried_again = outcome.status in TRIED_AGAIN
         self.checkpoint.keep_outcome(line.head, outcome, again=is_tried_again)
         self._report_pending(line)
 
 
 def work_item_of(chunk: Chunk, line: PendingLine) -> WorkItem:
-    """Return the work on a pending line: its answer, or the whole line if no answer was parsed.
+    """Return the work on a pending line: its answer, or the whole line without a parsed answer.
 
-    The second case is that of a loop, which has several answers, or of a line whose chunk failed.
+    The second case occurs for loops, which have several answers, and for lines whose
+    chunk failed.
     """
     head = line.head
-    # Only rows without a line, those of missing items, have no number.
+    # Only the rows of missing items have no number.
     number = head.line or 0
     answer = line.answer
     if answer is None:

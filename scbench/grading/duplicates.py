@@ -1,8 +1,8 @@
-"""Duplicates: answers to heavy tasks that are given more than once, each graded once.
+"""Duplicates: repeated answers to heavy tasks, which are graded only once.
 
 Many samples of one model, or many models, often give the same plan, and a simulation of it can take
-a minute. Two answers are duplicates if they are equal and answer the same instance, wherever in
-their text they were found.
+a minute. Two answers are duplicates if they are equal and answer the same instance,
+regardless of where they were found in the text.
 """
 
 from collections import OrderedDict
@@ -12,7 +12,8 @@ from scbench.base.model import Status
 from scbench.grading.rows.lines import PendingLine
 from scbench.grading.rows.wire import WireOutcome
 
-# Outcomes kept for duplicates that come later, and characters of their answers together.
+# Maximum number of outcomes stored for later duplicates, and of characters in their
+# answers.
 _REMEMBERED = 10_000
 _REMEMBERED_CHARACTERS = 2**27
 
@@ -25,7 +26,7 @@ class FinishedLine(NamedTuple):
 
 
 class DuplicateAnswers:
-    """The lines that wait for the outcome of another, and recent outcomes.
+    """The lines that wait for the outcome of another line, and recent outcomes.
 
     Attributes:
         waiting: number of lines that wait for the outcome of another.
@@ -38,27 +39,28 @@ class DuplicateAnswers:
         self.waiting = 0
 
     def earlier(self, line: PendingLine) -> WireOutcome | None:
-        """Return the outcome of an earlier duplicate, as if its answer were that of this line."""
+        """Return the outcome of an earlier duplicate, adapted to this line."""
         if line.answer is None:
             return None
         outcome = self._judged.get(line.answer.key)
         return None if outcome is None else relocated(outcome, line)
 
     def hold(self, line: PendingLine) -> bool:
-        """Return whether a duplicate is being judged; the line then waits until `release`."""
+        """Return whether a duplicate is being judged; if so, the line waits until `release`."""
         if line.answer is None:
             return False
         waiting = self._waiting.get(line.answer.key)
         if waiting is None:
             self._waiting[line.answer.key] = []
             return False
-        # The line that is being judged has the text; copies of a long one would fill the memory.
+        # Only the line being judged keeps the text; copies of long texts would fill the
+        # memory.
         waiting.append(line._replace(answer=line.answer._replace(text="")))
         self.waiting += 1
         return True
 
     def release(self, line: PendingLine, outcome: WireOutcome) -> list[FinishedLine]:
-        """Take the outcome of a line; return the duplicates that waited for it, with theirs."""
+        """Take the outcome of a line; return the waiting duplicates with their outcomes."""
         if line.answer is None:
             return []
         # A failure is not a verdict on the answer, so a later duplicate is graded.
@@ -69,7 +71,7 @@ class DuplicateAnswers:
         return [FinishedLine(it, relocated(outcome, it)) for it in duplicates]
 
     def _remember(self, key: str, outcome: WireOutcome) -> None:
-        """Keep an outcome, and forget the oldest ones if there are too many."""
+        """Store an outcome, and forget the oldest ones if there are too many."""
         self._judged[key] = outcome
         self._characters += len(outcome.answer or "")
         while (

@@ -1,7 +1,7 @@
-"""The work that a predictions file means, for displays of progress: no score depends on it.
+"""Estimated work in a predictions file, for progress displays; scores never depend on it.
 
-Work is measured in bytes of the file. A line of a heavy task has more work than its bytes: that of
-as many bytes as are graded in the time of a typical verdict.
+Work is measured in bytes of the file. A line of a heavy task has additional work: the
+bytes that could be graded in the time of a typical verdict.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,20 +14,20 @@ from scbench.catalog import Task
 from scbench.grading.options import lines_of_tasks
 from scbench.grading.workers.scheduler import OnWait
 
-# Bytes of lines of light tasks that are graded in a second.
+# Bytes of light tasks graded per second.
 _BYTES_PER_SECOND = 1_000_000
-# Files whose size says nothing about the bytes in them.
+# Suffixes of files whose size does not show the bytes in them.
 _PACKED = {".gz", ".zst"}
 
 
 class Display(NamedTuple):
-    """What shows the progress of a run, see `scbench.grading.run.grade_file`."""
+    """A progress display, see `scbench.grading.run.grade_file`."""
 
     on_progress: Callable[[int, int], object]
     on_wait: OnWait
 
 
-# Opens a display for a run with so much work; None if that is unknown.
+# Opens a display for a run with this much work; None if unknown.
 OpenDisplay = Callable[[int | None], AbstractContextManager[Display]]
 
 
@@ -38,7 +38,7 @@ def no_display(_work: int | None) -> Iterator[Display]:
 
 
 def extra_work(tasks: Iterable[Task]) -> dict[str, int]:
-    """Return the work of a line beyond its bytes, by task; only heavy tasks have any."""
+    """Return the additional work of a line, by task; only heavy tasks have any."""
     return {
         task.id: round(task.typical * _BYTES_PER_SECOND) for task in tasks if task.heavy
     }
@@ -47,12 +47,12 @@ def extra_work(tasks: Iterable[Task]) -> dict[str, int]:
 def work_to_come(
     predictions: str, tasks: Sequence[Task], shards: int = 1
 ) -> int | None:
-    """Return the work that a file means; None if its size is unknown.
+    """Return the work in a file; None if its size is unknown.
 
     Args:
         predictions: path of the file.
-        tasks: that are graded.
-        shards: of which the run grades one.
+        tasks: tasks that are graded.
+        shards: number of shards, of which the run grades one.
     """
     path = Path(predictions)
     if not path.is_file() or path.suffix in _PACKED:

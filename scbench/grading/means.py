@@ -1,16 +1,17 @@
-"""Scores of all runs as arrays, and the means over any lines of them; every mean is computed here.
+"""Scores of all runs as arrays, and their means; every mean is computed here.
 
-An **item** is one score of the release. Its samples are averaged first, so that each item has the
-same weight, however often it was sampled. The unit that is drawn independently is an **answer**:
-scores of one answer rise and fall together.
+An **item** is one score of the release. Its samples are averaged first, so that each
+item has the same weight, regardless of the number of samples. The independent unit is
+an **answer**: the scores of one answer are correlated.
 
-**Normalized.** Of an answer, u = (score - floor) / (1 - floor), clipped to 0 and 1; its score is
-the mean of its scores, as its floor is that of the whole answer. An answer whose floor is 1 has no
-room and is left out. A task's figure is the mean of u, that of several tasks their mean with the
-weights of the release.
+**Normalized.** For an answer, u = (score - floor) / (1 - floor), clipped to 0 and 1.
+Its score is the mean of its scores, because the floor is for the whole answer. An
+answer whose floor is 1 has no room and is left out. A task's score is the mean of u.
+The score of several tasks is their weighted mean, with the weights of the release.
 
-In a text task the floor is what guessing earns on average. There u is not clipped at 0, or a
-guesser would score above it; a model that gave no answer did not guess and has u = 0.
+In a text task, the floor is the mean score of guessing. There u is not clipped at 0,
+because otherwise a guesser would have a positive mean. A model that gave no answer did
+not guess and has u = 0.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,7 +30,7 @@ from scbench.release.manifest import weight_of
 
 # Columns that distinguish runs; samples of one run are pooled.
 RUN = ("model", "setting", "budget")
-# Columns that a table has of a line's scores; the normalized one leads.
+# Columns for a line's scores in tables, the normalized score first.
 MEANS = (
     "normalized",
     "normalized_low",
@@ -49,10 +50,10 @@ Truths = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 
 _GROUP = (*RUN, "bucket", "task")
-# Parts of a score that are counted: whole numbers add up to the same in any order.
+# Scores are counted in integers of this unit, whose sums do not depend on the order.
 _UNIT = 2.0**40
 _DOLLAR = 1e9
-# A score so much below its floor is not a rounding error.
+# A score further below its floor than this is not a rounding error.
 _BELOW = 1e-9
 # Columns that are summed where frames are joined.
 _SUMS = (
@@ -68,7 +69,8 @@ _SUMS = (
     "cost",
     "cost_reported",
 )
-# For each amount its sum and the number of answers that report it; the order of `Block.amounts`.
+# For each amount, its sum and the number of answers that report it, in the order of
+# `Block.amounts`.
 _SPENT = ("output_tokens", "output_tokens_reported", "cost", "cost_reported")
 _COST = _SPENT.index("cost")
 
@@ -88,16 +90,17 @@ class RunBlocks(NamedTuple):
 
 
 class Cells:
-    """Results condensed to the space of items and runs, however many rows there are.
+    """Results condensed to arrays over items and runs, for any number of rows.
 
-    Rows may be added in portions; nothing depends on those or on the order of rows.
+    Rows may be added in portions; neither these nor the order of rows affects the
+    result.
     """
 
     def __init__(self) -> None:
         # Each list has one frame, or none before the first rows.
         self._items: list[pl.DataFrame] = []
         self._answers: list[pl.DataFrame] = []
-        # Answers of tasks with several scores, which may come in two portions.
+        # Answers of tasks with several scores, which may be split over two portions.
         self._parts: list[pl.DataFrame] = []
 
     def add(self, results: pl.DataFrame) -> None:
@@ -111,7 +114,7 @@ class Cells:
         )
         self._items = [sum_frames([*self._items, items], "id", "subtask")]
         facts = answer_facts(rows)
-        # Answers with one score can be added up now, whatever comes later.
+        # Answers with one score can be added up immediately.
         several_scores = [task.id for task in all_tasks().values() if task.scores > 1]
         in_parts = pl.col("task").is_in(several_scores)
         parts = facts.filter(in_parts)
@@ -124,7 +127,8 @@ class Cells:
         """Return the scores of all runs as arrays.
 
         Args:
-            weights: of tasks, in the release; where they are not named they follow from the floors.
+            weights: weights of tasks in the release; missing ones are computed from the
+                floors.
         """
         items = pl.concat(self._items)
         answers = pl.concat([*self._answers, *map(sum_answers, self._parts)])
@@ -149,14 +153,14 @@ class Cells:
 def split_by_task(
     cells: pl.DataFrame, numbered_runs: pl.DataFrame, *key: str
 ) -> dict[str, pl.DataFrame]:
-    """Return cells by task, in the order of a key, with the number of their run."""
+    """Return cells by task, sorted by a key, with the number of their run."""
     frame = cells.join(numbered_runs, on=RUN, nulls_equal=True, maintain_order="left")
     parts = frame.sort("task", *key).partition_by("task", as_dict=True)
     return {str(task): part for (task,), part in parts.items()}
 
 
 def in_units(score: pl.Expr) -> pl.Expr:
-    """Return scores as integers of `_UNIT`."""
+    """Return scores as integers in units of `_UNIT`."""
     return (score * _UNIT).round().cast(pl.Int64)
 
 
@@ -180,14 +184,14 @@ def usage(name: str) -> pl.Expr:
 
 
 def with_floors(results: pl.DataFrame) -> pl.DataFrame:
-    """Return results with a column ``floor``: older ones have none, and no floor is known."""
+    """Return results with a column ``floor``; for older results without it, floors are unknown."""
     if "floor" in results.columns:
         return results
     return results.with_columns(floor=pl.lit(None, pl.Float64))
 
 
 def lifted() -> pl.Expr:
-    """Return scores, with rows of text tasks that have no answer at their floor."""
+    """Return scores; rows of text tasks without an answer get their floor."""
     is_text = pl.col("bucket") == MANIFOLDS
     is_unanswered = pl.col("status") != Status.ANSWERED.value
     is_lifted = is_text & is_unanswered & pl.col("score").is_not_null()
@@ -195,7 +199,7 @@ def lifted() -> pl.Expr:
 
 
 def answer_facts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the facts that count of each row: points, whether it has a score, amounts."""
+    """Return the relevant facts of each row: points, whether it has a score, amounts."""
     replied = pl.col("score").is_not_null()
     is_readable = replied & (pl.col("status") == Status.ANSWERED.value)
     has_usage = "usage" in rows.columns and not rows["usage"].is_null().all()
@@ -254,7 +258,7 @@ def answer_score() -> pl.Expr:
 
 
 def answer_u() -> pl.Expr:
-    """Return the normalized score of an answer; of a text task its score, see `Block.u`."""
+    """Return the normalized score of an answer; for a text task its plain score, see `Block.u`."""
     score = answer_score()
     floor = pl.col("floor")
     above = ((score - floor) / (1 - floor)).clip(0, 1)
@@ -262,7 +266,7 @@ def answer_u() -> pl.Expr:
 
 
 def normalized_answers(results: pl.DataFrame) -> pl.DataFrame:
-    """Return each answer's normalized score: columns of the run, task, id, sample and u.
+    """Return each answer's normalized score, with columns for run, task, id, sample and u.
 
     Answers without room, or without a score, are left out.
     """
@@ -279,19 +283,23 @@ class Block:
 
     Attributes:
         sums: each score summed over the samples of a run that have one; shape (scores, runs).
-        counts: how many samples that are.
-        rows: how many samples were expected.
-        floors: of each score and run (trials in a loop have their own); NaN where it is not known.
-        answers: number of the answer that each score is of, from 0.
+        counts: number of these samples.
+        rows: number of expected samples.
+        floors: floor of each score and run (trials in a loop have separate ones); NaN
+            if unknown.
+        answers: number of the answer that each score belongs to, from 0.
         names: instance id of each answer.
-        u: normalized score of each answer, over samples; NaN without a score, or without room. In
-            a text task the score itself, with answers that were not given at the floor.
-        readable: share of an answer's samples that could be read; NaN where none has a score.
-        below: share of those with room that score less than the floor.
+        u: normalized score of each answer, over samples; NaN without a score, or
+            without room. In a text task, the plain score; missing answers get the
+            floor.
+        readable: share of an answer's samples that could be read; NaN without a score.
+            below: share of samples with room that score less than the floor.
         answer_floors: of each answer, by run.
-        amounts: what was used, summed, and by how many answers it is reported; shape (4, runs).
-        is_text: whether the floor is what guessing earns on average.
-        weight: of the task in the release; None if each answer weighs by its room.
+        amounts: sum of each amount, and the number of answers that report it; shape (4,
+            runs).
+        is_text: whether the floor is the mean score of guessing.
+        weight: weight of the task in the release; None if each answer is weighted by
+            its room.
     """
 
     sums: Floats
@@ -309,7 +317,7 @@ class Block:
     weight: float | None
 
     def take(self, places: Integers) -> "Block":
-        """Return some of the scores, with all answers."""
+        """Return a part of the scores, with all answers."""
         return replace(
             self,
             sums=self.sums[places],
@@ -320,7 +328,7 @@ class Block:
         )
 
     def of(self, ids: Collection[str]) -> "Block":
-        """Return the scores of some instances; each then weighs by its room."""
+        """Return the scores of some instances, each weighted by its room."""
         inside = np.array([name in ids for name in self.names])
         scores = self.take(np.flatnonzero(inside[self.answers]))
         return replace(
@@ -332,8 +340,8 @@ class Block:
         )
 
     def per_answer(self, values: Floats) -> Floats:
-        """Return values added up by answer."""
-        # Most tasks give each answer one score: nothing is to be added.
+        """Return values summed by answer."""
+        # Most tasks give each answer one score, so there is nothing to add.
         if len(self.answers) == len(self.names) == len(np.unique(self.answers)):
             ordered = np.empty_like(values)
             ordered[self.answers] = values
@@ -344,15 +352,15 @@ class Block:
 
     @cached_property
     def item_means(self) -> Floats:
-        """The mean over samples of each score, of shape (scores, runs); NaN where there is none."""
+        """The mean over samples of each score, shape (scores, runs); NaN without samples."""
         with np.errstate(invalid="ignore"):
             means: Floats = self.sums / self.counts
         return means
 
     @cached_property
     def plain(self) -> Part:
-        """The plain scores, condensed; an answer weighs by how many scores it has."""
-        # A missing score must not turn the sum of its answer into NaN.
+        """The plain scores, condensed; answers are weighted by their number of scores."""
+        # A missing score must not make the sum of its answer NaN.
         present = self.counts > 0
         weights = self.per_answer(present.astype(float))
         totals = self.per_answer(np.where(present, self.item_means, 0.0))
@@ -361,7 +369,7 @@ class Block:
 
     @cached_property
     def guessed(self) -> Floats:
-        """In text tasks, the mean floor of the answers that count, by run; else 0."""
+        """In text tasks, the mean floor of the relevant answers, by run; otherwise 0."""
         if not self.is_text:
             return np.zeros(self.u.shape[1])
         present = ~np.isnan(self.u)
@@ -376,13 +384,13 @@ class Block:
         return condense(np.nan_to_num(self.u), (~np.isnan(self.u)).astype(float))
 
     def weights(self) -> Floats:
-        """Return the task's weight by run; 0 for runs without an answer that counts."""
+        """Return the task's weight by run; 0 for runs without a relevant answer."""
         n = self.normalized.weight
         each = n * (1 - self.guessed) if self.weight is None else self.weight
         return np.where(n > 0, each, 0.0)
 
     def unknown(self) -> Truths:
-        """Return for each run whether the floor of a scored answer is not known."""
+        """Return for each run whether the floor of a scored answer is unknown."""
         scored = ~np.isnan(self.readable)
         return np.asarray((scored & np.isnan(self.answer_floors)).any(axis=0))
 
@@ -396,7 +404,7 @@ def block_of(
         items: cells of its items.
         answers: cells of its answers.
         runs: number of runs.
-        weight: of the task in the release; None if it follows from the floors.
+        weight: weight of the task in the release; None to compute it from the floors.
     """
     # Numbers of items and answers from 0; cells of one item in several runs share them.
     ranks = items.select(
@@ -412,7 +420,7 @@ def block_of(
     numbers = np.zeros(n, dtype=np.int64)
     numbers[item] = ranks["answer"].to_numpy()
 
-    # Ranks follow the sorted ids, as the names do.
+    # Ranks follow the sorted ids, like the names.
     names = answers["id"].unique().sort().to_list()
     answer_ranks = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1)
     answer = answer_ranks.to_series().to_numpy()
@@ -432,7 +440,7 @@ def block_of(
     amounts[_COST] /= _DOLLAR
     with np.errstate(invalid="ignore"):
         if weight is None:
-            # The floor of an answer in any run; trials in a loop have their own.
+            # The floor of an answer in any run; trials in a loop have separate floors.
             weight = weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())
         return Block(
             sums / _UNIT,
@@ -462,20 +470,21 @@ def by_run(
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """The figures of a line; arrays with an entry per run, NaN where nothing is known.
+    """The figures of a line as arrays with an entry per run; NaN if unknown.
 
     Attributes:
-        scores: scores of one sample that a run has rows for.
-        expected: rows of all samples.
-        scored: rows with a score.
+        scores: number of scores of one sample.
+        expected: number of rows of all samples.
+            scored: number of rows with a score.
         normalized: the normalized score; `normalized_low` and `normalized_high` are the ends of
-            its interval. NaN where no answer has room, or a floor is not known.
+            its interval. NaN if no answer has room or a floor is unknown.
         readable: share of the answers with a score that could be read.
         below_floor: share of the answers with room that score less than their floor.
         mean: over the scores; `low` and `high` are the ends of its interval.
-        floor: mean of the floors of these.
+        floor: mean of their floors.
         missing_as_zero: the mean that counts rows without a score as zeros.
-        spent: mean amounts of an answer, and how many report them, as `Block.amounts`.
+        spent: mean amounts of an answer, and the number of answers that report them,
+            like `Block.amounts`.
     """
 
     scores: Floats
@@ -498,7 +507,7 @@ class Means:
         return {name: known_number(getattr(self, name)[run]) for name in MEANS}
 
     def amounts(self, run: int) -> dict[str, float | None]:
-        """Return the mean amounts of an answer of one run, by `AMOUNTS`."""
+        """Return the mean amounts of an answer in one run, by `AMOUNTS`."""
         values = self.spent[::2, run]
         pairs = zip(AMOUNTS, values, strict=True)
         return {name: known_number(value) for name, value in pairs}
@@ -517,7 +526,8 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     expected = sum_over(block.rows > 0 for block in blocks)
     low, high = ends([block.plain for block in blocks], level)
     normalized = normalized_mean(blocks, level)
-    # A guesser in a text task is below the floor half of the time: that says nothing.
+    # In a text task, a guesser is below the floor half of the time, so this share is
+    # meaningless.
     below = [np.where(block.is_text, np.nan, block.below) for block in blocks]
     floors = sum_over(np.where(b.counts > 0, b.floors, 0.0) for b in blocks)
     # A run without scores has 0 / 0.
@@ -552,7 +562,7 @@ def sum_over(parts: Iterable[npt.NDArray[Any]]) -> Floats:
 
 
 def mean_share(parts: Sequence[Floats]) -> Floats:
-    """Return the mean over answers, leaving out those of which nothing is known."""
+    """Return the mean over answers without a missing value."""
     joined = np.concatenate(parts)
     with np.errstate(invalid="ignore"):
         shares: Floats = np.nansum(joined, axis=0) / (~np.isnan(joined)).sum(axis=0)
@@ -588,7 +598,7 @@ def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
         shift = (stretched * (1 - room)).sum(axis=0) / total
         middle = (stretched * means).sum(axis=0) / total - shift
         low, high = ends(parts, level)
-        # A mean over known floors alone would look like one over all.
+        # A mean over only the known floors would look like a mean over all.
         unknown = np.any([block.unknown() for block in blocks], axis=0)
         return MeanWithInterval(
             np.where(unknown, np.nan, middle),

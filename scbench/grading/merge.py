@@ -1,7 +1,7 @@
-"""Merging shards: the results of one run of the whole file, from the runs of its parts.
+"""Merging shards: the runs of a file's parts give the results of one run of the whole file.
 
-Lines are admitted again in the order of the file, because only the whole file shows which of two
-came first and which items have none. Everything else is in the shards already.
+Lines are admitted again in file order, because only the whole file shows which of two
+lines came first and which items are missing. Everything else is already in the shards.
 """
 
 import heapq
@@ -42,16 +42,16 @@ from scbench.machine.children import checked_parquet
 from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
 
-# Rows of all shards together that are in memory, and of one shard at least.
+# Maximum rows of all shards in memory, and minimum rows of one shard.
 _ROWS = 65_536
 _LEAST_ROWS = 512
-# Above the number of any line.
+# Larger than any line number.
 _END = 2**63
-# Code of the problem that reading stopped.
+# Code of the problem that reading was stopped.
 _STOPPED = "unreadable"
-# Problems that follow from the order of lines: they are found again.
+# Problems that depend on the order of lines; they are found again.
 _FOUND_ANEW = {"duplicate", "too_many_runs", "unknown_id"}
-# Missing shards that a message names, and characters of a value in a message.
+# Maximum number of missing shards in a message, and of characters of a value.
 _NAMED = 10
 _ABRIDGED = 200
 
@@ -74,7 +74,7 @@ class ShardLine(NamedTuple):
 
 
 def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
-    """Return the runs in folders, in order, if they are the shards of one file, and all of them.
+    """Return the runs in folders, in order, if they are exactly the shards of one file.
 
     Raises:
         ResultsError: a folder contains no finished shard; or there are gaps, overlaps, or shards of
@@ -130,7 +130,7 @@ def read_shard(folder: Path) -> ShardRun:
 
 
 def check_alike(first: ShardRun, run: ShardRun) -> None:
-    """Check that two runs are shards of one file, graded in the same way."""
+    """Check that two runs are shards of one file graded in the same way."""
     expected = shared_facts(first)
     for name, value in shared_facts(run).items():
         if value != expected[name]:
@@ -141,7 +141,7 @@ def check_alike(first: ShardRun, run: ShardRun) -> None:
 
 
 def shared_facts(run: ShardRun) -> dict[str, object]:
-    """Return the facts that must be the same of all shards, by name."""
+    """Return the facts that must be equal in all shards, by name."""
     return {
         "version of scbench": run.summary["scbench"],
         "release": run.summary["release"],
@@ -194,7 +194,7 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
 
 
 def check_versions(summary: Mapping[str, Any], release: Release) -> list[Task]:
-    """Return the graded tasks if shards were graded by this version against this release."""
+    """Return the graded tasks after checking version and release of the shards."""
     if summary["scbench"] != __version__:
         raise ResultsError(
             f"the shards were graded by scbench {summary['scbench']}, but this is "
@@ -253,7 +253,7 @@ def open_work_folder(out: Path, digest: str) -> WorkFolder:
 
 def count_lines(runs: Sequence[ShardRun], coverage: Coverage) -> None:
     """Take the counts of lines from the shards; lines without rows were not admitted again."""
-    # Every shard read up to where reading stopped, and says so; it is one problem of the file.
+    # Every shard reports where reading stopped, but it is one problem of the file.
     stops = sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs)
     lines = sum(run.summary["predictions"]["lines"] for run in runs)
     coverage.lines = lines - max(0, stops - 1)
@@ -275,7 +275,7 @@ def admitted_rows(
     for frame in rows_by_line(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
         lines = lines_with_rows(frame)
-        # Problems of lines without rows come between those with rows.
+        # Problems of lines without rows come between problems of lines with rows.
         while coming is not None and coming.number <= end:
             lines.append(coming)
             coming = next(reported, None)
@@ -312,7 +312,7 @@ def lines_with_rows(frame: pl.DataFrame) -> list[ShardLine]:
 
 
 def admit(line: ShardLine, coverage: Coverage, problems: Problems) -> LineKind:
-    """Admit a line, and add its problem, if any; return its fate."""
+    """Admit a line and add its problem, if any; return its fate."""
     row_id = line.id or ""
     place = coverage.known_ids.place(row_id)
     run = None if line.run is None else coverage.run(line.run)
@@ -323,7 +323,7 @@ def admit(line: ShardLine, coverage: Coverage, problems: Problems) -> LineKind:
 
 
 def shard_problems(run: ShardRun) -> Iterator[ShardLine]:
-    """Yield the problems of a shard as lines; those of the whole file come last."""
+    """Yield the problems of a shard as lines; problems of the whole file come last."""
     path = run.folder / PROBLEMS
     expected = sum(run.summary["problem_counts"].values())
     if not expected:
@@ -356,7 +356,7 @@ def rows_by_line(runs: Sequence[ShardRun]) -> Iterator[pl.DataFrame]:
     slices = [row_slices(run, size) for run in runs]
     frames = [next(source, None) for source in slices]
     while any(frame is not None for frame in frames):
-        # Up to this line the rows of every shard are in memory.
+        # The rows of every shard up to this line are in memory.
         end = min(frame["line"][-1] for frame in frames if frame is not None)
         ready: list[pl.DataFrame] = []
         for i, frame in enumerate(frames):

@@ -1,8 +1,8 @@
 """The options of a run.
 
-Files of other programs, and several files, become one stream of predictions. It is kept next to the
-results, as ``imported.jsonl``: lines of results are lines of it, and later commands find the
-answers there. Problems name the file and line they came from.
+Files of other programs, and several files, become one stream of predictions. It is
+stored next to the results as ``imported.jsonl``: line numbers in results refer to it,
+and later commands find the answers there. Problems name the original file and line.
 """
 
 import os
@@ -44,11 +44,10 @@ if TYPE_CHECKING:
 IMPORTED = "imported.jsonl"
 
 
-# Characters of the name of a folder that is made of a path, and of a hash after it.
+# Characters of a folder name built from a path, and of the hash after it.
 _LONGEST = 80
 _HASH = 8
-# Endings of files that the name of their folder leaves out. Other dots belong to the name of a
-# model, such as gpt-4.1.
+# Suffixes left out of folder names. Other dots belong to model names, such as gpt-4.1.
 _PACKINGS = (".gz", ".zst")
 _FORMS = (
     ".jsonl",
@@ -69,11 +68,11 @@ _ID = re.compile(
     """,
     re.VERBOSE,
 )
-# Bytes of a file that are searched at a time, and the end of a portion that is searched again with
-# the next one: longer than any match for a task of the release.
+# Bytes of a file searched at a time, and the overlap of two portions, which is longer
+# than any match.
 _PORTION = 2**20
 _OVERLAP = 120
-# Errors of files; they are reported when the file is graded.
+# File errors, which are reported when the file is graded.
 _READ_ERRORS = (OSError, EOFError, PredictionsError, zlib.error, zstandard.ZstdError)
 
 
@@ -83,9 +82,9 @@ class Imported:
 
     Attributes:
         files: the files, as they were named.
-        recognised: their formats, in words.
+        recognised: their formats as text.
         problems: entries that could not be added to the stream.
-        origin: returns file and line of a line of the stream.
+        origin: returns the file and line of a line of the stream.
     """
 
     files: Sequence[str]
@@ -94,7 +93,7 @@ class Imported:
     origin: Callable[[int], tuple[str, int]]
 
     def with_origin(self, problem: Problem) -> Problem:
-        """Return a problem of the stream with the file and line it came from."""
+        """Return a problem of the stream with its original file and line."""
         if not problem.line or problem.file is not None:
             return problem
         file, line = self.origin(problem.line)
@@ -130,11 +129,11 @@ def take_in(
             f"{path} is one of the input files and would be overwritten; name another "
             "folder with --out"
         )
-    # The stream is made first: the file that is there may be equal to it.
+    # Create the stream first: the existing file may be equal to it.
     with no_empty(folder), whole_file(path) as scratch:
         with scratch.open("wb") as sink:
             gathered = gather(files, sink, reading)
-        # A summary shows that a run of ours wrote to the folder.
+        # A summary shows that a run of scbench wrote to the folder.
         is_new = not os.path.lexists(path)
         is_replaceable = ours or is_new or summary_of(folder) is not None
         if not is_replaceable and not cmp(path, scratch, shallow=False):
@@ -162,9 +161,9 @@ class Options:
         exclude_withdrawn: leave out instances that the release withdraws.
         shard: grade only one of several equal parts of the lines; None for all.
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
-        described: metadata of runs whose lines have none, see `read_run_file`.
+        described: metadata for runs whose lines contain none, see `read_run_file`.
         imported: the origin of the predictions, if they were converted from other files.
-        copied_from: the file that the predictions were copied from; None if they were not.
+        copied_from: the file that the predictions were copied from; None for no copy.
     """
 
     predictions: str
@@ -184,7 +183,7 @@ class Options:
 
     @property
     def files(self) -> Sequence[str]:
-        """The files that were named."""
+        """The files that the user named."""
         if self.imported:
             return self.imported.files
         return [self.copied_from or self.predictions]
@@ -203,12 +202,13 @@ class Options:
 def default_folder(file: str, ending: str = "") -> Path:
     """Return the folder of the results of a file.
 
-    Its name is the path of the file below the working folder, or the last two parts of its path.
-    If that folder has results of another file, a short hash of the path is added.
+    Its name is made from the file's path below the working folder, or from the last two
+    parts of the path. If that folder has results of another file, a short hash of the
+    path is added.
 
     Args:
         file: path of the file, or ``-`` for standard input.
-        ending: is added to the name.
+        ending: suffix of the name.
     """
     if file == "-":
         return Path("scbench-results", f"stdin{ending}")
@@ -228,7 +228,7 @@ def default_folder(file: str, ending: str = "") -> Path:
 
 
 def without_endings(name: str) -> str:
-    """Return the name of a file without the endings of its form."""
+    """Return the name of a file without its format suffixes."""
     for endings in (_PACKINGS, _FORMS):
         for ending in endings:
             if name.lower().endswith(ending):
@@ -238,10 +238,10 @@ def without_endings(name: str) -> str:
 
 
 def tasks_in(path: str, release: Release) -> list[str] | None:
-    """Return the tasks to grade of a file for which none were named, if it has text answers.
+    """Return the tasks to grade if none were named and a file contains text tasks.
 
-    These are the buckets of the default config if it has any line of them, and those text tasks
-    that it has lines of. None is the default config.
+    These are the text tasks in the file, and the buckets of the default config if it
+    has lines of them. None means the default config.
     """
     default = release.manifest.default_tasks
     records = release.manifest.tasks
@@ -260,19 +260,19 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
 
 
 def lines_of_tasks(path: str) -> Mapping[str, int]:
-    """Return about how many lines of each task a file has, as far as it can be read."""
+    """Return the approximate number of lines of each task in a file, as far as it is readable."""
     stat = Path(path).stat()
     return _lines_of_tasks(path, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=1)
 def _lines_of_tasks(path: str, _size: int, _time: int) -> Counter[str]:
-    """Read a file, once while its size and time stay the same."""
+    """Read a file; reuse the result while its size and time stay the same."""
     tasks: Counter[str] = Counter()
     tail = b""
     with suppress(*_READ_ERRORS), open_predictions(path) as stream:
         while portion := stream.read(_PORTION):
-            # An id in the overlap is counted twice: it is a small part of the portion.
+            # Ids in the overlap are counted twice, which hardly matters.
             for match in _ID.finditer(tail + portion):
                 tasks[match.group(1).decode()] += 1
             tail = portion[-_OVERLAP:]
@@ -280,9 +280,10 @@ def _lines_of_tasks(path: str, _size: int, _time: int) -> Counter[str]:
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
-    """Return the tasks to grade, in the release's order; none named means its default config.
+    """Return the tasks to grade in the release's order; without names, its default config.
 
-    The default config has no text tasks next to spatial ones. A bucket selects all of its tasks.
+    The default config does not mix text tasks with spatial ones. A bucket selects all
+    of its tasks.
 
     Raises:
         CatalogError: a name is not a task or bucket of the release, or this installation cannot

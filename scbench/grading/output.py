@@ -1,4 +1,4 @@
-"""The output of a run: complete files or none, and problems, the first ones also in the summary."""
+"""The output of a run: complete files or none, and problems, also listed in the summary."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from scbench.grading.checkpoint import WORK
 from scbench.grading.rows.columns import RunKey
 from scbench.machine.files import write_whole
 
-# How many problems a summary spells out.
+# Maximum number of problems listed in a summary.
 SUMMARISED = 1000
 
 
@@ -21,9 +21,9 @@ RESULTS = "results.parquet"
 SUMMARY = "summary.json"
 PROBLEMS = "problems.jsonl"
 OUTPUTS = (RESULTS, SUMMARY, PROBLEMS)
-# In the work folder of an unfinished run: the names of the graded files.
+# File in the work folder of an unfinished run with the names of the graded files.
 SOURCES = "sources.json"
-# Every page that scbench writes names it near its beginning, within so many bytes.
+# Every page by scbench contains this text within the first bytes.
 _GENERATOR = b'<meta name="generator" content="scbench '
 _HEAD = 2**16
 
@@ -31,7 +31,7 @@ _HEAD = 2**16
 class Problems:
     """Accepts problems in line order, and writes them to a file, one JSON object per line.
 
-    Lines that are not the user's own are located in the files they came from.
+    Lines of converted files are located in the original files.
 
     Attributes:
         path: of the file.
@@ -46,11 +46,11 @@ class Problems:
         self.counts: Counter[str] = Counter()
         self.first: list[Problem] = []
         self.path = path
-        # Most runs have no problem: the file is made with the first.
+        # Most runs have no problem, so the file is created with the first one.
         self._file: IO[str] | None = None
 
     def add(self, problem: Problem, run: RunKey | None = None) -> None:
-        """Take a problem; of a line that gets a row, with its run."""
+        """Record a problem; for a line that gets a row, with its run."""
         if self._locate is not None:
             problem = self._locate(problem)
         self.counts[problem.code] += 1
@@ -70,7 +70,7 @@ class Problems:
             self._file = None
 
     def place(self, target: Path, *, keep: bool) -> None:
-        """Move the file to its place if it is to be kept, or remove that of an earlier run."""
+        """Move the file to its final place, or remove the file of an earlier run."""
         self.close()
         if keep and self.counts:
             self.path.replace(target)
@@ -84,7 +84,7 @@ def readable_name(name: str) -> str:
 
 
 def sources(folder: Path, files: Sequence[str]) -> list[str]:
-    """Return files as a summary names them: by their paths from the folder of results."""
+    """Return files as paths relative to the results folder, as in a summary."""
     names = []
     for file in files:
         path = file if file == "-" else os.path.relpath(file, folder)
@@ -111,7 +111,7 @@ def first_source(folder: Path) -> str | None:
 
 
 def source_names(folder: Path, file: str) -> list[str]:
-    """Return the names that `first_source` may give a file of the results in a folder."""
+    """Return the names that `first_source` may return for a file and a results folder."""
     # A summary of an earlier version has the last part of the path.
     return [*sources(folder, [file]), readable_name(Path(file).name)]
 
@@ -130,7 +130,7 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
     if stored is None:  # a summary of an earlier version names a single file
         names = [Path(file).name for file in files]
         stored = [earlier["predictions"]["file"]]
-    if names != stored or "-" in names:  # nobody knows the content of a pipe
+    if names != stored or "-" in names:  # the content of a pipe is unknown
         refuse(folder, earlier, f"the results of {', '.join(stored[:5])}")
 
 
@@ -151,11 +151,10 @@ def check_place(
     begun: bool,
     restart: bool,
 ) -> None:
-    """Check that results can be written to a folder and overwrite only its own earlier results.
+    """Check that results can be written to a folder and overwrite only those of the same run.
 
-    An interrupted run has begun there; only a restart replaces results of other files, of another
-    release, or of other options. Differences in --partial are allowed: it only decides which rows
-    without an answer there are.
+    Only a restart replaces results of other files, of another release, or of other
+    options. A different --partial is allowed: it only affects rows without an answer.
 
     Raises:
         ResultsError: an existing file would be lost.
@@ -171,7 +170,7 @@ def check_place(
             raise ResultsError(
                 f"{path} is a folder; move it away, or choose another --out"
             )
-    # Results next to an interrupted run are those that it would have replaced.
+    # Results next to an interrupted run are the ones it would have replaced.
     if not there or begun:
         return
     earlier = summary_of(folder)
@@ -193,25 +192,25 @@ def check_place(
 
 
 def is_among(path: Path, files: Sequence[str]) -> bool:
-    """Return whether a path is one of some files, under any name; ``-`` is none."""
+    """Return whether a path is one of several files under any name; ``-`` never is."""
     present = [Path(file) for file in files if file != "-" and os.path.exists(file)]  # noqa: PTH110
     return any(path.samefile(file) for file in present)
 
 
 def option_words(value: object) -> str:
-    """Return the value of an option in the form of a message."""
+    """Return an option's value for a message."""
     return ", ".join(value) if isinstance(value, list) else str(value).lower()
 
 
 def check_report(path: Path, predictions: str) -> None:
-    """Check that a report can be written to a place and overwrites only an earlier report.
+    """Check that a report can be written to a path and overwrites only an earlier report.
 
     Raises:
-        ResultsError: the existing file is not a report of ours.
+        ResultsError: the existing file is not a report by scbench.
     """
     if not os.path.lexists(path):
         return
-    # A link might lead to any file: none is read.
+    # Links are not read, because they may point to any file.
     head = b""
     if path.is_file() and not path.is_symlink():
         with path.open("rb") as file:

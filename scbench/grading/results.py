@@ -1,7 +1,7 @@
 """The results of a run: rows of chunks and of single lines, joined in the order of lines.
 
-Rows pass through as frames of a few thousand. The bytes of ``results.parquet`` follow from the rows
-alone, however the run was split: the sink forms row groups of one size.
+Rows are processed in frames of a few thousand. The bytes of ``results.parquet`` depend
+only on the rows, because row groups have a fixed size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,14 +18,15 @@ from scbench.grading.rows.index import ReleaseIndex
 from scbench.grading.rows.table import RowMaker, text_bytes
 from scbench.machine.tables import scan_arrow, write_arrow
 
-# Rows, and their bytes, that are in memory before they are written to a separate file.
+# Maximum rows and bytes in memory before they are written to a separate file.
 _HELD_ROWS = 8192
 _HELD_BYTES = 2**25
-# A row group has `_GROUP` rows, or fewer if rows are long: it is made in memory.
+# A row group has `_GROUP` rows, or fewer if rows are long, because it is built in
+# memory.
 _GROUP = 8192
 _GROUP_LEAST = 256
 _GROUP_BYTES = 2**26
-# Above the number of any line.
+# Larger than any line number.
 _END = 2**63
 
 
@@ -51,7 +52,7 @@ def assemble(
             single_lines.add(coming.head, coming.outcome)
             coming = next(outcomes, None)
         path = checkpoint.rows_file(place)
-        # Files of rows pass unread, unless lines are to be added or left out.
+        # Files of rows are passed on unread, unless lines must be added or left out.
         if chunk.rows and (len(single_lines) or chunk.dropped):
             is_dropped = pl.col("line").is_in(list(chunk.dropped))
             rows = scan_arrow([path]).filter(~is_dropped).collect()
@@ -77,7 +78,7 @@ def missing(
 
 
 class ResultsWriter:
-    """Rows on their way to a results file, in a folder of files of some thousand rows."""
+    """Rows for a results file, stored in a folder of files with some thousand rows each."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -92,14 +93,14 @@ class ResultsWriter:
         self._all_text = 0
 
     def add(self, frames: Iterable[pl.DataFrame | RowsFile]) -> None:
-        """Take rows, in the order of results; files must stay until `write`.
+        """Add rows in the order of results; files must exist until `write`.
 
         Raises:
             OSError: they cannot be written.
         """
         for frame in frames:
             if isinstance(frame, RowsFile):
-                # Rows before it come first.
+                # Write earlier rows first.
                 self._flush()
                 self._add_file(frame)
                 continue

@@ -6,10 +6,10 @@ The path of a line:
 2. split: `rows.chunks` cuts them into chunks of lines;
 3. worker: `workers.scheduler` hands each chunk to a process, where `workers.worker` parses the
    lines, extracts the answers, and grades those of light tasks;
-4. collector: `collector` decides in the order of the file which lines count, notes their items as
-   covered, and queues the lines of heavy tasks;
-5. store: `checkpoint` keeps everything that is finished;
-6. results: `results` joins the rows, and `summary` computes tables and warnings from them.
+4. collector: `collector` decides in file order which lines count, marks their items as
+covered, and queues the lines of heavy tasks; 5. store: `checkpoint` stores everything
+that is finished; 6. results: `results` joins the rows, and `summary` computes tables
+and warnings from them.
 """
 
 import hashlib
@@ -70,14 +70,15 @@ def grade_file(
     """Grade a predictions file and write the results.
 
     Args:
-        options: what to grade, and how.
+        options: options of the run.
         on_progress: called with the number of lines graded so far and the work done, see
             `scbench.grading.expected_work`.
-        on_wait: called about once a second, while items take long, with each of them.
+        on_wait: called about once a second with each slow item.
 
     Raises:
         ScbenchError: the file, the release, the output folder or the cluster cannot be used.
-        KeyboardInterrupt: after everything was closed, so that ``--resume`` can continue.
+        KeyboardInterrupt: raised after everything was closed, so that ``--resume`` can
+            continue.
     """
     started = time.monotonic()
     tasks = choose_tasks(options.release, options.tasks)
@@ -97,17 +98,17 @@ def grade_file(
     write_sources(checkpoint.work.path, options.out, options.files)
     imported = options.imported
     coverage = Coverage(index.known_ids, imported.origin if imported else None)
-    # Whoever reads a block of the file adds it to this hash.
+    # Every block that is read is added to this hash.
     file_hash = hashlib.sha256()
     problems = Problems(
         checkpoint.folder / PROBLEMS, imported.with_origin if imported else None
     )
     with resumable_on_error(options.out, checkpoint, problems):
-        # Problems of the import belong to no line of the stream, so they are reported first.
+        # Import problems belong to no line of the stream, so they are reported first.
         import_problems = imported.problems if imported else ()
         for problem in import_problems:
             problems.add(problem)
-        # Loads polars; meanwhile the server that workers are forked from starts.
+        # This import loads polars while the server that forks workers starts.
         from scbench.grading.summary import RunFacts  # noqa: PLC0415
 
         with watched() as interrupts:
@@ -146,8 +147,8 @@ def grade_file(
             rows = ResultsWriter(checkpoint.folder / "rows")
             rows.add(assemble(checkpoint, index, collector.chunks))
             report = finish(facts, index, rows, problems, coverage)
-            # A library may have swallowed a signal: the run then ends as interrupted, and its
-            # checkpoint stays.
+            # If a library swallowed a signal, end the run as interrupted and keep its
+            # checkpoint.
             interrupts.check()
     checkpoint.remove()
     return report
@@ -157,7 +158,8 @@ def check_inputs(options: Options) -> None:
     """Refuse a file without predictions, and a folder with results that would be overwritten."""
     if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
-    # An import may give no predictions: the report then names the problems of its files.
+    # An import may give no predictions; then the report lists the problems of its
+    # files.
     if options.imported is None and is_empty(options.predictions):
         raise PredictionsError(
             f"{options.predictions} contains no predictions; nothing was written"
@@ -180,13 +182,13 @@ def resumable_on_error(
     """Close everything if the block fails, so that the run can be resumed.
 
     Raises:
-        MachineError: instead of an error that says that the machine refused something, such as
-            space on a disk. All other errors are raised again.
+        MachineError: raised instead of an error caused by the machine, such as a full
+            disk. All other errors are raised again.
     """
     try:
         yield
     except BaseException as error:
-        # On a full disk, closing can fail as well; whatever was written stays.
+        # On a full disk, closing can fail as well; everything written so far remains.
         with suppress(OSError):
             problems.close()
         is_resumable = checkpoint.close()
@@ -195,12 +197,12 @@ def resumable_on_error(
             raise
         hint = ""
         if is_resumable:
-            hint = "; results so far are there, continue with --resume"
+            hint = "; results so far are saved; continue with --resume"
         raise MachineError(f"{out}: {machine_refusal}{hint}") from None
 
 
 def file_state(path: str) -> tuple[int, ...] | None:
-    """Return inode, size and modification time, to see changes; None if there is no such file.
+    """Return inode, size and modification time, to detect changes; None without such a file.
 
     Standard input ("-") is not a file, and a pipe is written to while it is read.
     """
@@ -237,11 +239,12 @@ def finish(
     from scbench.grading.summary import RunReport, remarks, summarize, tally  # noqa: PLC0415
 
     options = facts.options
-    # A shard cannot know which items the other shards cover; `scbench merge` checks that.
+    # A shard does not know which items the other shards cover; `scbench merge` checks
+    # that.
     if not options.shard:
         if not coverage.lines:
             problems.add(NOTHING_READ)
-        # There are lines, but all are of other tasks, releases or withdrawn items.
+        # All lines are for other tasks, other releases or withdrawn items.
         nothing_graded = coverage.nothing_graded()
         if nothing_graded is not None:
             problems.add(nothing_graded)
@@ -275,7 +278,7 @@ def finish(
         summary["runs"],
     )
     write_results(options.out, results, summary)
-    # The summary has the first problems only, and a merge needs those of every shard.
+    # The summary has only the first problems, but a merge needs all of them.
     is_needed = options.shard is not None or problems.counts.total() > SUMMARISED
     problems.place(options.out / PROBLEMS, keep=is_needed)
     return report

@@ -1,4 +1,4 @@
-"""Metadata of runs from a file next to the predictions, for lines that have none."""
+"""Run metadata from a file next to the predictions, for lines without metadata."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +10,12 @@ from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import JsonError, PredictionsError, faults_of
 from scbench.base.model import Count, RunMetadata, Setting
 
-# A longer file is refused unread.
+# A larger file is not read.
 MOST_BYTES = 1_000_000
 
 
 class DescribedRun(NamedTuple):
-    """Metadata, as canonical JSON, of the runs that match; None matches any."""
+    """Metadata as canonical JSON, and the runs to which it applies; None matches any."""
 
     model: str | None
     setting: str | None
@@ -23,7 +23,7 @@ class DescribedRun(NamedTuple):
     metadata: str
 
     def matches(self, model: str, setting: str | None, budget: int | None) -> bool:
-        """Return whether a run is one of those described."""
+        """Return whether the metadata applies to a run."""
         return (
             self.model in {None, model}
             and self.setting in {None, setting}
@@ -52,7 +52,7 @@ class RunFileEntry(RunMetadata):
 
 
 def read_run_file(path: Path) -> Described:
-    """Read a file of metadata: a JSON object that describes all runs, or a list of such.
+    """Read a metadata file: a JSON object that describes all runs, or a list of objects.
 
     Raises:
         PredictionsError: the file cannot be read, or does not have this form.
@@ -78,7 +78,7 @@ def read_run_file(path: Path) -> Described:
 def metadata_of(
     model: str, setting: str | None, budget: int | None, described: Described
 ) -> str | None:
-    """Return the metadata of a run, as canonical JSON: the last matching entry counts."""
+    """Return the metadata of a run as canonical JSON, from the last matching entry."""
     for run in reversed(described):
         if run.matches(model, setting, budget):
             return run.metadata

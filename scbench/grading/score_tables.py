@@ -1,4 +1,4 @@
-"""Bucket and task tables over results: the figures of `scbench.grading.means`, and status counts.
+"""Score tables by bucket and task: figures from `scbench.grading.means` and status counts.
 
 Rows without a score are not scored 0. They lower the coverage, which is shown next to every mean,
 together with the mean that would count them as zeros.
@@ -15,7 +15,7 @@ from scbench.base.model import Status
 from scbench.catalog import BUCKETS, MANIFOLDS
 from scbench.grading.means import AMOUNTS, MEANS, RUN, Cells, RunBlocks, means_of
 
-# All buckets of the paper together; the text tasks are never among them.
+# All buckets of the paper together, without the text tasks.
 OVERALL = "overall"
 
 _GROUP = (*RUN, "bucket", "task")
@@ -39,10 +39,10 @@ _SCHEMA: Mapping[str, Any] = (
 
 
 def headline(line: Mapping[str, Any]) -> float | None:
-    """Return the score that a line of a table is quoted by, from 0 to 1.
+    """Return the main score of a line of a table, from 0 to 1.
 
-    It is the normalized score; None if no answer has room or a floor is not known. Whatever other
-    programs get as the score comes from here; the mean has its own name there.
+    It is the normalized score; None if no answer has room or a floor is unknown.
+    Other programs get this as the score; the mean has a separate name there.
     """
     score: float | None = line["normalized"]
     return score
@@ -61,12 +61,13 @@ def score_table(
     by: Literal["bucket", "task"],
     weights: Mapping[str, float] | None = None,
 ) -> pl.DataFrame:
-    """Return one row per run and bucket (and one for the paper's together), or per run and task.
+    """Return one row per run and bucket (plus one for all of the paper's), or per run and task.
 
     Args:
         results: rows of ``results.parquet``, with a row for every expected score.
         by: what to group by.
-        weights: of tasks, in the release; where they are not named they follow from the floors.
+        weights: weights of tasks in the release; missing ones are computed from the
+            floors.
 
     Returns:
         Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
@@ -77,7 +78,8 @@ def score_table(
         none) with its interval low to high (see `scbench.base.intervals`), floor (mean of the
         floors of the scored items, null if one is not known), mean_missing_as_zero, mean
         output_tokens and cost (US dollars) of the answers that report them, and one count per
-        status. Runs are in alphabetical order, buckets and tasks in that of the paper. With a
+        status. Runs are in alphabetical order, buckets and tasks in the paper's order.
+        With a
         single bucket there is no overall line.
     """
     condensed = Condensed()
@@ -99,7 +101,7 @@ class Condensed:
         self._scores: RunBlocks | None = None
 
     def add(self, results: pl.DataFrame) -> None:
-        """Take rows of ``results.parquet``; rows that are not in the release are left out."""
+        """Add rows of ``results.parquet``; rows that are not in the release are left out."""
         rows = in_release(results)
         self._cells.add(rows)
         self._scores = None
@@ -114,12 +116,12 @@ class Condensed:
     def table(
         self, by: Literal["bucket", "task"], weights: Mapping[str, float] | None = None
     ) -> pl.DataFrame:
-        """Return the `score_table` of all rows taken."""
+        """Return the `score_table` of all rows added."""
         if self._scores is None:
             self._scores = self._cells.blocks(weights)
         scores = self._scores
         lines = table_lines(scores.buckets, by)
-        # The order of lines is that of the paper, which no column has.
+        # Lines are in the paper's order, which no column contains.
         order = pl.DataFrame(
             [(line.bucket, line.task) for line in lines],
             schema={"bucket": pl.String, "task": pl.String},
@@ -142,7 +144,7 @@ class Condensed:
         figures |= dict(zip(AMOUNTS, means.spent[::2], strict=True))
         columns: dict[str, pl.Series] = {}
         for name, values in figures.items():
-            # Null is "not known"; NaN would spread into means of tables.
+            # Null means "unknown"; NaN would spread into the means of tables.
             columns[name] = pl.Series(values, nan_to_null=True).fill_nan(None)
         coverage = means.scored / np.maximum(means.expected, 1)
         rows = pl.DataFrame(scores.runs, schema=_RUN_TYPES, orient="row").with_columns(
@@ -183,7 +185,7 @@ def table_lines(
     for bucket, tasks in tasks_of.items():
         if tasks:
             lines.append(TableLine(bucket, None, tasks))
-    if len(lines) > 1:  # over one there is nothing to add up
+    if len(lines) > 1:  # a single one has nothing to add up
         spatial = [task for line in lines for task in line.tasks]
         lines.append(TableLine(OVERALL, None, spatial))
     if text_tasks:

@@ -1,6 +1,6 @@
-"""Tables over graded answers that other programs store: Inspect and lm-evaluation-harness.
+"""Score tables from graded answers stored by other programs. Inspect and lm-evaluation-harness.
 
-Their figures are those of `score_table`, which needs only a few facts of each answer.
+Figures are computed by `score_table`, which needs only a few facts about each answer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,16 +12,16 @@ from scbench.grading.score_tables import score_table
 
 
 class StoredAnswer(NamedTuple):
-    """The facts that count of an answer.
+    """The relevant facts of an answer.
 
     Attributes:
         id: of its instance.
-        sample: which of several tries at it, from 0.
+        sample: number of the sample, from 0.
         task: of the instance.
         bucket: of the task.
         status: see `scbench.base.model.Status`.
         floor: of the instance; None if it is not known.
-        scores: of the answer; none if it has no score.
+        scores: scores of the answer; empty without a score.
     """
 
     id: str
@@ -36,11 +36,12 @@ class StoredAnswer(NamedTuple):
 def bucket_lines(
     answers: Iterable[StoredAnswer], weights: Mapping[str, float] | None
 ) -> dict[str, dict[str, Any]]:
-    """Return the rows of the table by bucket over the answers of a run, by the name of the bucket.
+    """Return the rows of the table by bucket over the answers of a run, by bucket name.
 
     Args:
-        answers: of one run; those without a score are left out.
-        weights: of tasks, in the release; where they are not named they follow from the floors.
+        answers: answers of one run; those without a score are left out.
+        weights: weights of tasks in the release; missing ones are computed from the
+            floors.
     """
     rows: list[dict[str, Any]] = []
     for answer in answers:
@@ -61,7 +62,7 @@ def bucket_lines(
     frame = pl.DataFrame(
         rows, schema_overrides={"score": pl.Float64(), "floor": pl.Float64()}
     )
-    # Tables group rows by columns that are the same in all of them here.
+    # Tables group rows by columns that are constant here.
     run = frame.with_columns(
         model=pl.lit("model"),
         setting=pl.lit(None, pl.String),

@@ -28,7 +28,7 @@ from scbench.grading.score_tables import Condensed, metadata_by_run, outside_rel
 from scbench.machine.tables import scan_parquet
 from scbench.release.load import Release
 
-# Columns that a tally reads of every row.
+# Columns that a tally reads from every row.
 _NEEDED = (
     "id",
     "task",
@@ -45,18 +45,18 @@ _NEEDED = (
     "instance_hash",
     "run_metadata",
 )
-# Rows that are in memory.
+# Maximum number of rows in memory.
 _ROWS = 65_536
 _TABLES: tuple[Literal["bucket"], Literal["task"]] = ("bucket", "task")
-# Reasons of grader errors that a summary lists.
+# Maximum number of reasons for grader errors in a summary.
 _FAILURES = 20
-# Parts of a message that differ between calls that failed for one reason: ids with the prefix of a
-# provider, UUIDs and other hexadecimal ids, counts of tokens.
+# Parts of a message that vary between calls that failed for the same reason: provider
+# ids, UUIDs and other hexadecimal ids, and token counts.
 _PREFIXED_ID = r"\b(?:req|resp|msg|chatcmpl)[-_][\w-]+"
 _HEXADECIMAL_ID = r"\b[0-9a-f]{8}[0-9a-f-]*\b"
 _COUNT_OF_TOKENS = r"\b\d[\d,]{3,}\b"
 _CALL_IDS = f"{_PREFIXED_ID}|{_HEXADECIMAL_ID}|{_COUNT_OF_TOKENS}"
-# Trials in a loop with these stopped without an answer.
+# Statuses of loop trials that stopped without an answer.
 _CUT = [status.value for status in (Status.REFUSED, Status.TRUNCATED, Status.UNPARSED)]
 
 
@@ -85,9 +85,9 @@ def remarks(
     Args:
         release: the release that was graded against.
         tasks: graded tasks.
-        withdrawn: a part of the summary.
-        fingerprints: of the machines that graded, by task.
-        runs: a part of the summary.
+        withdrawn: the summary's entry.
+        fingerprints: fingerprints of the grading machines, by task.
+        runs: the summary's entry.
     """
     differences = grader_differences(release, tasks)
     if differences:
@@ -147,8 +147,9 @@ def loop_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not looped:
         return
     yield (
-        f"Setting {', '.join(looped)}: these answers come from a loop, so do not compare "
-        "them with answers without one. `scbench samples` shows their scores by turn."
+        f"Setting {', '.join(looped)}: these answers come from a loop, so do not "
+        "compare them with answers given without a loop. `scbench samples` shows "
+        "their scores by turn."
     )
     for run in runs:
         cut = run.get("cut")
@@ -170,12 +171,12 @@ class Tally:
         unscored: rows without a score.
         tables: score tables by bucket and by task.
         outside: rows of each task that the release does not contain.
-        grader_errors: rows that a grader failed on.
-        failed: of these, by reason, line and id of the first, and their number.
+        grader_errors: number of rows on which a grader failed.
+        failed: for each reason, the first row's line and id, and the number of rows.
         not_run: task, reason and number of answers that this installation cannot grade.
         calls: status, reason (without ids) and number of calls that failed.
         tasks: tasks that have rows.
-        fingerprints: of the machines that graded, by task.
+        fingerprints: fingerprints of the grading machines, by task.
         runs: each run with the metadata in its lines.
     """
 
@@ -215,7 +216,7 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
         tasks.update(part["task"].unique())
         outside.update(dict(outside_release(part).iter_rows()))
         condensed.add(part)
-        # Few lines differ in it: what is in memory stays small.
+        # It has few distinct values, so memory use stays small.
         metadata = [pl.concat([*metadata, part.select(*RUN, "run_metadata")]).unique()]
     # Tables without rows need the columns of results.
     if not rows:
@@ -236,7 +237,7 @@ def tally(path: Path, weights: Mapping[str, float] | None = None) -> Tally:
 
 
 def grader_failures(results: pl.LazyFrame) -> list[dict[str, Any]]:
-    """Return reason, first line and id, and number of rows that a grader failed on."""
+    """Return reason, first line and id, and number of rows for each grader failure."""
     failed = results.filter(pl.col("status") == Status.GRADER_ERROR.value)
     by_reason = failed.group_by("reason", maintain_order=True).agg(
         pl.first("line", "id"), rows=pl.len()
@@ -271,7 +272,7 @@ def failed_calls(results: pl.LazyFrame) -> list[tuple[str, str, int]]:
 
 
 def trials_by_run(results: pl.LazyFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return, of each run in a loop, the number of trials, and of those cut, by status."""
+    """Return the number of trials of each loop run, and of trials cut short, by status."""
     trials = (
         results.filter(pl.col("setting").is_in(LOOP_SETTINGS))
         .group_by(*RUN, "status")
@@ -323,13 +324,13 @@ class RunFacts:
     """The facts of a run before its rows are counted.
 
     Attributes:
-        options: what was graded, and how.
+        options: options of the run.
         tasks: graded tasks.
         digest: SHA-256 of the whole file, unpacked.
         started: monotonic time.
         resumed: lines taken over from an interrupted run.
-        incidents: sentences about workers that failed.
-        protections: around child programs, if there were any; None for this machine's.
+        incidents: messages about workers that failed.
+        protections: protections around child programs, if any; None for this machine's.
     """
 
     options: Options
@@ -352,9 +353,9 @@ class RunReport:
         problem_counts: number of all problems, by code.
         incidents: sentences about workers that failed.
         resumed: lines taken over from an interrupted run.
-        left_alone: lines of tasks that were not chosen.
-        remarks: sentences without which the tables could be misread.
-        warnings: about input that was read, but is probably not as intended.
+        left_alone: lines of tasks that were not selected.
+        remarks: sentences that prevent misreading the tables.
+        warnings: warnings about input that is probably not as intended.
         summary: the content of ``summary.json``.
     """
 
@@ -378,7 +379,7 @@ class RunReport:
 
     @cached_property
     def results(self) -> pl.DataFrame:
-        """All rows, read from the file on first use: a large run has gigabytes of them."""
+        """All rows, read from the file on first use, because large runs have gigabytes."""
         return scan_parquet(self.path).collect()
 
     @property
@@ -465,7 +466,7 @@ def withdrawn_instances(release: Release, tasks: Sequence[Task]) -> dict[str, An
 
 
 def protections_of(facts: RunFacts, present: frozenset[str]) -> list[str]:
-    """Return the protections around child programs; nothing if there were no children."""
+    """Return the protections around child programs; empty without child programs."""
     if not any(task.isolated and task.id in present for task in facts.tasks):
         return []
     if facts.protections is not None:

@@ -7,8 +7,8 @@
         "scbench.integrations.gymnasium:scbench/Spatial-v0", instances=[*instances], setting="probe"
     )
 
-An observation is the text that the model is shown, an action its reply, verbatim. Source: gymnasium
-1.4 ``core.Env``.
+An observation is the text shown to the model; an action is its verbatim reply. Source:
+gymnasium 1.4 ``core.Env``.
 """
 
 from collections.abc import Iterable
@@ -39,12 +39,12 @@ _REPLIES = (
     '{"query": 1}',
     '{"answer": "yes"}',
 )
-# Numbers of episodes are below this.
+# Episode numbers are below this.
 _MAX_EPISODES = 2**62
 
 
 class Words(Space[str]):
-    """Any text that is not too long to be read; a sample is one of a few simple replies."""
+    """Any text up to the length limit; samples are simple replies."""
 
     def __init__(self) -> None:
         super().__init__(dtype=str)
@@ -71,14 +71,14 @@ class SpatialEnv(gymnasium.Env[str, str]):
     an answer cannot be graded here, which ends the trial as truncated; ``info["status"]`` says so.
 
     Args:
-        instances: instances to draw from, by the seed; a stream gives the next one after a reset
-            without a seed, if there never was one.
+        instances: instances to draw from by seed. If no reset had a seed, a stream
+            gives the next instance.
         setup: the setup of the trial; by default three answers.
         reward: "score", in [0, 1]; "normalized", where 0 is the score that guesses reach by then
             and 1 a perfect score; or "improvement", the score minus that of the previous answer,
             which adds up to the score of the last answer.
         run: see `Environment`.
-        promised: fields of a setup, instead of one.
+        promised: fields of a setup, as an alternative to `setup`.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin a trial: of ``options["instance"]``, or of one that the seed draws."""
+        """Start a trial of ``options["instance"]``, or of an instance drawn by the seed."""
         super().reset(seed=seed)
         if seed is not None:
             self._seeded = True
@@ -135,7 +135,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
         """Take the model's reply."""
         step = self.trial.step(action)
         unjudged = step.reward is None
-        # Gymnasium's type has no None, which says here that there is no score.
+        # Gymnasium's type excludes None, which means here that there is no score.
         reward: Any = None if unjudged else self._reward_of(step)
         terminated = step.done and not unjudged
         return step.observation, reward, terminated, unjudged, {**step.info}
@@ -151,7 +151,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
         if self._reward == "normalized":
             task = get_task(self.instance.task)
             floor = _floor(task.id, self.instance.all_params)
-            # Only in setting retry a guess may be given more than once.
+            # Only setting retry allows repeated guesses.
             answers = step.info["turn"] if self.trial.setup.setting == "retry" else 1
             floor = floor_after(task.bucket, floor, answers)
             return 0.0 if floor >= 1 else normalized(score, floor)

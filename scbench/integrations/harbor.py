@@ -1,4 +1,4 @@
-"""Tasks for Harbor: a folder for each instance, for agents with tools, and the verifier in it.
+"""Tasks for Harbor: a folder with prompt and verifier for each instance, for agents with tools.
 
 The agent works in a container, gets the same instructions as every prompt, and writes
 ``answer.json``. The verifier has a separate container, which the agent cannot read and which
@@ -88,7 +88,7 @@ def write_tasks(
         wheels: files that the images of verifiers install, see `install_line`.
 
     Raises:
-        PredictionsError: a folder or the manifest is there already.
+        PredictionsError: a folder or the manifest already exists.
     """
     manifest = folder / DATASET
     if manifest.exists():
@@ -125,8 +125,9 @@ def install_line(wheels: Sequence[Path]) -> str:
     """Return the line of a verifier's Dockerfile that installs scbench.
 
     Args:
-        wheels: none to install from a package index. With the wheel of scbench alone, its
-            dependencies come from the index; with more wheels, everything comes from them.
+        wheels: wheels to install; empty to install from a package index. With the wheel
+            of scbench alone, its dependencies come from the index; with more wheels,
+            everything comes from them.
 
     Raises:
         PredictionsError: the wheel of this version of scbench is not among them.

@@ -5,9 +5,9 @@
     uvicorn --factory scbench.integrations.openenv:app
 
 A session plays trials one after the other, as `scbench.loop.Environment` does; a split is a config
-of the release, and a task of it an instance. Over HTTP each request is a session of its own, so
-``/reset`` shows a prompt and ``/step`` is refused with a sentence that says so. Source: openenv
-0.10 ``core/env_server``.
+of the release, and a task of it an instance. Over HTTP each request is a separate
+session, so ``/reset`` shows a prompt and ``/step`` is refused with an explanation.
+Source: openenv 0.10 ``core/env_server``.
 """
 
 from functools import lru_cache, partial
@@ -35,7 +35,7 @@ SPLITS = ("default", TERSE, LADDER)
 # Statuses of HTTP.
 _BAD_REQUEST = 400
 _CONFLICT = 409
-# Seconds after which an idle session ends, so that its place is free again.
+# Seconds after which an idle session ends to free its place.
 IDLE_SECONDS = 3600.0
 # Errors of wrong arguments: our own, and those of values of another type.
 _WRONG_ARGUMENTS = (ScbenchError, IndexError, TypeError, ValueError)
@@ -89,7 +89,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         self._state = TrialState()
 
     def _instances(self, split: str) -> list[Instance]:
-        # Requests may have any value here, also one that has no hash, so a list is searched.
+        # Requests may contain any value, even an unhashable one, so a list is searched.
         if split not in list(SPLITS):
             raise PredictionsError(
                 f"no split {split!r}; the splits are {', '.join(SPLITS)}"
@@ -107,7 +107,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         id: str | None = None,
         **_: Any,
     ) -> Shown:
-        """Begin with an id's instance, or one of a split: at a place, or counted by the seed."""
+        """Start a trial of the instance with an id, or of a split's instance by index or seed."""
         if id is not None:
             instance = instance_of(str(id), self._release)
         else:
@@ -158,7 +158,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
 
     @override
     def get_metadata(self) -> EnvironmentMetadata:
-        """Return what a hub shows of the environment."""
+        """Return the metadata that a hub shows."""
         return EnvironmentMetadata(
             name="scbench",
             description=(
@@ -179,7 +179,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
     def get_task(self, split: str, index: int) -> dict[str, Any]:
         """Return the id, task, bucket and difficulty of an instance."""
         if index < 0:
-            # Python counts from the end; OpenEnv makes an answer of this error.
+            # Python would count from the end; OpenEnv turns this error into a response.
             raise IndexError(index)
         row = self._instances(split)[index]
         fields = row.model_dump(include={"id", "task", "bucket", "difficulty"})
@@ -200,7 +200,7 @@ class SpatialClient(EnvClient[Reply, Shown, TrialState]):
 
     @override
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[Shown]:
-        # The server sends these three next to the observation.
+        # The server sends these three separately from the observation.
         outer = {
             name: payload[name]
             for name in ("done", "reward", "metadata")
@@ -251,6 +251,6 @@ def app(
 
 
 async def as_response(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001
-    """Return a mistake in a request as a client can read it."""
+    """Return an error in a request as a response for the client."""
     status = _CONFLICT if isinstance(error, NoTrialError) else _BAD_REQUEST
     return JSONResponse({"detail": str(error)}, status)

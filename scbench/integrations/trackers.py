@@ -17,13 +17,13 @@ from scbench.grading.means import RUN
 from scbench.grading.score_tables import OVERALL
 
 Tracker = Literal["wandb", "mlflow"]
-# Score tables by the column that their rows are about.
+# Score tables by the column that identifies their rows.
 Tables = Mapping[Literal["bucket", "task"], pl.DataFrame]
 
 PROJECT = "scbench"
 # Characters of a tracker's error that are printed.
 _MAX_ERROR = 300
-# MLflow asks a server that does not answer for minutes by default.
+# By default, MLflow retries an unresponsive server for minutes.
 _MLFLOW_PATIENCE = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
@@ -32,11 +32,11 @@ _METRICS = ("normalized", "mean", "coverage", "readable", "output_tokens", "cost
 
 
 class TrackedRun(NamedTuple):
-    """A run as trackers take it.
+    """A run in the form for trackers.
 
     Attributes:
         name: model, setting and so on, separated by spaces.
-        config: the same with names, and what is the same for all runs.
+        config: the same as key-value pairs, and values common to all runs.
         metrics: means of the buckets by name.
         tables: rows of this run.
     """
@@ -48,7 +48,7 @@ class TrackedRun(NamedTuple):
 
 
 def check_tracker(tracker: Tracker) -> None:
-    """Check that a tracker can take results, as far as that can be known before there are any.
+    """Check that a tracker can probably receive results.
 
     Raises:
         ModuleNotFoundError: the library is not installed.
@@ -87,7 +87,7 @@ def check_mlflow() -> None:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's words, or its class if it has none."""
+    """Return the first line of an error's message, or its class if the message is empty."""
     lines = str(error).strip().splitlines()
     return lines[0][:_MAX_ERROR] if lines else type(error).__name__
 
@@ -98,7 +98,7 @@ def log_results(
     """Log the score tables of a file, run by run.
 
     Args:
-        tracker: whose library writes it.
+        tracker: the tracker to use.
         tables: the score tables.
         config: values that are the same for all runs, such as the release.
         files: artifacts; those that do not exist are left out.

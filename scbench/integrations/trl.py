@@ -11,7 +11,7 @@
         ...
     )
 
-Source: trl 1.16 ``trainer/grpo_trainer.py``. Nothing of it is imported.
+Source: trl 1.16 ``trainer/grpo_trainer.py``. TRL is not imported.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class TrialEnvironment:
         release: str | None = None,
         **columns: object,  # noqa: ARG002  (other columns of the data set)
     ) -> str:
-        """Begin with the instance of a row; return the rules, which follow its prompt."""
+        """Start with the instance of a row; return the rules, which follow its prompt."""
         row = unpacked(instance) if instance else instance_of(str(id), release)
         self._reward = 0.0
         rules = self._trial.reset(row).removeprefix(row.prompt)
@@ -56,7 +56,7 @@ class TrialEnvironment:
             The next observation.
         """
         step = self._trial.step(text)
-        # A reply without an answer keeps the score of the answer before.
+        # A reply without an answer keeps the previous answer's score.
         if step.reward is None or step.info.get("score") is not None:
             self._reward = step.reward
         return step.observation
@@ -84,7 +84,7 @@ def scbench_score(
     log_metric: Callable[[str, float], object] | None = None,
     **columns: object,  # noqa: ARG001  (trainers pass every column)
 ) -> list[float | None]:
-    """Score completions, or take the scores of environments, and report them by instance."""
+    """Score completions, or use the environments' scores, and report them by instance."""
     rewards: list[float | None]
     if environments is None:
         scores = for_trl(prompts, completions, instance=instance, log_metric=log_metric)

@@ -1,4 +1,4 @@
-"""A taskset of verifiers: the release, its ladder and fresh instances, to evaluate and to train.
+"""A verifiers taskset: the release, its ladder and new instances, for evaluation and training.
 
 verifiers 0.4 loads environments by the name of a top-level package. ``scbench_env`` is that
 package: the folder that ``scbench export verifiers`` prints, which can be installed and pushed to
@@ -37,13 +37,13 @@ from scbench.reward import instance_of, outcome, packed, unpacked
 
 __all__ = ["SpatialEnv", "SpatialHarness", "SpatialTaskset"]
 
-# For steps of trials, most of which wait for a process. Rewards use another pool, so that they do
-# not wait behind them.
+# For steps of trials, most of which wait for a process. Rewards use another pool, so
+# that they do not wait behind them.
 _STEPS = ThreadPoolExecutor(64, "scbench steps")
 
 
 def _check_openai() -> None:
-    """Refuse to start where the extras ``inspect`` and ``verifiers`` were installed together."""
+    """Refuse to start if the extras ``inspect`` and ``verifiers`` are both installed."""
     try:
         installed = version("openai")
     except PackageNotFoundError:
@@ -65,7 +65,7 @@ from verifiers.v1.utils.loaders import harness_class  # noqa: E402
 
 
 class SpatialData(vf.TaskData):
-    """The data of a rollout: fresh instances whole, those of a release by their id."""
+    """The data of a rollout: complete new instances, or ids of a release's instances."""
 
     bucket: str
     task_id: str
@@ -88,7 +88,8 @@ class SpatialTask(vf.Task[SpatialData]):
         """Return the score, in [0, 1].
 
         Raises:
-            RuntimeError: the reply cannot be graded, and is not a zero: the rollout is an error.
+            RuntimeError: the reply cannot be graded, so the rollout is an error instead
+                of a 0.
         """
         finish = trace.calls[-1].finish_reason if trace.calls else None
         wire = None
@@ -237,7 +238,7 @@ def frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
 
 
 def prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
-    """Return the prompt as verifiers takes it: a text, or a message with pictures."""
+    """Return the prompt in verifiers' form: a text, or a message with pictures."""
     if not instance.images:
         return instance.prompt
     text = vf.TextContentPart(text=instance.prompt)
@@ -249,7 +250,7 @@ def prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
 
 
 class SpatialHarness(vf.Harness[vf.HarnessConfig]):
-    """Calls to the model without tools: one, or those of a trial in a loop. The default.
+    """Calls to the model without tools: a single one, or the calls of a loop trial. The default.
 
     The harness ``null`` of verifiers does the same in a program that uv installs for it first.
     """
@@ -290,7 +291,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     return vf.ProgramResult(exit_code=1, stdout="", stderr=message)
                 choice = answer.json()["choices"][0]
                 text, state = chat_outcome(choice["message"], choice["finish_reason"])
-                # A reply of the filter's is no step of the model's.
+                # A filter's reply is not a step of the model.
                 if trial is None or state.status is Status.BLOCKED:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
                 text = text or ""

@@ -1,1 +1,1 @@
-"""Submissions to the leaderboard: checked, graded again, and shown on a board."""
+"""Leaderboard submissions: validation, grading, and the board."""

@@ -11,9 +11,9 @@ from scbench.leaderboard.submission import Submission
 from scbench.leaderboard.submission_files import ABOUT
 from scbench.machine.files import write_whole
 
-# Defaults that are not written.
+# Defaults that are left out of the file.
 _DEFAULTS: Mapping[str, Any] = {"tools": [], "links": {}, "tasks": "spatial"}
-# YAML reads these words as null or truth values unless they are in quotes.
+# YAML reads these words as null or booleans unless they are quoted.
 _RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
@@ -26,7 +26,7 @@ def write_about(folder: Path, about: Submission) -> Path:
     path = folder / ABOUT
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # A broken link does not exist, but would be replaced.
+        # A broken link counts as missing, but would be replaced.
         if path.exists() or path.is_symlink():
             raise ResultsError(f"{path} exists already; edit it or remove it first")
         write_whole(path, lambda part: part.write_text(about_text(about), "utf-8"))

@@ -1,20 +1,20 @@
-"""Answers of two models that are byte-identical more often than by chance.
+"""Byte-identical answers of two models, if there are more than by chance.
 
 If a question has one correct answer, all correct answers to it are equal, and so are easy mistakes.
-The evidence is in long answers where many others are possible: two models do not choose the same
-one, down to the last digit and the order of its parts, by chance.
+Long answers are evidence where many answers are possible: two models do not choose the
+same one, down to the last digit and the order of its parts, by chance.
 
-An answer of a pair is *long* if it has 64 bytes after deflating, *short* otherwise. Answers that
-are stored with the release (references and counter-references) count as neither, because a
-separate rule covers them, see `scbench.leaderboard.copied_answers`. A pair is reported if
+An answer is *long* if it has at least 64 bytes after deflating, *short* otherwise.
+Answers stored with the release (references and counter-references) are not counted:
+`scbench.leaderboard.copied_answers` covers them. A pair is reported if
 
-- at least `LEAST_LONG` long answers are the same, and they are `LONG_SHARE` of the instances to
-  which both gave long answers; or
-- at least `LEAST_SHORT` short answers are the same, and they are `SHORT_SHARE` of the instances to
-  which both gave short answers.
+- at least `LEAST_LONG` long answers are the same, and they make up at least
+`LONG_SHARE` of the instances to which both gave long answers; or
+- at least `LEAST_SHORT` short answers are the same, and they make up at least
+`SHORT_SHARE` of the instances to which both gave short answers.
 
-This is no proof, so it is a warning with the numbers and shares. All submissions are compared with
-each other, even two of the same model.
+This is not proof, so it gives a warning with the numbers and shares. All submissions
+are compared with each other, even two of the same model.
 """
 
 import hashlib
@@ -44,7 +44,8 @@ from scbench.release.load import Release
 LEAST_LONG, LONG_SHARE = 5, 0.10
 LEAST_SHORT, SHORT_SHARE = 20, 0.90
 
-# By instance, the hashes of a model's answers (of all samples), and whether each is long.
+# For each instance, the hashes of a model's answers (all samples), and whether each is
+# long.
 Answers = Mapping[str, Mapping[str, bool]]
 
 
@@ -65,17 +66,17 @@ class AnswerOverlap(NamedTuple):
 
     @property
     def suspicious(self) -> bool:
-        """Whether the overlap is larger than by chance."""
+        """Whether the overlap is too large for chance."""
         least_long = max(LEAST_LONG, LONG_SHARE * self.both_long)
         least_short = max(LEAST_SHORT, SHORT_SHARE * self.both_short)
         return self.same_long >= least_long or self.same_short >= least_short
 
 
 def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
-    """Return the findings about a submission that has no problems and the others in a folder.
+    """Return the findings from comparing a valid submission with the others in a folder.
 
-    Answers are compared with those of everyone who answers the same release, whatever name they
-    give. A correction replaces the folder of a submission, which is not compared with itself.
+    Answers are compared with all submissions to the same release, including those of
+    the same model. A submission is not compared with the folder that it corrects.
     """
     mine, release, predictions = done.about, done.release, done.opened.predictions
     if release is None or mine is None or predictions is None:
@@ -88,7 +89,7 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
         if path.resolve() == done.opened.path.resolve() or path.is_symlink():
             continue
         with open_submission(path) as opened:
-            # A peer of another release is compared by its names only.
+            # Only the names are compared with submissions to other releases.
             about = read_about(opened, lambda _: release).about
             if about is None:
                 continue
@@ -107,7 +108,7 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
 
 @lru_cache(maxsize=4)
 def stored_answers(release: Release) -> frozenset[Pair]:
-    """Return instance and hash of every answer that is stored with a release."""
+    """Return the instance and hash of every answer stored with a release."""
     return frozenset((ref.id, sha256(ref.answer)) for ref in release.references())
 
 
@@ -118,7 +119,7 @@ def read_answers(path: Path, release: Release) -> list[Pair]:
     tasks = {task.id: task for task in choose_tasks(release, None)}
     instances = release.instances(release.manifest.default_tasks)
     coverage = Coverage(known_ids(instances, tasks))
-    # The file may be one that was never validated.
+    # The file may never have been validated.
     limit = len(instances) * MOST_ATTEMPTS
     pairs: list[Pair] = []
     for admission, line in islice(coverage.read(str(path), hashlib.sha256()), limit):
@@ -140,7 +141,7 @@ def answers_of(pairs: Iterable[Pair], stored: frozenset[Pair]) -> Answers:
 
 def compare(first: Answers, second: Answers) -> AnswerOverlap:
     """Return the overlap of two models' answers."""
-    # By length, so that a long answer is never the same as a short one.
+    # Grouped by length, because a long answer never equals a short one.
     same = Counter[bool]()
     both = Counter[bool]()
     for row_id in first.keys() & second.keys():
@@ -158,8 +159,8 @@ def overlap_warning(
     """Yield a warning if the answers of two submissions are suspiciously similar.
 
     Args:
-        mine: those of the submission that the warning is about.
-        theirs: those of the submission that it is compared with.
+        mine: answers of the submission that the warning is about.
+        theirs: answers of the submission that it is compared with.
         where: the path of the latter.
         file: name of the predictions' file.
     """

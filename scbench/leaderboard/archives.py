@@ -34,15 +34,15 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 _MOST_ENTRIES = 100
 # A tar file may contain the predictions and all other files.
 _MOST_TAR = 2 * MOST_PACKED
-# Deflate cannot pack better than about 1030 to 1: a higher ratio means a forged directory.
+# Deflate compresses at most about 1030 to 1: a higher ratio means a forged directory.
 _MOST_RATIO = 1100
-# Text of predictions packs by 5 to 50 to 1.
+# Predictions compress by 5 to 50 to 1.
 _SUSPICIOUS_RATIO = 200
-# Ratios of smaller entries, in bytes, say nothing.
+# Ratios of entries with fewer bytes are not checked.
 _LEAST_SIZE = 1000
 _CHUNK = 2**20
 
-# The libraries raise all of these for damaged archives.
+# Errors that the libraries raise for damaged archives.
 _BROKEN = (
     OSError,
     EOFError,
@@ -73,9 +73,9 @@ class Entry(NamedTuple):
     Attributes:
         name: as it is in the archive.
         kind: "file", "folder", or another kind.
-        size: bytes that it claims to have.
+        size: bytes claimed.
         open: opens its content.
-        packed_size: bytes that it claims to take in the archive, where the format says so.
+        packed_size: compressed bytes claimed, if the format has this field.
         encrypted: whether a password is needed.
     """
 
@@ -108,7 +108,7 @@ def open_archive(path: Path, scratch: Path) -> Opened:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
                 return copy_files(path, list(zip_entries(archive)), scratch)
-        # Unpacked first, because a compressed tar file cannot be read out of order.
+        # Decompressed first, because a compressed tar file cannot be read out of order.
         plain = scratch / "content.tar"
         with open_predictions(str(path)) as stream:
             write_at_most(_MOST_TAR, stream, plain, "the unpacked archive")
@@ -139,7 +139,7 @@ def zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
         if stat.S_IFMT(mode):
             kind = kind_of(mode)
         elif info.orig_filename.endswith("/"):
-            # Programs without modes mark folders by their names.
+            # Programs that do not set modes mark folders by name.
             kind = "folder"
         yield Entry(
             info.orig_filename,
@@ -152,7 +152,7 @@ def zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
 
 
 class FrugalFile(io.BufferedReader):
-    """A file that refuses large reads, because headers of tar files claim any size."""
+    """A file that refuses large reads, because headers of tar files may claim any size."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(io.FileIO(file.fileno(), closefd=False))
@@ -189,7 +189,7 @@ def open_member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     """Open the content of a tar file's entry.
 
     Raises:
-        ValueError: it has none.
+        ValueError: it has no content.
     """
     file = tar.extractfile(member)
     if file is None:
@@ -223,7 +223,8 @@ def copy_files(path: Path, entries: Sequence[Entry], scratch: Path) -> Opened:
         return Opened(path, findings=findings)
     files = {}
     for name, entry in by_name:
-        # Every name is one of the few that were just allowed, so the copy stays in the folder.
+        # All names were checked against the permitted ones, so the copy stays in the
+        # folder.
         files[name] = scratch / name
         with entry.open() as source:
             write_at_most(MOST_BYTES_OF[name], source, files[name], name)
@@ -231,7 +232,7 @@ def copy_files(path: Path, entries: Sequence[Entry], scratch: Path) -> Opened:
 
 
 def forgery_in(entry: Entry) -> Finding | None:
-    """Return the reason why an entry cannot be of an honest archive, None if there is none."""
+    """Return the reason to reject an entry; None if it is valid."""
     name, label = entry.name, entry.label
     parts = name.rstrip("/").split("/")
     if (
@@ -255,7 +256,7 @@ def forgery_in(entry: Entry) -> Finding | None:
 
 
 def repeated_names(entries: Iterable[Entry]) -> Iterator[Finding]:
-    """Yield a finding for each name that occurs again, on systems that ignore case."""
+    """Yield a finding for each duplicate name, ignoring case."""
     earlier_names: set[str] = set()
     for entry in entries:
         name = entry.name.rstrip("/").casefold()
@@ -265,9 +266,9 @@ def repeated_names(entries: Iterable[Entry]) -> Iterator[Finding]:
 
 
 def without_top_folder(entries: Sequence[Entry]) -> list[tuple[str, Entry]]:
-    """Return entries with their names inside the folder that all of them are in, if there is one.
+    """Return entries with their common top folder, if any, removed from their names.
 
-    The entry of that folder itself is left out.
+    The entry of that folder is left out.
     """
     tops = {entry.name.partition("/")[0] for entry in entries}
     files = [entry for entry in entries if entry.kind == "file"]
@@ -283,7 +284,7 @@ def without_top_folder(entries: Sequence[Entry]) -> list[tuple[str, Entry]]:
 
 
 def write_at_most(limit: int, source: IO[bytes], path: Path, label: str) -> None:
-    """Copy a stream to a file, whatever size it claimed to have.
+    """Copy a stream to a file, regardless of the size it claims.
 
     Raises:
         TooLargeError: it has more bytes than the limit.

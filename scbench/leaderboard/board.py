@@ -1,7 +1,7 @@
-"""The board: scores with intervals, ranks and levels, by release, grader versions and setting.
+"""The board: scores with intervals, ranks and levels, by release, graders and setting.
 
-A board is of one release and of one version of each grader; scores of two are never in one table,
-because they cannot be compared. Each setting has separate ranks.
+A board covers one release and one version of each grader. Scores of different boards
+cannot be compared, so they are never in one table. Each setting has separate ranks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,9 +37,9 @@ Key = tuple[str, ...]
 Level = dict[str, Any]
 # By task, by bucket, and overall.
 Levels = dict[str, Level]
-# A part of a board that is being made, such as a row.
+# A mutable part of a board, such as a row.
 Row = dict[str, Any]
-# A part of a board that is read.
+# A read-only part of a board.
 Record = Mapping[str, Any]
 
 
@@ -88,7 +88,7 @@ def board_rows(boards: Iterable[Record]) -> Iterator[tuple[Record, str, Row]]:
 def finding_records(
     findings_of: Mapping[str, Sequence[Finding]], key: str
 ) -> list[Row]:
-    """Return the findings about submissions, by name, below a key of each record."""
+    """Return the records of findings about submissions, by submission."""
     records = []
     for name, findings in sorted(findings_of.items()):
         rows = [as_record(finding, name) for finding in findings]
@@ -114,7 +114,7 @@ def board_of(entries: Sequence[BoardEntry], levels: Mapping[str, Levels]) -> Row
     for record in records.values():
         sizes[record.bucket] = sizes.get(record.bucket, 0) + record.scores
     buckets = {OVERALL: sum(sizes.values())}
-    # Over a single bucket, "overall" is that bucket.
+    # With a single bucket, "overall" equals that bucket.
     if len(sizes) > 1:
         buckets |= sizes
     return {
@@ -131,7 +131,7 @@ def board_of(entries: Sequence[BoardEntry], levels: Mapping[str, Levels]) -> Row
 
 
 def fingerprints_of(entries: Iterable[BoardEntry]) -> dict[str, dict[str, list[str]]]:
-    """Return, by task, the submissions of each fingerprint, of tasks with more than one."""
+    """Return the submissions of each fingerprint, for tasks with several fingerprints."""
     by_task: dict[str, dict[str, list[str]]] = {}
     for entry in sorted(entries, key=lambda entry: entry.name):
         for task, fingerprints in entry.receipt.fingerprints.items():
@@ -169,14 +169,15 @@ def table_rows(
 
 
 def entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
-    """Return the scores of entries; the runs of the matrix are the entries in their order.
+    """Return the scores of entries as a matrix with one run for each entry, in order.
 
     Raises:
         ValueError: the entries have results of different rows.
     """
     runs: list[pl.DataFrame] = []
     for i, entry in enumerate(entries):
-        # Names in the predictions may repeat, and sort differently; numbers do not.
+        # Model names in predictions may repeat and sort differently, so numbers are
+        # used.
         run = entry.results.with_columns(
             model=pl.lit(f"{i:09d}"),
             setting=pl.lit(None, pl.String),
@@ -194,7 +195,7 @@ def answer_rows(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def ranks_of(blocks: Sequence[Block], ranked: Truths) -> dict[int, Rank]:
-    """Return the ranks of the entries that have one, by the number of the entry.
+    """Return the ranks of ranked entries, by position of the entry.
 
     Args:
         blocks: scores of the tasks.
@@ -205,7 +206,8 @@ def ranks_of(blocks: Sequence[Block], ranked: Truths) -> dict[int, Rank]:
     parts = []
     names: list[str] = []
     for block in blocks:
-        # Each answer's share of the normalized score; those without room have none.
+        # Each answer's share of the normalized score; answers without room above the
+        # floor have none.
         shares = (
             block.u
             * block.weights()
@@ -224,13 +226,13 @@ def rank_columns(place: Rank | None) -> dict[str, int | None]:
 
 
 def score_columns(score: Score, means: Means, entry: int) -> dict[str, Any]:
-    """Return the columns of an entry's score; the mean is that of the receipt."""
+    """Return the columns of an entry's score; the mean comes from the receipt."""
     cells = means.cells(entry)
     return score.model_dump() | {name: cells[name] for name in MEANS if name != "mean"}
 
 
 def entry_row(entry: BoardEntry) -> Row:
-    """Return the row of an entry, with scores to be filled in."""
+    """Return the row of an entry without its scores, which are filled in later."""
     about, receipt, copied = entry.about, entry.receipt, entry.copied
     return {
         "submission": entry.name,
@@ -270,9 +272,9 @@ def sort_key(row: Row, tasks_of: str) -> tuple[Any, ...]:
 
 
 def levels_of(entries: Sequence[BoardEntry]) -> dict[str, Levels]:
-    """Return the levels of those on the ladder, by submission.
+    """Return the levels of ladder submissions, by submission.
 
-    A submission to another board has the overall level of the same model.
+    A submission to another board gets the overall level of the same model.
     """
     levels_by_name = {}
     overall_levels = {}
@@ -312,13 +314,13 @@ def ladder_levels(entry: BoardEntry) -> Levels:
     for row in rows:
         bucket, task = row.pop("bucket"), row.pop("task")
         levels[task or bucket] = row
-    # Over a single bucket, the last row is that bucket, and "overall", too.
+    # With a single bucket, the last row is that bucket and also "overall".
     levels.setdefault(OVERALL, rows[-1])
     return levels
 
 
 def height(level: Level) -> float:
-    """Return a number to sort levels by; those beyond the ladder are infinite."""
+    """Return a sort key for levels; levels beyond the ladder are infinite."""
     if level["level"] is not None:
         return float(level["level"])
     above = (level["beyond"] or "").startswith("above")
@@ -326,7 +328,7 @@ def height(level: Level) -> float:
 
 
 def history_of(boards: Iterable[Record]) -> list[Row]:
-    """Return each model's overall score in every release that it answered."""
+    """Return each model's overall score in every release with a submission."""
     models: dict[Key, Row] = {}
     for board, setting, row in board_rows(boards):
         head = {name: row[name] for name in ("organisation", "model", "version")}

@@ -23,7 +23,7 @@ _TEXTS = (
     "bucket",
     "task",
 )
-# A row is of a bucket, of a task, or of the bucket "overall".
+# A row is for a bucket, a task, or the bucket "overall".
 SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(_TEXTS, pl.String),
     **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
@@ -31,7 +31,7 @@ SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64),
     "receipt": pl.String,
 }
-# More columns if there is a private ladder, for the rows of "overall".
+# Additional columns of "overall" rows if there is a private ladder.
 PRIVATE: Mapping[str, Any] = dict.fromkeys(
     ("private_normalized", "private_mean", "gap", "gap_low", "gap_high"), pl.Float64
 )
@@ -75,14 +75,14 @@ def flat_rows(board: Record) -> pl.DataFrame:
 
 
 def level_columns(levels: Mapping[str, Record], name: str) -> Row:
-    """Return the columns of the level in a bucket or task, if it has one."""
+    """Return the columns of a bucket's or task's level, if it has one."""
     if name not in levels:
         return {}
     return {key: levels[name][key] for key in LEVELS}
 
 
 def private_columns(entry: Record) -> dict[str, float]:
-    """Return the columns of an entry's private score and of its gap, if it has them."""
+    """Return the columns of an entry's private score and gap, if it has them."""
     if "private" not in entry:
         return {}
     private = entry["private"]

@@ -11,7 +11,7 @@ from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.board import Record
 from scbench.report.charts import ScoreMark, Spec, chart
 
-# Models in the chart of scores: the best ones.
+# Maximum number of models in the chart of scores (the best ones).
 MOST_MODELS = 40
 # Pixels of the chart of amounts, on a wide and on a narrow page.
 WIDE, NARROW = 560, 250
@@ -20,12 +20,12 @@ _HEIGHT = 280
 _LINE = 15.0
 _LETTER = 6.5
 _MOST_LETTERS = 26
-# Amounts beyond this many times the median, or less than its inverse, are drawn at the edge.
+# Amounts above this multiple of the median, or below its inverse, are drawn at the
+# edge.
 _FARTHEST = 100.0
 _TITLES = {"cost": "US dollars per answer", "output_tokens": "output tokens per answer"}
 _FORMS = {"cost": "$~g", "output_tokens": "~s"}
-# Reported amounts beyond these are drawn as if they were these, and large ones are written with an
-# exponent.
+# Reported amounts are clipped to these; large ones are written with an exponent.
 _LEAST, _GREATEST = 1e-6, 1e9
 
 
@@ -63,8 +63,8 @@ def score_marks(rows: Sequence[Record], titles: Mapping[str, str]) -> list[Score
     """Return the marks of the chart of scores.
 
     Args:
-        rows: of one table, in order; those without a rank say so.
-        titles: of the buckets, in order.
+        rows: rows of one table, in order.
+        titles: titles of the buckets, in order.
     """
     shown = rows[:MOST_MODELS]
     marks = []
@@ -97,7 +97,7 @@ def main_amount(rows: Sequence[Record]) -> str:
 
 
 def amount_points(settings: Mapping[str, Sequence[Record]], amount: str) -> list[Point]:
-    """Return the models that report an amount; with several settings, names say "tools"."""
+    """Return the models that report an amount; with several settings, names contain "tools"."""
     dots = []
     for setting, rows in settings.items():
         suffix = ", tools" if setting == "tools" and len(settings) > 1 else ""
@@ -124,7 +124,7 @@ def amount_chart(dots: Sequence[Point], amount: str, width: int = WIDE) -> Spec:
     logs = [
         min(max(math.log10(value), middle - reach), middle + reach) for value in amounts
     ]
-    # Points do not touch the frame, and a single one has a scale, too.
+    # The margin keeps points off the frame and gives a single point a scale.
     room = max(0.08 * (max(logs) - min(logs)), 0.15)
     low, high = min(logs) - room, max(logs) + room
     scale = width / (high - low)
@@ -160,7 +160,7 @@ def amount_chart(dots: Sequence[Point], amount: str, width: int = WIDE) -> Spec:
 
 
 def label_of(name: str, x: float, y: float, width: float, taken: list[Box]) -> str:
-    """Return the label of a point, and note its place; empty where it would cover another."""
+    """Return the label of a point and record its place; empty if it would cover another."""
     text = name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
     length = _LETTER * len(text)
     # Labels point to the middle of the chart.
@@ -174,7 +174,7 @@ def label_of(name: str, x: float, y: float, width: float, taken: list[Box]) -> s
 
 
 def amount_words(value: float, amount: str) -> str:
-    """Return an amount as it is shown."""
+    """Return the displayed form of an amount."""
     if value > _GREATEST:
         return f"{value:.1e}"
     if amount == "output_tokens":

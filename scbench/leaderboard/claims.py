@@ -1,4 +1,4 @@
-"""The content of ``claimed.json``: the normalized scores that a submission claims to have."""
+"""The content of ``claimed.json``: normalized scores claimed by a submission."""
 
 from pydantic import JsonValue
 
@@ -28,7 +28,7 @@ def read_claims(
         return {}, [
             finding("bad_claims", file, 1, reason="the file contains no scores")
         ]
-    # Sound claims are returned even if others are wrong.
+    # Valid claims are returned even if others are invalid.
     claims = {}
     findings = []
     for name, claim in scores.items():
@@ -50,7 +50,7 @@ def read_claims(
 
 
 def claimed_scores(value: JsonValue) -> dict[str, JsonValue] | None:
-    """Return the scores in either form of the file, unchecked; None if it has neither form."""
+    """Return the scores in either form of the file, unchecked; None for other content."""
     if not isinstance(value, dict):
         return None
     if "buckets" in value:
@@ -71,12 +71,12 @@ def summary_scores(summary: dict[str, JsonValue]) -> dict[str, JsonValue] | None
             return None
         for row in rows:
             name = row.get(column) if isinstance(row, dict) else None
-            # A name that occurs twice is of a second run.
+            # A repeated name belongs to a second run.
             if not isinstance(row, dict) or not isinstance(name, str) or name in names:
                 return None
             names.add(name)
             score = row.get("normalized")
-            # Tasks without room above their floors have none.
+            # Tasks without room above their floors have no score.
             if isinstance(score, int | float):
                 scores[name] = 100 * score
     return scores

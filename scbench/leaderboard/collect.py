@@ -1,4 +1,4 @@
-"""From a folder of submissions to graded entries: receipts that still match are used again."""
+"""Grading a folder of submissions; matching receipts are reused."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -54,9 +54,9 @@ from scbench.scoring.outcomes import describe_error
 
 # Folder, inside the board's, for each submission's results.
 GRADED = "graded"
-# Names become folders, file names and links, so they are plain.
+# Names become folders, file names and links, so only plain characters are allowed.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
-# Columns of results that the board's tables are made of.
+# Columns of results that the board's tables need.
 _COLUMNS = (
     "id",
     "task",
@@ -80,13 +80,13 @@ class BoardEntry:
     """A graded submission.
 
     Attributes:
-        name: of its folder or archive, without suffix.
+        name: name of its folder or archive, without suffix.
         about: the content of ``submission.yaml``.
         release: the release that it answers.
         receipt: the receipt of its grading.
         results: the columns that tables need.
-        answers: those not stored with the release, for comparison.
-        copied: the number of telling answers that are those of the release.
+        answers: answers not stored with the release, for comparison.
+        copied: number of telling answers copied from the release.
         spent: tokens and cost of an answer, see `spent`.
         files: the files of its ``graded`` folder to which the board can link.
         reused: whether its receipt is of an earlier grading.
@@ -126,17 +126,17 @@ class Collected:
 
 
 class Job(NamedTuple):
-    """The way from one submission to an entry.
+    """The settings for turning a submission into an entry.
 
     Attributes:
         name: of the submission.
         folder: for its results.
         releases: finds releases by version.
         limits: the limits of grading.
-        on_step: is called with a sentence if the submission is graded.
+        on_step: called with a message if the submission is graded.
         open_display: opens what shows the progress of grading.
-        regrade: whether receipts are ignored.
-        reports: whether a report is written.
+        regrade: whether to ignore receipts.
+        reports: whether to write a report.
     """
 
     name: str
@@ -177,9 +177,9 @@ def collect(
         limits: the limits of grading.
         regrade: whether to grade everything again instead of using matching receipts.
         reports: whether to write reports.
-        organisations: those that the maintainers know; None to check no organisation.
-        on_step: is called with a sentence for each submission that is graded or refused, and before
-            what takes long.
+        organisations: organisations known to the maintainers; None to skip this check.
+        on_step: called with a message for each graded or refused submission, and before
+            slow steps.
         open_display: opens what shows the progress of grading a submission.
 
     Raises:
@@ -219,7 +219,7 @@ def collect(
 
 
 def name_of(path: Path) -> str:
-    """Return the name of a submission: that of its folder, or of its archive without suffix."""
+    """Return the name of a submission: the name of its folder or archive, without suffix."""
     if not path.is_dir():
         for suffix in ARCHIVES:
             if path.name.endswith(suffix):
@@ -228,7 +228,7 @@ def name_of(path: Path) -> str:
 
 
 def naming_problem(path: Path, name: str, places: Mapping[str, str]) -> Finding | None:
-    """Return the problem with a submission's name, or with its path if that is a link."""
+    """Return the problem with a submission's name or with a link at its path."""
     if path.is_symlink():
         return finding("linked_submission")
     if not _NAME.fullmatch(name):
@@ -239,10 +239,10 @@ def naming_problem(path: Path, name: str, places: Mapping[str, str]) -> Finding 
 
 
 def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
-    """Return a submission as an entry, or its problems; whatever fails in it is one of these.
+    """Return a submission as an entry, or its problems, including any errors in processing it.
 
     Raises:
-        MachineError: the machine refuses what every other submission needs, too.
+        MachineError: this machine cannot grade any submission.
         ModuleNotFoundError: an extra is not installed.
     """
     try:
@@ -278,9 +278,9 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
     files = tuple(
         file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file()
     )
-    # Rows without a hash are of lines that answer no instance of the release.
+    # Rows without a hash come from lines that answer no instance of the release.
     graded = results.filter(pl.col("instance_hash").is_not_null())
-    # An answer with several scores has as many rows.
+    # An answer has one row for each of its scores.
     answered = graded.filter(pl.col("answer").is_not_null())
     columns = answered.select("id", "sample", "answer").unique(maintain_order=True)
     pairs = list(columns.select("id", "answer").iter_rows())
@@ -299,7 +299,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
 
 
 def earlier_grading(submission: Validated, job: Job) -> Grading | str:
-    """Return an earlier grading that still matches, or the reason to grade again."""
+    """Return an earlier grading if it still matches, or else the reason to grade again."""
     if job.regrade:
         return "requested"
     about, release = submission.about, submission.release
@@ -327,7 +327,7 @@ def read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
     """Read the results of a receipt.
 
     Raises:
-        ResultsError: they cannot be read, or are not those of the receipt.
+        ResultsError: they cannot be read, or do not match the receipt.
     """
     with checked_parquet(path, ResultsError) as rows:
         frame = rows.collect()
@@ -352,11 +352,11 @@ def grade_anew(opened: Opened, job: Job) -> Grading | list[Finding]:
 
 
 def spent(results: pl.DataFrame) -> dict[str, Any]:
-    """Return mean output tokens and mean cost in US dollars of an answer.
+    """Return the mean output tokens and mean cost (US dollars) per answer.
 
     Returns:
-        Each of `AMOUNTS` over the answers that report it (None if none does), and
-        ``AMOUNT_reported``, their number.
+        For each of `AMOUNTS`, the mean over answers that report it (None without any),
+        and their number as ``AMOUNT_reported``.
     """
     answered = results.filter(was_answered())
     answers = answered.unique(["id", "sample"], maintain_order=True)
@@ -370,17 +370,17 @@ def compare_entries(
     places: Mapping[str, str],
     organisations: Sequence[Organisation] | None,
 ) -> None:
-    """Compare names and answers of all entries; refuse all that have the same names.
+    """Compare names and answers of all entries; refuse entries with equal names.
 
     Args:
-        done: is changed: entries with problems become refused ones.
+        done: changed in place: entries with problems become refused.
         places: see `collect`.
         organisations: see `collect`.
     """
     findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
     for entry, peer in permutations(done.entries, 2):
         findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
-    # Answers are compared within the tasks of one release.
+    # Answers are compared within one release and board.
     boards: dict[tuple[str, str], dict[str, Answers]] = {}
     for entry in done.entries:
         about = entry.about

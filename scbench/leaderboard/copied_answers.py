@@ -1,17 +1,20 @@
 """Submissions that copy the answers stored with the release.
 
-References are public, so a file of references scores 100. A model that solves an item gives the
-same answer only if there is just one, or one that everybody would choose. An answer therefore
-*tells* where it comes from if
+References are public, so a file of references scores 100. A model that solves an item
+gives the same answer only if it is the only or the obvious one. An answer is therefore
+*telling* if
 
-- its task accepts many answers, see `scbench.catalog.Task.one_answer`, and is no text task; and
+- its task accepts many answers, see `scbench.catalog.Task.one_answer`, and is not a
+text task; and
 - it is long, see `LONG`; and
-- it is in no natural order: the parts of its longest list neither rise nor fall throughout.
+- it has no natural order: the parts of its longest list are not sorted in either
+direction.
 
-Stored answers for which this is true (references and counter-references) are counted by task. Two
-answers are equal if the grader reads the same from them, with numbers to six digits. A row with
-`LEAST` or more of them is marked and gets no rank. Answers without alternatives are never counted,
-so a model that solves everything on its own has none.
+Telling answers that equal stored ones (references and counter-references) are counted
+by task. Two answers are equal if the grader parses them to the same value, with numbers
+to six digits. A row with at least `LEAST` of them is marked and gets no rank. Answers
+without alternatives are never counted, so an honest model that solves everything has a
+count of 0.
 """
 
 import json
@@ -31,16 +34,17 @@ from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import Pair
 from scbench.release.load import Release
 
-# Bytes that a long answer has after deflating: it could have been written in very many ways.
+# Minimum bytes of a long answer after deflating; it could have been written in very
+# many ways.
 LONG = 64
-# Telling answers that are stored ones, and so mark a submission.
+# Minimum number of copied telling answers that mark a submission.
 LEAST = 5
 # Larger numbers are not rounded: rounding up could exceed the largest double.
 _GREATEST = 1e300
 
 
 class StoredAnswers(NamedTuple):
-    """Stored answers that tell, by instance.
+    """Telling stored answers, by instance.
 
     Attributes:
         references: identities of references, see `answer_identity`.
@@ -53,12 +57,12 @@ class StoredAnswers(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The number of telling answers in a submission that are stored ones, by task.
+    """Numbers of telling answers in a submission that equal stored ones, by task.
 
     Attributes:
-        references: those that are a reference.
-        counter_references: those that are a counter-reference.
-        of: answered instances that have a reference that tells.
+        references: answers that equal a reference.
+        counter_references: answers that equal a counter-reference.
+        of: answered instances with a telling reference.
     """
 
     references: Mapping[str, int]
@@ -67,12 +71,12 @@ class Copied:
 
     @property
     def count(self) -> int:
-        """The number of answers that are a stored one of either kind."""
+        """The number of answers that equal a stored one of either kind."""
         return sum(self.references.values()) + sum(self.counter_references.values())
 
     @property
     def marked(self) -> bool:
-        """Whether there are more copies than by chance."""
+        """Whether there are too many copies for chance."""
         return self.count >= LEAST
 
     def as_record(self) -> dict[str, Any]:
@@ -102,7 +106,7 @@ class Copied:
 
 @lru_cache(maxsize=4)
 def telling_answers(release: Release) -> StoredAnswers:
-    """Return the stored answers of a release that may tell where an answer comes from."""
+    """Return the telling stored answers of a release."""
     stored = StoredAnswers({}, {})
     for ref in release.references():
         task = task_of(ref.id)
@@ -119,17 +123,17 @@ def telling_answers(release: Release) -> StoredAnswers:
 
 
 def is_telling(text: str) -> bool:
-    """Whether an answer, as canonical JSON, is long and in no natural order."""
+    """Whether an answer, as canonical JSON, is long and has no natural order."""
     return is_long(text) and not is_natural(json.loads(text))
 
 
 def is_long(canonical: str) -> bool:
-    """Whether an answer could have been written in very many ways, by its canonical JSON."""
+    """Whether an answer is long, judged by its canonical JSON."""
     return len(zlib.compress(canonical.encode(), 9)) >= LONG
 
 
 def is_natural(answer: Any) -> bool:  # noqa: ANN401  (JSON)
-    """Whether the parts of the longest list in an answer rise or fall, as anybody lists them."""
+    """Whether the longest list in an answer is sorted, as anyone would write it."""
     longest: list[Any] = []
     for node in json_nodes(answer):
         if isinstance(node, list) and len(node) > len(longest):
@@ -142,7 +146,7 @@ def is_natural(answer: Any) -> bool:  # noqa: ANN401  (JSON)
 
 
 def json_nodes(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
-    """Yield a value and everything in it; entries of mappings in the order of their keys."""
+    """Yield a value and everything in it; entries of mappings are sorted by key."""
     yield value
     if isinstance(value, dict):
         value = [value[key] for key in sorted(value)]
@@ -152,7 +156,7 @@ def json_nodes(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
 
 
 def leaves_of(value: Any) -> list[tuple[bool, Any]]:  # noqa: ANN401  (JSON)
-    """Return the words and numbers in a value so that they can be sorted: numbers come first."""
+    """Return the words and numbers in a value as a sort key; numbers come first."""
     leaves: list[tuple[bool, Any]] = []
     for node in json_nodes(value):
         if isinstance(node, str):
@@ -164,9 +168,9 @@ def leaves_of(value: Any) -> list[tuple[bool, Any]]:  # noqa: ANN401  (JSON)
 
 
 def answer_identity(task_id: str, text: str) -> str:
-    """Return a hash that is the same for answers with the same meaning, to six digits."""
+    """Return a hash that is equal for answers with the same meaning, to six digits."""
     answer = json.loads(text)
-    # An answer that the model refuses scores 0, and is compared as it is.
+    # An answer that fails validation scores 0, and is compared unchanged.
     with suppress(ValueError):
         model = get_task(task_id).answer_model.model_validate(answer)
         answer = model.model_dump(mode="json")
@@ -174,7 +178,7 @@ def answer_identity(task_id: str, text: str) -> str:
 
 
 def rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Return a value with its numbers as floats of six digits."""
+    """Return a value with its numbers as floats rounded to six digits."""
     if isinstance(value, dict):
         return {key: rounded_numbers(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -186,7 +190,7 @@ def rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
 
 
 def count_copies(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
-    """Count the answers of a submission that are stored ones; of several samples, one suffices."""
+    """Count the answers of a submission that equal stored ones, at most one per instance."""
     references = set()
     counters = set()
     answered = set()

@@ -13,10 +13,11 @@ from scbench.base.errors import printable
 
 Level = Literal["problem", "warning"]
 
-# Findings about the whole submission come first, then these files, then all others.
+# Findings about the whole submission come first, then those about these files, then the
+# rest.
 _FILE_ORDER = ("submission.yaml", "claimed.json", "predictions")
 
-# Findings of one kind that are shown.
+# Maximum number of findings shown of one kind.
 _MOST_SHOWN = 20
 # GitHub's commands escape these characters in a message, and two more in a property.
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -30,11 +31,11 @@ class Finding:
     Attributes:
         code: the kind, for programs.
         message: the error.
-        todo: advice how to correct it.
+        todo: advice on how to correct it.
         file: name of the file inside the submission; empty if it concerns the whole.
-        line: number of the line, from 1, if it concerns one.
-        id: the instance id, if it concerns one.
-        level: a problem makes the submission invalid, a warning asks for a look.
+        line: number of the line, from 1, if any.
+        id: the instance id, if any.
+        level: a problem makes the submission invalid; a warning should be reviewed.
     """
 
     code: str
@@ -67,7 +68,7 @@ def finding(
     /,
     **words: object,
 ) -> Finding:
-    """Return a finding of a kind in ``findings.toml``, whose texts are filled with words."""
+    """Return a finding of a kind in ``findings.toml``, with its texts filled in."""
     text = finding_texts()[kind]
     message = text["message"].format(**words)
     todo = text["todo"].format(**words)
@@ -114,7 +115,7 @@ def problems(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def shortened(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the first findings of each kind, and after them how many others there are."""
+    """Return the first findings of each kind, followed by the number of further ones."""
     shown = []
     counts: Counter[tuple[str, Level]] = Counter()
     for each in findings:
@@ -132,14 +133,14 @@ def shortened(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def as_text(finding: Finding, where: str) -> str:
-    """Return a finding as one line: the place as the user knows it, kind, error and advice."""
+    """Return a finding as one line: place (with the user's path), kind, error and advice."""
     line = f":{finding.line}" if finding.line else ""
     text = f"{where}{line}: {finding.level} [{finding.code}] {finding.sentence}"
     return printable(text)
 
 
 def as_annotation(finding: Finding, where: str) -> str:
-    """Return a finding as the command that makes GitHub mark a line of a pull request."""
+    """Return a finding as the GitHub command that annotates a line of a pull request."""
     kind = "error" if finding.level == "problem" else "warning"
     values = {"file": where, "line": str(finding.line or ""), "title": finding.code}
     properties = []
@@ -151,11 +152,12 @@ def as_annotation(finding: Finding, where: str) -> str:
 
 
 def as_record(finding: Finding, where: str) -> dict[str, Any]:
-    """Return a finding for JSON, with the place as the user knows it."""
+    """Return a finding for JSON, with its place as the user's path."""
     return asdict(finding) | {"path": where}
 
 
-# Forms of one line per finding. They name functions, so they come after them.
+# Output formats with one line per finding. Defined here because they name functions
+# above.
 WRITERS = {
     "text": as_text,
     "github": as_annotation,

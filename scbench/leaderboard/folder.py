@@ -1,4 +1,4 @@
-"""Opening submissions: folders, and archives of them."""
+"""Opening submissions (folders or archives)."""
 
 import os
 import tempfile
@@ -28,8 +28,8 @@ from scbench.leaderboard.submission_files import (
 def open_submission(path: Path) -> Iterator[Opened]:
     """Open a folder, or an archive by its suffix.
 
-    The files are copied, so that nothing that is read later can change. The copies are removed when
-    the block ends.
+    The files are copied, so that they cannot change before they are read. The copies
+    are removed when the block ends.
 
     Raises:
         PredictionsError: there is no such folder or archive.
@@ -44,10 +44,10 @@ def open_submission(path: Path) -> Iterator[Opened]:
 
 
 def copy_folder(folder: Path, scratch: Path) -> Opened:
-    """Copy the files of a submission's folder that may be read into an empty folder.
+    """Copy the permitted files of a submission's folder into an empty folder.
 
-    Each is opened once, and no link or pipe is followed, even if it takes the place of a file
-    meanwhile.
+    Each file is opened once. Links and pipes are never followed, even if one replaces a
+    file meanwhile.
     """
     files = {}
     findings = []
@@ -62,7 +62,7 @@ def copy_folder(folder: Path, scratch: Path) -> Opened:
                 files[name] = scratch / name
     finally:
         os.close(descriptor)
-    # A file that is refused is not reported as missing, too.
+    # A refused file is not also reported as missing.
     findings += missing_files([*files, *(refusal.file for refusal in findings)])
     return Opened(folder, files, findings)
 
@@ -80,7 +80,7 @@ def copy_file(folder: int, name: str, scratch: Path) -> Finding | None:
     except OSError as error:
         return finding("unread_file", label, label=label, reason=error.strerror)
     with open(descriptor, "rb") as source:  # noqa: PTH123  (a descriptor)
-        # Another file may have taken its place, and it may still grow.
+        # The file may have been replaced, and it may still grow.
         kind = kind_of(os.fstat(descriptor).st_mode)
         refusal = refusal_of(name, kind, 0)
         if refusal:

@@ -29,7 +29,7 @@ from scbench.leaderboard.submission_files import CLAIMED
 from scbench.leaderboard.validate import Validated
 
 REPORT = "report.html"
-# Binary fractions of decimal figures are a little off.
+# Tolerance for decimal figures stored as binary fractions.
 _ROUNDING = 1e-9
 
 
@@ -65,7 +65,7 @@ def grade_submission(
             f"{done.opened.path} is not valid; `scbench submission validate` lists the problems"
         )
     name, path = predictions
-    # Old receipts and reports must not be kept with new results.
+    # Old receipts and reports must not remain next to new results.
     for old in (RECEIPT, REPORT):
         (out / old).unlink(missing_ok=True)
     names = list(release.manifest.board_records(about.tasks))
@@ -92,7 +92,7 @@ def grade_submission(
         allow_code=limits.allow_code,
     )
     graded.findings = list(wrong_claims(done, receipt))
-    # A receipt promises that everything was graded and agrees with the claims.
+    # A receipt certifies that everything was graded and agrees with the claims.
     if not graded.report.grader_errors and not graded.findings:
         write_receipt(out, receipt)
         graded.receipt = receipt
@@ -119,17 +119,18 @@ def predictions_record(name: str, path: Path, lines: int) -> PredictionsOf:
 
 
 def wrong_claims(done: Validated, receipt: Receipt) -> Iterator[Finding]:
-    """Yield claims that differ from the scores, at the digits that they have."""
+    """Yield claims that differ from the scores at the claims' precision."""
     scores = {**receipt.tasks, **receipt.buckets}
     for name, claim in done.claims.items():
         score = scores[name].normalized
-        # The digits after the point, at least one and at most six.
+        # Number of decimals: at least one, at most six.
         digits = min(max(-int(Decimal(repr(claim)).as_tuple().exponent), 1), 6)
         if score is None:
             result = "has no normalized score"
         else:
             points = 100 * score
-            # The claim is rounded and the score is not: up to half of the last digit lies between.
+            # The claim is rounded and the score is not, so they may differ by half a
+            # unit of the last digit.
             if abs(points - claim) <= 0.5 * 10**-digits + _ROUNDING:
                 continue
             result = f"scores {points:.{digits}f}"

@@ -1,8 +1,8 @@
 """Names that look the same, and invisible characters.
 
-Two names look the same if their skeletons are equal. In a skeleton, one character replaces all
-that are drawn like it, by the confusables of Unicode (Technical Standard 39, section 4). Compatible
-forms, case and spaces are ignored too.
+Two names look the same if their skeletons are equal. A skeleton replaces characters
+that look alike by a single one, according to Unicode's confusables (Technical Standard
+39, section 4). Compatible forms, case and spaces are ignored too.
 """
 
 import re
@@ -11,7 +11,7 @@ from functools import cache
 
 # Categories of characters that are invisible or change the text around them.
 _HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
-# Letters and marks that are drawn as nothing: fillers and joiners, and selectors of variants.
+# Invisible letters and marks: fillers, joiners, and variant selectors.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 # Signs of trademarks and copyright, which names may contain.
 _MARKS = "\u00a9\u00ae\u2122"
@@ -41,7 +41,7 @@ def is_hidden(sign: str) -> bool:
 
 
 def hidden_signs(text: str) -> list[str]:
-    """Return the hidden characters of a text, each by its number and name."""
+    """Return the hidden characters of a text by code point and name."""
     signs = dict.fromkeys(filter(is_hidden, text))
     return [
         f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs
@@ -64,7 +64,7 @@ def without_badges(text: str) -> str:
     """Return a name unchanged.
 
     Raises:
-        ValueError: it contains pictograms, a score or a rank, or calls itself verified.
+        ValueError: it contains pictograms, a score, a rank, or the word "verified".
     """
     badges = [
         sign
@@ -73,7 +73,7 @@ def without_badges(text: str) -> str:
     ]
     if badges:
         raise ValueError(f"contains the symbol {badges[0]!a}, which looks like a badge")
-    # Letters that only look like these do not help.
+    # The skeleton also catches lookalike letters.
     if "verified" in text.casefold() or skeleton("verified") in skeleton(text):
         raise ValueError("must not contain the word 'verified'")
     claim = _CLAIM.search(unicodedata.normalize("NFKC", text).casefold())
@@ -87,22 +87,22 @@ def skeleton(text: str) -> str:
     """Return the skeleton of a name."""
     normal = unicodedata.normalize("NFKC", text)
     visible = (sign for sign in normal if not is_hidden(sign))
-    # Confusables are replaced before case is folded: a capital I looks like a small l, but its
-    # small form does not. Folding gives characters that have other confusables.
+    # Replace confusables before folding case: a capital I looks like a small l, but a
+    # small i does not. Folding may produce characters with other confusables.
     folded = "".join(map(common_sign, visible)).casefold()
     return "".join("".join(map(common_sign, folded)).split())
 
 
 @cache
 def common_sign(sign: str) -> str:
-    """Return the character that replaces all that are drawn like a character."""
+    """Return the character that replaces a character and its lookalikes."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
 
     twins = [without_formats(entry["c"]) for entry in confusables_data.get(sign, ())]
     if len(twins) != 1:
         return sign
-    # The list has one twin for most characters. The common character of a group has all others
-    # of the group as twins, so a twin with several is the common one.
+    # The list has one twin for most characters. The group's main character lists all
+    # others as twins, so a twin with several twins is the main one.
     twin = twins[0]
     if len(confusables_data.get(twin, ())) > 1:
         return twin
@@ -110,5 +110,5 @@ def common_sign(sign: str) -> str:
 
 
 def without_formats(text: str) -> str:
-    """Return a text without format characters, which the list of confusables contains."""
+    """Return a text without format characters, which occur in the list of confusables."""
     return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")

@@ -1,15 +1,17 @@
-"""The names in a submission: who may use an organisation's name, and names that look the same.
+"""Checks of names in submissions: organisations and names that look the same.
 
 The maintainers keep a file, ``organisations.toml``::
 
     [[organisation]]
     name = "Example Lab"
     contacts = ["someone@example.org", "@example.org"]   # addresses, or all of a domain
-    submitters = ["example-lab"]                         # accounts where submissions are sent to
+    submitters = ["example-lab"]                         # accounts that send
+    submissions
 
-A submission in the name of one of these organisations must have one of its contacts. It must come
-from one of its accounts, if the account is known. The text of a submission proves nothing, so
-maintainers add an organisation when they know who sends for it; an unknown one is a warning.
+A submission in the name of one of these organisations must have one of its contacts. If
+the sending account is known, it must be one of the organisation's. The text of a
+submission is no proof, so maintainers add an organisation once they know who submits
+for it. An unknown organisation gives a warning.
 """
 
 import tomllib
@@ -44,7 +46,7 @@ class Organisation(Frozen):
         address = contact.casefold()
         for entry in self.contacts:
             pattern = entry.casefold()
-            # "@" is part of the end, so another domain with a similar end does not match.
+            # "@" is part of the suffix, so domains with the same ending do not match.
             is_domain = pattern.startswith("@")
             if address == pattern or (is_domain and address.endswith(pattern)):
                 return True
@@ -80,7 +82,7 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
     names: dict[str, str] = {}
     for organisation in organisations:
         twin = names.setdefault(skeleton(organisation.name), organisation.name)
-        # The same name twice is a twin, too, so identity is compared.
+        # A repeated name counts as a twin, too, so compare identity.
         if twin is not organisation.name:
             raise ScbenchError(
                 f"{path}: the names {organisation.name!r} and {twin!r} look the same"
@@ -93,11 +95,11 @@ def check_organisation(
     organisations: Sequence[Organisation],
     submitter: str | None = None,
 ) -> Iterator[Finding]:
-    """Yield the reasons to doubt that a submission is of the organisation that it names.
+    """Yield reasons to doubt that a submission comes from the organisation it names.
 
     Args:
         about: the submission.
-        organisations: those that the maintainers know.
+        organisations: organisations known to the maintainers.
         submitter: the account that sent it, if known.
     """
     name = about.organisation
@@ -136,6 +138,6 @@ def alike(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
 
 
 def identity_of(about: Submission) -> tuple[str, ...]:
-    """Return the names, as they look, setting and board that no two submissions may share."""
+    """Return the key that no two submissions may share: skeletons of names, setting, board."""
     names = (about.organisation, about.model.name, about.model.version)
     return (*map(skeleton, names), about.setting, about.release, about.tasks)

@@ -1,4 +1,4 @@
-"""Packing a submission: the same files always give the same bytes."""
+"""Reproducible packing of submissions: the same files always give the same bytes."""
 
 import gzip
 import io
@@ -15,18 +15,18 @@ from scbench.leaderboard.submission_files import MOST_BYTES_OF, Opened
 from scbench.machine.files import write_whole
 
 PACKED = (".zip", ".tar.gz", ".tar.zst")
-# Entries have the same mode and date whoever packs them; zip files know no earlier year.
+# Mode and date of all entries; zip files allow no earlier year.
 _MODE = 0o644
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
-# The code of Unix, so that the mode counts.
+# The system code of Unix, so that the mode is used.
 _UNIX = 3
 
 
 def pack(opened: Opened, out: Path) -> None:
-    """Pack the files of a submission into an archive, by the suffix of its name.
+    """Pack the files of a submission into an archive; its suffix sets the format.
 
     Raises:
-        ResultsError: the suffix is of no archive, or it cannot be written.
+        ResultsError: the suffix is not an archive's, or the archive cannot be written.
     """
     if not out.name.endswith(PACKED):
         raise ResultsError(
@@ -42,7 +42,7 @@ def pack(opened: Opened, out: Path) -> None:
     if out.suffix == ".zst":
         data = zstandard.ZstdCompressor(level=10).compress(data)
     elif out.suffix == ".gz":
-        # A modification time would differ each time.
+        # A modification time would change the bytes.
         data = gzip.compress(data, 9, mtime=0)
     try:
         write_whole(out, lambda part: part.write_bytes(data))
@@ -51,7 +51,7 @@ def pack(opened: Opened, out: Path) -> None:
 
 
 def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
-    """Return a zip file of files by their names."""
+    """Return a zip file of files by name."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in contents.items():
@@ -64,7 +64,7 @@ def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
 
 
 def tar_bytes(contents: Mapping[str, bytes]) -> bytes:
-    """Return a tar file of files by their names, not compressed."""
+    """Return an uncompressed tar file of files by name."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name, data in contents.items():

@@ -37,7 +37,7 @@ from scbench.report.charts import Spec, draw, overview_charts
 _SETTING_TITLES = {"no_tools": "Without tools", "tools": "With tools"}
 _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "page"}
 _AMOUNT_TITLES = {"cost": "cost", "output_tokens": "output tokens"}
-# Ends of settings in the history, by tasks.
+# Suffixes of settings in the history, by tasks.
 _TASKS_WORDS = {MANIFOLDS: ", text tasks", LADDER: ", ladder"}
 
 # The page's colour and that of full marks, light and dark, see ``page.css``.
@@ -45,10 +45,10 @@ _LIGHT = ("#ffffff", "#0072b2")
 _DARK = ("#16181c", "#56b4e9")
 # Steps of colours between no marks and full marks.
 _HEATS = 10
-# Share of its colour that full marks have, so that figures on it can be read.
+# Opacity of the colour for full marks, so that figures on it stay readable.
 _FULL = 0.45
 
-# The values of a part of the page, by their names in the template.
+# Values of a part of the page, by name in the template.
 Cell = dict[str, Any]
 
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
@@ -88,7 +88,7 @@ def people_sheet(board: Record) -> Sheet | None:
 
 
 def release_columns(boards: Iterable[Record]) -> list[str]:
-    """Return the releases that the history has columns for; ladders come last."""
+    """Return the releases with a column in the history, ladders last."""
     releases = []
     public_versions = []
     for part in boards:
@@ -110,7 +110,7 @@ def heat_rules() -> str:
 
 
 def colour_rules(start: str, end: str) -> str:
-    """Return rules for colours from one to another, such as "#ffffff"."""
+    """Return CSS rules for a gradient between two colours such as "#ffffff"."""
     rules = []
     for heat in range(_HEATS + 1):
         colour = mixed_colour(start, end, _FULL * heat / _HEATS)
@@ -119,7 +119,7 @@ def colour_rules(start: str, end: str) -> str:
 
 
 def mixed_colour(start: str, end: str, share: float) -> str:
-    """Return the colour at a share of the way between two."""
+    """Return a colour between two others; `share` is from 0 to 1."""
     mixture = "#"
     for i in (1, 3, 5):
         first, last = int(start[i : i + 2], 16), int(end[i : i + 2], 16)
@@ -128,7 +128,7 @@ def mixed_colour(start: str, end: str, share: float) -> str:
 
 
 def board_section(part: Record, titles: Mapping[str, str]) -> Cell:
-    """Return a board as the template needs it, with the titles of tasks."""
+    """Return a board for the template, with the titles of tasks."""
     version = own_name(part["release"]["version"])
     buckets = {
         name: (bucket_title(name, part["over"]), n)
@@ -201,14 +201,14 @@ def svg_of(spec: Spec) -> str:
 
 
 def bucket_title(bucket: str, buckets: Sequence[str]) -> str:
-    """Return the title of a column; "overall" over a single bucket has the name of that."""
+    """Return the title of a column; with a single bucket, "overall" gets its title."""
     if bucket == OVERALL and len(buckets) == 1:
         bucket = buckets[0]
     return bucket.capitalize()
 
 
 def row_cells(row: Record) -> Cell:
-    """Return a row as the template needs it, with cells instead of numbers."""
+    """Return a row for the template, with cells instead of numbers."""
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
     cells = {
@@ -253,7 +253,7 @@ def row_cells(row: Record) -> Cell:
 
 
 def figure_cell(score: Record, level: Record | None = None) -> Cell:
-    """Return a score as a cell, with details for its tooltip and the value that it sorts by."""
+    """Return a score as a cell with its tooltip and sort value."""
     details = mean_and_readable(score)
     ranks = rank_range(score)
     if ranks:
@@ -278,12 +278,12 @@ def figure_cell(score: Record, level: Record | None = None) -> Cell:
 
 
 def sortable(value: float) -> str:
-    """Return the value that a cell sorts by."""
+    """Return the sort value of a cell."""
     return f"{value:.9f}"
 
 
 def rank_range(score: Record) -> str:
-    """Return the range of a rank as it is shown, empty without a rank."""
+    """Return the displayed range of a rank; empty without a rank."""
     low, high = score.get("rank_low"), score.get("rank_high")
     if low is None:
         return ""
@@ -291,7 +291,7 @@ def rank_range(score: Record) -> str:
 
 
 def level_cell(level: Record) -> Cell:
-    """Return a level as a cell, with the value that it sorts by."""
+    """Return a level as a cell with its sort value."""
     row = {name.removeprefix("level_"): value for name, value in level.items()}
     # Levels beyond the ladder sort one rung beyond it.
     value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
@@ -318,7 +318,7 @@ def spent_cells(spent: Record) -> list[Cell]:
 
 
 def overlap_cell(overlap: Mapping[str, int]) -> Cell:
-    """Return the share of telling answers that are the release's own as a cell."""
+    """Return the share of telling answers that equal the release's as a cell."""
     same, total = overlap["same"], overlap["of"]
     if not total:
         return {"value": "", "text": "-", "of": ""}
@@ -331,7 +331,7 @@ def overlap_cell(overlap: Mapping[str, int]) -> Cell:
 
 
 def gap_cell(gap: Record) -> Cell:
-    """Return public minus private mean as a cell, with the value that it sorts by."""
+    """Return public minus private mean as a cell with its sort value."""
     return _NO_CELL | {
         "value": sortable(gap["difference"]),
         "text": points(gap["difference"]),
@@ -341,7 +341,7 @@ def gap_cell(gap: Record) -> Cell:
 
 
 def short_json(value: Any) -> str:  # noqa: ANN401
-    """Return a parameter as JSON, text as it is, cut to `_MOST_LETTERS`."""
+    """Return a parameter as JSON (text unquoted), cut to `_MOST_LETTERS`."""
     text = value if isinstance(value, str) else canonical_json(value)
     if len(text) > _MOST_LETTERS:
         text = f"{text[: _MOST_LETTERS - 3]}..."

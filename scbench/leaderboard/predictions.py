@@ -1,7 +1,8 @@
 """Checking the predictions of a submission.
 
-They are read as in grading. A board asks for more: one run, every instance once per sample, and
-statuses and usage that agree with the responses and with ``submission.yaml``.
+They are read in the same way as for grading. A board has more requirements: a single
+run, every instance once per sample, and statuses and usage that agree with the
+responses and with ``submission.yaml``.
 """
 
 import hashlib
@@ -33,15 +34,15 @@ from scbench.scoring.outcomes import Outcome, seek_answer, without_answer
 
 # Instance and answer, as canonical JSON.
 Pair = tuple[str, str]
-# Bytes of a predictions file once unpacked; measured before a line of it is parsed.
+# Maximum bytes of an unpacked predictions file, checked before any line is parsed.
 MOST_UNPACKED = 1_000_000_000
-# Lines of other tasks are allowed, but not any number of them.
+# Maximum number of lines: lines for other tasks are allowed up to this limit.
 _SPARE_LINES = 1000
 _CHUNK = 2**20
-# Ids that a message lists.
+# Maximum number of ids in a message.
 _MOST_EXAMPLES = 5
 _TOOL_WORDS = ("tool", "search", "code_interpreter", "code_execution", "browser")
-# Mappings deeper inside the usage are not searched.
+# Deeper mappings inside the usage are not searched.
 _MOST_DEPTH = 3
 # Input tokens of a system prompt, and of an image.
 _SPARE_TOKENS = 4_096
@@ -56,7 +57,7 @@ class CheckedPredictions:
         findings: problems and warnings.
         lines: lines read.
         expected: scores that the submission should have, over all samples.
-        scored: scores that it will have, as far as is known without grading.
+        scored: number of scores expected after grading, judged without grading.
         answers: see `scbench.leaderboard.answer_overlap.read_answers`.
     """
 
@@ -68,9 +69,10 @@ class CheckedPredictions:
 
 
 def unpacked_hash(path: Path) -> str | None:
-    """Return the SHA-256 of a file once unpacked; None if it is larger than `MOST_UNPACKED`.
+    """Return the SHA-256 of an unpacked file; None if it is larger than `MOST_UNPACKED`.
 
-    If the file is damaged, the hash is that of the part before; reading it reports the damage.
+    For a damaged file, the hash covers the part before the damage; reading it reports
+    the damage.
     """
     digest = hashlib.sha256()
     size = 0
@@ -87,7 +89,7 @@ def unpacked_hash(path: Path) -> str | None:
 
 
 def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
-    """Return the answer of a prediction; none without one, or if JSON cannot express it."""
+    """Return the answer of a prediction; empty without one, or if JSON cannot express it."""
     answer = seek_answer(prediction, task)
     if isinstance(answer, Outcome):
         return []
@@ -117,7 +119,7 @@ def check_predictions(
 
 
 class PredictionsChecker:
-    """Checks a predictions file line by line, and at the end for lines that are missing.
+    """Checks a predictions file line by line, and finally for missing lines.
 
     Attributes:
         result: the result so far.
@@ -131,7 +133,7 @@ class PredictionsChecker:
         self.instances = release.instances(names)
         self.tasks = {task.id: task for task in choose_tasks(release, names)}
         self.ids_by_sample: list[set[str]] = [set() for _ in range(about.attempts)]
-        # The budgets so far, as keys in their order.
+        # The budgets so far, as keys in order of appearance.
         self.budgets: dict[int | None, None] = {}
         self.unscored = Counter[Status]()
         scores = sum(row.scores for row in self.instances.values())
@@ -155,7 +157,7 @@ class PredictionsChecker:
         self.result.lines = coverage.lines
 
     def check_line(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
-        """Yield the findings about one line, which is None if it cannot be read."""
+        """Yield the findings about one line; an unreadable line is None."""
         problem = admission.problem
         if problem is not None:
             yield self.finding_of(problem, "correct the line", "problem")
@@ -176,7 +178,7 @@ class PredictionsChecker:
         for warning in answer_warnings(line, instance, self.tasks):
             todo = "check how the response was parsed"
             yield self.finding_of(warning, todo, "warning")
-        # Only answers of the default tasks are compared with those of others.
+        # Only answers to the default tasks are compared with other submissions.
         is_compared = instance.task in manifest.default_tasks
         if admission.kind is LineKind.GRADED and is_compared:
             self.result.answers += answer_pair(prediction, self.tasks[instance.task])
@@ -195,7 +197,7 @@ class PredictionsChecker:
         """Yield the differences between a line's run and the one in ``submission.yaml``."""
         prediction, about = line.prediction, self.about
         expected = about.model.id or about.model.name
-        # Predictions without a model are "unnamed", those without a setting have None.
+        # Predictions without a model are "unnamed"; without a setting, it is None.
         if prediction.model not in {expected, "unnamed"}:
             model = printable(prediction.model)
             yield self.finding_at(line, "other_model", model=model, expected=expected)
@@ -217,10 +219,10 @@ class PredictionsChecker:
         self.budgets[budget] = None
 
     def check_status(self, line: Line, instance: Instance) -> Iterator[Finding]:
-        """Yield the contradictions between a line's status and the rest of it; count its scores."""
+        """Yield contradictions between a line's status and other fields; count its scores."""
         prediction = line.prediction
         absent = without_answer(prediction)
-        # Some statuses without an answer are scored 0, others leave a gap.
+        # Some statuses without an answer score 0, others give no score.
         if absent is None or absent.status.scored:
             self.result.scored += instance.scores
         else:
@@ -261,7 +263,8 @@ class PredictionsChecker:
                 line, "usage_contradicts", reasoning=reasoning, output=output
             )
         if usage.input_tokens and without_tools:
-            # A token is at least a byte; the schema may have been sent in addition to the prompt.
+            # A token is at least one byte; the schema may have been sent in addition to
+            # the prompt.
             prompt_bytes = len(f"{instance.prompt}{instance.answer_schema}".encode())
             limit = prompt_bytes + _SPARE_TOKENS + _IMAGE_TOKENS * len(instance.images)
             if usage.input_tokens > limit * max(usage.attempts or 1, 1):
@@ -294,8 +297,8 @@ class PredictionsChecker:
 
 
 def find_tool_use(data: bytes) -> str | None:
-    """Return the name of a count or list in a line of JSON that shows the use of tools."""
-    # Most lines have none of the words, and need not be parsed again.
+    """Return the name of a count or list in a JSON line that shows tool use."""
+    # Most lines contain none of these words and need not be parsed again.
     lower = data.lower()
     if not any(word.encode() in lower for word in _TOOL_WORDS):
         return None
@@ -316,7 +319,7 @@ def find_tool_use(data: bytes) -> str | None:
 
 
 def is_used(amount: JsonValue) -> bool:
-    """Whether a number is positive, or a list or mapping not empty."""
+    """Whether a number is positive, or a list or mapping is not empty."""
     if isinstance(amount, list | dict):
         return bool(amount)
     return isinstance(amount, int | float) and amount > 0

@@ -3,11 +3,11 @@
 The maintainers have a folder that is never published::
 
     release/        a ladder, drawn with `scbench generate ladder --private --out FOLDER/release`
-    submissions/    answers to its prompts, as labs sent them
+    submissions/    answers to its prompts, as sent by labs
     graded/         results, written here; they contain answers, so the board does not link to them
 
-The ``submission.yaml`` of a private submission is that of the public one, with the same release and
-``tasks: ladder``. Only its names, scores, levels and ranks are shown.
+A private submission has the same ``submission.yaml`` as the public one, with the same
+release and ``tasks: ladder``. Only its names, scores, levels and ranks are shown.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -47,15 +47,17 @@ def collect_private(
     on_step: Callable[[str], object] = no_progress,
     open_display: OpenDisplay = no_display,
 ) -> Collected:
-    """Read or grade the submissions to a private ladder, as `scbench.leaderboard.collect.collect`.
+    """Read or grade the submissions to a private ladder.
 
-    Results are written into the maintainers' folder.
+    This works like `scbench.leaderboard.collect.collect`, but results are written into
+    the maintainers' folder.
 
     Raises:
-        ResultsError: one of the two folders is in the other, or the release is no private ladder.
+        ResultsError: one of the two folders contains the other, or the release is not a
+            private ladder.
         ScbenchError: something cannot be read or written.
     """
-    # A board is published as it is, so nothing private may be inside its folder.
+    # The board's folder is published, so it must not contain anything private.
     here, there = folder.resolve(), out.resolve()
     if here == there or here in there.parents or there in here.parents:
         raise ResultsError(
@@ -96,10 +98,10 @@ def collect_private(
 def add_private(
     board: dict[str, Any], collected: Collected, private: Collected
 ) -> None:
-    """Add private scores and gaps to the rows of a board, and private boards below all others.
+    """Add private scores and gaps to a board's rows, and private boards at its end.
 
     Args:
-        board: the public board, which is changed.
+        board: the public board, changed in place.
         collected: the public submissions.
         private: the private submissions.
     """
@@ -109,7 +111,7 @@ def add_private(
         overall = row["buckets"][OVERALL]
         scores[key] = {name: overall[name] for name in _SCORE}
         scores[key]["level"] = row["levels"][OVERALL]
-    # The two ladders are two releases, so keys are compared without the release.
+    # The two ladders are different releases, so keys are compared without the release.
     private_entries = {key_of(entry)[1:]: entry for entry in private.entries}
     gaps = {}
     for entry in collected.entries:
@@ -127,13 +129,13 @@ def add_private(
 
 
 def keyed_rows(board: Record) -> Iterator[tuple[Key, Row]]:
-    """Yield the rows of a board with their keys, which are those of `key_of` without release."""
+    """Yield the rows of a board with their `key_of` keys, without the release."""
     for _, setting, row in board_rows(board["boards"]):
         yield (row["organisation"], row["model"], row["version"], setting), row
 
 
 def overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
-    """Return the overall line of the gap between a model's public and private scores."""
+    """Return the overall gap between a model's public and private scores."""
     # The predictions of the two may name the model differently.
     names = {
         "model": pl.lit(public.about.title),

@@ -1,4 +1,4 @@
-"""Writing the board: the page, JSON, a table, and files for the Hub, each whole or not at all.
+"""Atomic writing of the board: page, JSON, table, and files for the Hub.
 
 The ``.eval_results`` files make the Hub show a model's scores on a data set's board, see
 `scbench.analysis.eval_results`.
@@ -37,7 +37,7 @@ def write_board(
         out: the folder.
         board: see `scbench.leaderboard.board.make_board`.
         entries: the entries for which files for the Hub are written.
-        dataset: the data set on the Hub, as ORG/NAME; None for no such files.
+        dataset: the data set on the Hub, as ORG/NAME; None to write no such files.
 
     Raises:
         ResultsError: something cannot be written.
@@ -67,7 +67,7 @@ def write_board(
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a text file atomically."""
     write_whole(path, lambda part: part.write_text(text, "utf-8"))
 
 
@@ -87,8 +87,8 @@ def hub_results(
         source: address of a page that shows the result.
 
     Raises:
-        ResultsError: scores are missing, or are of the ladder, so that the data set's board cannot
-            show the result; or ``dataset`` is no name.
+        ResultsError: the data set's board cannot show the result (missing scores, or
+            ladder scores), or ``dataset`` is not a valid name.
     """
     if receipt.tasks_of == LADDER:
         raise ResultsError(
@@ -97,8 +97,8 @@ def hub_results(
     if not receipt.complete:
         overall = receipt.overall
         raise ResultsError(
-            f"only {overall.scored} of {overall.expected} scores exist, and the Hub's board needs "
-            "all of them"
+            f"only {overall.scored} of {overall.expected} scores exist, and the Hub's "
+            "board needs all of them"
         )
     notes = (
         f"normalized score; {receipt.setting.replace('_', '-')}; "
@@ -112,7 +112,7 @@ def hub_results(
     values: dict[str, HubScore] = {}
     for name in names:
         score = receipt.buckets[name]
-        # Without a normalized score, no answer has room above its floor.
+        # There is no normalized score if no answer has room above its floor.
         if score.normalized is not None:
             values[name] = HubScore(score.normalized, score.mean or 0.0)
     return eval_results(

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from scbench.analysis.sign_flips import DRAWS, EXACT, draws_within, signs
 from scbench.base.intervals import LEVEL, Floats
 
-# Draws that are compared at a time, so that they fit into the processor's cache.
+# Draws compared at a time, chosen to fit into the processor's cache.
 _CHUNK = 256
-# Models whose scores differ by no more have the same scores, up to rounding.
+# Differences up to this one are rounding errors.
 _SAME = 1e-6
 
 Truths = npt.NDArray[np.bool_]
@@ -28,7 +28,7 @@ AnyFloats = npt.NDArray[Any]
 
 
 class Rank(NamedTuple):
-    """The rank of a model, and the best and the worst rank that it may have."""
+    """The rank of a model, and its best and worst possible rank."""
 
     rank: int
     rank_low: int
@@ -40,7 +40,8 @@ def ranks(scores: Floats, answers: Sequence[str]) -> list[Rank]:
 
     Args:
         scores: shape (scores, models), none missing.
-        answers: the answer that each row of scores is of; scores of one answer are not independent.
+        answers: the answer of each row of scores; scores of one answer are not
+            independent.
     """
     models = scores.shape[1]
     better = significant_pairs(scores, answers, DRAWS)
@@ -55,11 +56,11 @@ def ranks(scores: Floats, answers: Sequence[str]) -> list[Rank]:
 def significant_pairs(
     scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
 ) -> Truths:
-    """Return the pairs of models of which one is significantly better.
+    """Return the pairs of models that differ significantly.
 
     Args:
         scores: shape (scores, models), none missing.
-        answers: the answer that each row of scores is of.
+        answers: the answer of each row of scores.
         draws: how often signs are drawn.
         seed: of the draws.
 
@@ -75,12 +76,12 @@ def significant_pairs(
     rows = {name: row for row, name in enumerate(dict.fromkeys(answers))}
     sums = np.zeros((len(rows), models))
     np.add.at(sums, [rows[name] for name in answers], scores)
-    # Of each pair (a, b), the root of the sum of (a - b)^2 over answers.
+    # For each pair (a, b), the root of the sum of (a - b)^2 over answers.
     squares = (sums**2).sum(axis=0)
     shared = (sums.T @ sums)[first, second]
     spread = np.sqrt(np.maximum(squares[first] + squares[second] - 2 * shared, 0))
     total = sums.sum(axis=0)
-    # Pairs with the same scores are no pairs to compare.
+    # Pairs with equal scores are not compared.
     differ = spread > _SAME
     first, second, spread = first[differ], second[differ], spread[differ]
     if not len(first):
@@ -105,13 +106,13 @@ def beyond_chance(
     largest: "LargestOfDraws",
     rank: int,
 ) -> Truths:
-    """Return the pairs that differ by the step-down of `scbench.analysis.sign_flips`.
+    """Return the pairs that differ by the step-down test of `scbench.analysis.sign_flips`.
 
     Args:
-        statistics: sizes of the pairs' statistics, shape (pairs,).
+        statistics: absolute statistics of the pairs, shape (pairs,).
         first: first model of each pair.
         second: second model of each pair.
-        largest: of the same pairs; is changed.
+        largest: largest statistics of the same pairs; changed in place.
         rank: the number of draws that may exceed the limit; negative if too few were drawn.
     """
     apart = np.zeros(len(statistics), dtype=bool)
@@ -126,7 +127,7 @@ def beyond_chance(
 
 
 class LargestOfDraws:
-    """The largest statistic of all pairs in each draw, computed exactly only where it matters.
+    """The largest statistic of all pairs in each draw, computed exactly only where needed.
 
     All draws are computed in single precision first, which gives upper bounds.
     """
@@ -136,14 +137,14 @@ class LargestOfDraws:
 
         Args:
             sums: shape (draws, models).
-            scale: shape (models, models), factors of the pairs' differences; 0 leaves out a pair,
-                and so it is where the first model is not the one further up.
+            scale: shape (models, models), factors of the pairs' differences. 0 leaves
+                out a pair; each pair has a factor only in one order.
         """
         self._sums = sums
         self._scale = scale
         rough = largest_differences(sums.astype(np.float32), scale.astype(np.float32))
         error = 8 * np.finfo(np.float32).eps * np.abs(sums).max() * scale.max()
-        # No draw's largest statistic is above its bound.
+        # The largest statistic of a draw is never above its bound.
         self._bound = rough.astype(np.float64) + error
 
     def leave_out(self, first: Indices, second: Indices) -> None:
@@ -158,14 +159,14 @@ class LargestOfDraws:
             new = order[start:end]
             self._bound[new] = largest_differences(self._sums[new], self._scale)
             limit = np.sort(self._bound[order[:end]])[-(rank + 1)]
-            # The bounds of the remaining draws are lower still.
+            # The bounds of the remaining draws are even lower.
             if end == len(order) or limit >= self._bound[order[end]]:
                 return float(limit)
             start, end = end, min(2 * end, len(order))
 
 
 def largest_differences(sums: AnyFloats, scale: AnyFloats) -> AnyFloats:
-    """Return the largest scaled difference of each draw, 0 without a pair; shape (draws,)."""
+    """Return the largest scaled difference of each draw, shape (draws,); 0 without pairs."""
     largest = np.zeros(len(sums), dtype=sums.dtype)
     for start in range(0, len(sums), _CHUNK):
         part = np.ascontiguousarray(sums[start : start + _CHUNK].T)

@@ -1,7 +1,8 @@
-"""The receipt of a submission: the files that were graded, with which versions, and the scores.
+"""The receipt of a submission: the graded files, the versions used, and the scores.
 
-The digest is the SHA-256 of the receipt with an empty digest, as in a release's manifest. It shows
-that a receipt was changed, not who made it: maintainers keep the receipts that they made.
+The digest is the SHA-256 of the receipt with an empty digest, as in a release's
+manifest. It reveals changes to a receipt, but not who made it: maintainers keep their
+own receipts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,9 +28,10 @@ from scbench.release.load import Release
 from scbench.release.manifest import Manifest
 
 RECEIPT = "receipt.json"
-# Larger files are no receipts, and are not parsed.
+# Larger files cannot be receipts and are not parsed.
 _MOST_BYTES = 1_000_000
-# A column that may name the machine and its libraries; no score depends on it.
+# A column that may contain names of the machine and its libraries; no score depends on
+# it.
 _MACHINE_COLUMN = "metrics"
 
 
@@ -46,9 +48,9 @@ class PredictionsOf(Frozen):
     Attributes:
         file: name of the file.
         bytes: size of the file as it was sent.
-        sha256: of the file as it was sent.
-        content_sha256: of the file once unpacked.
-        lines: lines of the file.
+        sha256: hash of the file as sent.
+        content_sha256: hash of the unpacked file.
+            lines: number of lines.
     """
 
     file: str
@@ -62,12 +64,12 @@ class Score(Frozen):
     """The score of a bucket or task.
 
     Attributes:
-        n: scores of one sample.
-        expected: scores over all samples.
-        scored: scores that are there.
+        n: number of scores of one sample.
+        expected: number of scores over all samples.
+            scored: number of existing scores.
         normalized: the normalized score, from 0 to 1; None if no answer has room above its floor.
-        mean: of the scores that are there, from 0 to 1.
-        mean_missing_as_zero: of the expected scores.
+        mean: mean of the existing scores, from 0 to 1.
+        mean_missing_as_zero: mean over the expected scores.
     """
 
     n: int
@@ -86,23 +88,23 @@ class Receipt(Frozen):
         release: the release.
         package_version: version of scbench.
         graders: version of each task's grader.
-        fingerprints: by task, of the machines that judged it, if its scores depend on how they
-            compute.
+        fingerprints: by task, fingerprints of the grading machines, if its scores
+            depend on how they compute.
         predictions: the predictions.
-        submission_sha256: of ``submission.yaml``.
+        submission_sha256: hash of ``submission.yaml``.
         model: name and version.
         organisation: as in ``submission.yaml``.
-        tasks_of: the tasks that were answered, and so the board.
+        tasks_of: the set of tasks that were answered, which selects the board.
         setting: with or without tools.
         date: as in ``submission.yaml``.
         attempts: answers per instance.
         allow_code: whether Python programs among the answers were run.
         statuses: number of rows by status.
-        buckets: by bucket, and "overall".
-        tasks: by task.
+        buckets: scores by bucket and "overall".
+            tasks: scores by task.
         run: how the run was made, according to the predictions.
         ungraded: answers that the grading machine could not grade.
-        results_sha256: of the rows of ``results.parquet``, see `results_hash`.
+        results_sha256: hash of the rows of ``results.parquet``, see `results_hash`.
         digest: SHA-256 of this receipt with an empty digest.
     """
 
@@ -144,7 +146,7 @@ class Receipt(Frozen):
 
     @property
     def complete(self) -> bool:
-        """Whether every score is there, so that the model can be ranked."""
+        """Whether no score is missing, so that the model can be ranked."""
         return self.overall.scored == self.overall.expected
 
 
@@ -157,7 +159,7 @@ def make_receipt(
     submission_sha256: str,
     allow_code: bool = False,
 ) -> Receipt:
-    """Return the receipt of results, sealed."""
+    """Return the receipt of results, with its digest."""
     # Tasks are in the order of the release, not of the rows.
     order = release.manifest.board_records(about.tasks)
     blocks = blocks_of(results, release.weights())
@@ -173,7 +175,7 @@ def make_receipt(
     for run in metadata_by_run(results).values():
         for metadata in run:
             runs[canonical_json(metadata)] = RunMetadata.model_validate(metadata)
-    # Rows that have an answer and yet were not graded.
+    # Rows that have an answer but were not graded.
     not_run = pl.col("status") == Status.NOT_RUN.value
     ungraded = results.filter(not_run & pl.col("answer_source").is_not_null())
     return Receipt(
@@ -211,8 +213,8 @@ def installed_graders(release: Release, board: str) -> dict[str, int]:
 
 
 def blocks_of(results: pl.DataFrame, weights: Mapping[str, float]) -> dict[str, Block]:
-    """Return the scores of each task of a submission, in the order of the catalogue."""
-    # A submission is one run, whatever its lines call it.
+    """Return the scores of each task of a submission in catalogue order."""
+    # A submission is one run, regardless of the names in its lines.
     run = results.with_columns(
         model=pl.lit(""),
         setting=pl.lit(None, pl.String),
@@ -230,7 +232,7 @@ def parts_of(results: pl.DataFrame, column: str) -> Iterator[tuple[str, pl.DataF
 
 
 def score_over(results: pl.DataFrame, blocks: Sequence[Block]) -> Score:
-    """Return the score over rows, of which some may have none.
+    """Return the score over rows, some of which may lack a score.
 
     Args:
         results: the rows.
@@ -254,15 +256,15 @@ def score_over(results: pl.DataFrame, blocks: Sequence[Block]) -> Score:
 def results_hash(results: pl.DataFrame) -> str:
     """Return the identity of results: SHA-256 over their rows as canonical JSON, one per line.
 
-    The column that may name the machine (metrics) is left out. Parquet files of the same rows
-    differ with the version of the library that wrote them; this does not.
+    The column with machine names (metrics) is left out. Unlike Parquet files of the
+    same rows, the hash does not depend on the library version.
     """
     rows = results.drop(_MACHINE_COLUMN).iter_rows(named=True)
     return sha256("".join(f"{canonical_json(row)}\n" for row in rows))
 
 
 def write_receipt(folder: Path, receipt: Receipt) -> None:
-    """Write a receipt, whole or not at all.
+    """Write a receipt atomically.
 
     Raises:
         ResultsError: the folder cannot be written.
@@ -278,7 +280,7 @@ def read_receipt(path: Path) -> Receipt:
     """Read a receipt, and check its digest.
 
     Raises:
-        ResultsError: it cannot be read, is no receipt, or was changed.
+        ResultsError: it cannot be read, is not a receipt, or was changed.
     """
     try:
         with path.open("rb") as file:
@@ -291,7 +293,7 @@ def read_receipt(path: Path) -> Receipt:
         raise ResultsError(
             f"{path} is not a receipt: {faults_of(error, 1)[0]}"
         ) from None
-    # Sealing it again gives the same digest unless a field was changed.
+    # Sealing it again gives the same digest if no field was changed.
     if receipt != receipt.sealed():
         raise ResultsError(f"{path} was changed after it was written")
     return receipt
@@ -304,7 +306,7 @@ def mismatch(
     predictions: str,
     about: str,
 ) -> str | None:
-    """Return the reason why a receipt is not of a submission as it is now; None if it is.
+    """Return the reason why a receipt does not match a submission; None if it matches.
 
     Args:
         receipt: the receipt.

@@ -1,7 +1,7 @@
 """A strict subset of YAML, read with the line of every part.
 
-YAML is read as a stream of events: no tags, no anchors and aliases, no types but JSON's. Dates,
-``yes`` and ``0o17`` remain text.
+YAML is read as a stream of events, without tags, anchors or aliases, and only with
+JSON's types. Dates, ``yes`` and ``0o17`` remain text.
 """
 
 import re
@@ -14,10 +14,10 @@ from pydantic import JsonValue
 
 from scbench.base.errors import ScbenchError, printable
 
-# Keys and indices from the root of a file to one of its parts.
+# Keys and indices from the root of a document to one of its parts.
 Place = tuple[str | int, ...]
 
-# Nesting that no submission needs, and that recursion can handle.
+# Maximum nesting; submissions need less, and recursion can handle it.
 _MOST_DEPTH = 12
 _NUMBER = re.compile(
     r"""
@@ -54,7 +54,7 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
     """Return the value in a YAML file, and the line of each of its parts.
 
     Raises:
-        DocumentError: it is not YAML of this subset.
+        DocumentError: it is not in this subset of YAML.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -86,7 +86,7 @@ class ValueBuilder:
 
     Attributes:
         events: iterator of PyYAML's events, which have no type.
-        lines: the line of each part so far, from 1; that of an entry is the line of its key.
+        lines: the line of each part so far, from 1; for an entry, the line of its key.
     """
 
     events: Any
@@ -96,7 +96,8 @@ class ValueBuilder:
         """Return the value of the only document.
 
         Raises:
-            DocumentError: there is none, or more than one, or it is not of this subset.
+            DocumentError: there is no document, more than one, or one outside this
+                subset.
         """
         next(self.events)  # the stream's start
         event = next(self.events)
@@ -110,7 +111,7 @@ class ValueBuilder:
         return value
 
     def read_node(self, event: Any, place: Place, depth: int) -> JsonValue:  # noqa: ANN401
-        """Return the value that begins with an event."""
+        """Return the value that starts with an event."""
         self.lines[place] = line_of(event)
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             refuse(event, "anchors and aliases (& and *) are not supported")
@@ -157,10 +158,10 @@ def line_of(event: Any) -> int:  # noqa: ANN401
 
 
 def joined_text(event: Any) -> str:  # noqa: ANN401
-    """Return the text of a word; two escapes that make one character are joined.
+    """Return the text of a word, with surrogate pairs joined into one character.
 
     Raises:
-        DocumentError: one of them is alone, and no file could store it.
+        DocumentError: a surrogate has no partner, so no file could store it.
     """
     text = str(event.value)
     try:

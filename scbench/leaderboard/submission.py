@@ -23,22 +23,23 @@ from scbench.leaderboard.strict_yaml import DocumentError, Place, read_yaml
 from scbench.schemas.base import json_schema
 
 MOST_ATTEMPTS = 100
-# No model answered the benchmark earlier.
+# The benchmark did not exist earlier.
 _FIRST_DAY = date(2020, 1, 1)
 
-# No control characters, and none that turn the direction of the text around them: names are shown
-# next to those of other submissions.
+# Control characters and characters that change the text direction are refused, because
+# names are shown next to those of other submissions.
 _CONTROL = "\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069"
 _WORD = f"[^\\s{_CONTROL}]"
-# Names of models and organisations, parameters, tools: one line without blanks at its ends.
+# Names of models and organisations, parameters, tools: one line without spaces at its
+# ends.
 OneLine = Annotated[
     StrictStr,
     Field(max_length=200, pattern=f"^{_WORD}([^{_CONTROL}]*{_WORD})?$"),
     AfterValidator(without_hidden_signs),
 ]
-# Names on the board look like names only.
+# Names on the board must look like names.
 Name = Annotated[OneLine, AfterValidator(without_badges)]
-# Only https, and no signs that end an attribute of HTML.
+# Only https, and no characters that end an HTML attribute.
 Link = Annotated[
     StrictStr,
     Field(
@@ -56,10 +57,10 @@ def real_day(text: str) -> str:
     """Return a date unchanged.
 
     Raises:
-        ValueError: there is no such day, or it is before 2020 or after tomorrow.
+        ValueError: the day does not exist, or is before 2020 or after tomorrow.
     """
     day = date.fromisoformat(text)
-    # Somewhere on Earth it is tomorrow already.
+    # Somewhere on Earth it is already tomorrow.
     if not _FIRST_DAY <= day <= date.today() + timedelta(days=1):  # noqa: DTZ011
         raise ValueError(f"must be from {_FIRST_DAY} to today")
     return text
@@ -82,11 +83,11 @@ _TODO_BY_KEY = {
 
 # The published schema contains the docstrings and descriptions of these models.
 class ModelNames(Frozen):
-    """Which model it is."""
+    """The identity of a model."""
 
-    name: Name = Field(description="as it should be shown on the leaderboard")
+    name: Name = Field(description="the name to show on the leaderboard")
     version: Name = Field(
-        description="what tells it from other versions and set-ups of the same name, in quotes"
+        description="version or set-up, in quotes; distinguishes models of the same name"
     )
     id: OneLine | None = Field(
         default=None,
@@ -96,7 +97,7 @@ class ModelNames(Frozen):
 
 
 class Links(Frozen):
-    """Pages to read more on."""
+    """Pages with more information."""
 
     paper: Link | None = None
     code: Link | None = None
@@ -114,8 +115,7 @@ class Submission(Frozen):
     release: Release = Field(description="release that was answered, such as 2.0.0")
     tasks: Literal["spatial", "manifolds", "ladder"] = Field(
         default="spatial",
-        description="spatial, manifolds for the board of the text tasks, or ladder for that of "
-        "levels",
+        description="spatial, manifolds (board of the text tasks) or ladder (board of levels)",
     )
     setting: OneShot = Field(
         description="whether the model had tools; answers given in a loop (retry, probe, act) have "
@@ -128,7 +128,7 @@ class Submission(Frozen):
     )
     sampling: dict[OneLine, JsonValue] = Field(
         max_length=50,
-        description="all parameters as they were sent: temperature, effort, limits; {} if none",
+        description="all parameters that were sent: temperature, effort, limits; {} if none",
     )
     attempts: StrictInt = Field(
         ge=1,
@@ -140,7 +140,7 @@ class Submission(Frozen):
     )
     links: Links = Field(default_factory=Links)
     outputs_licence: OneLine = Field(
-        description="licence of the predictions, best as SPDX identifier, such as CC-BY-4.0"
+        description="licence of the predictions, preferably an SPDX identifier such as CC-BY-4.0"
     )
     notes: StrictStr | None = Field(
         default=None, max_length=2000, description="anything a reader should know"
@@ -148,7 +148,7 @@ class Submission(Frozen):
 
     @model_validator(mode="after")
     def tools_fit_setting(self) -> "Submission":
-        """Refuse tools without the setting tools, and the reverse."""
+        """Refuse tools without the setting tools, and vice versa."""
         if self.setting == "tools" and not self.tools:
             raise ValueError("setting is tools, but no tools are listed")
         if self.setting == "no_tools" and self.tools:
@@ -195,7 +195,7 @@ def finding_of(
     """Return one of pydantic's errors as a finding at a line of the file."""
     place: Place = tuple(part for part in fault["loc"] if part != "[key]")
     name = printable(".".join(str(part)[:50] for part in place))
-    # A key that is missing has the line of the mapping around it.
+    # A missing key gets the line of the surrounding mapping.
     nearest = place
     while nearest not in lines:
         nearest = nearest[:-1]
@@ -212,7 +212,7 @@ def finding_of(
         return finding("missing_key", file, line, name=name, description=todo)
     reason = problem_of(fault)
     if kind == "value_error" and not place:
-        # No single key is wrong: setting and tools do not fit.
+        # No single key is wrong: setting and tools contradict each other.
         line = lines.get(("setting",), 1)
         return finding("setting_tools", file, line, reason=reason)
     if kind == "value_error" or not todo:
@@ -220,7 +220,7 @@ def finding_of(
     if kind == "string_type" and isinstance(fault["input"], int | float):
         todo = "quote it so that YAML reads it as text"
     if kind == "string_pattern_mismatch":
-        # Patterns do not help those who cannot read them.
+        # Regular expressions do not help most users.
         reason = "wrong format"
     return finding(
         "bad_value", file, line, name=name, reason=printable(reason), todo=todo
@@ -239,7 +239,7 @@ def description_of(place: Place) -> str:
 
 
 def model_at(place: Place) -> type[BaseModel] | None:
-    """Return the model of a mapping in the file; None where it may have any keys."""
+    """Return the model of a mapping in the file; None if any keys are allowed."""
     model: type[BaseModel] = Submission
     for part in place:
         info = model.model_fields.get(str(part))

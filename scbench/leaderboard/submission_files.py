@@ -1,4 +1,4 @@
-"""The files of a submission: the names, kinds and sizes that are allowed.
+"""The files of a submission: permitted names, kinds and sizes.
 
 Names and sizes are checked before anything is read. Only files of known names are opened, and
 nothing in them is executed.
@@ -15,17 +15,18 @@ from scbench.leaderboard.findings import Finding, finding
 ABOUT = "submission.yaml"
 CLAIMED = "claimed.json"
 PREDICTIONS = ("predictions.jsonl", "predictions.jsonl.gz", "predictions.jsonl.zst")
-# Bytes of a predictions file as it is sent. Hosts of repositories accept no larger files.
+# Maximum bytes of a predictions file as sent. Repository hosts accept no larger files.
 MOST_PACKED = 100_000_000
-# The files that a submission may have, with the limit of each in bytes. A submission.yaml has
-# one or two thousand bytes; a larger one is refused unread.
+# The files that a submission may have, with the limit of each in bytes. A
+# submission.yaml usually has one or two thousand bytes; a file above its limit is not
+# read.
 MOST_BYTES_OF: Mapping[str, int] = {
     ABOUT: 64 * 1024,
     CLAIMED: 1_000_000,
     "README.md": 1_000_000,
     **dict.fromkeys(PREDICTIONS, MOST_PACKED),
 }
-# Grading writes these. People send them along when they submit the folder of a run.
+# Files written by grading. People include them when they submit the folder of a run.
 _OUR_FILES = {
     "receipt.json",
     "results.parquet",
@@ -41,7 +42,7 @@ class Opened:
 
     Attributes:
         path: the folder or archive, as the user named it.
-        files: by name, where to read each file that may be read.
+        files: path of each permitted file, by name.
         findings: the errors in names, kinds and sizes.
     """
 
@@ -51,14 +52,14 @@ class Opened:
 
     @property
     def predictions(self) -> tuple[str, Path] | None:
-        """Name and place of the predictions, if there is exactly one such file."""
+        """Name and path of the predictions, if there is exactly one such file."""
         names = [name for name in PREDICTIONS if name in self.files]
         if len(names) != 1:
             return None
         return names[0], self.files[names[0]]
 
     def where(self, name: str) -> str:
-        """Return the path of one of its files for messages; of the submission without a name."""
+        """Return the path of one of its files for messages; without a name, its own path."""
         path = self.path / name if name else self.path
         return path.as_posix()
 
@@ -75,14 +76,14 @@ def kind_of(mode: int) -> str:
 
 
 def refusal_of(name: str, kind: str, size: int) -> Finding | None:
-    """Return the reason why an entry of a submission is refused, None if it may be read.
+    """Return the reason to refuse an entry of a submission; None if it may be read.
 
     Args:
         name: its name inside the submission.
         kind: see `kind_of`.
         size: in bytes.
     """
-    # Names come from strangers: they may be long, and steer a terminal.
+    # Names are untrusted: they may be long or contain terminal control codes.
     label = printable(name[:200])
     if "link" in kind:
         return finding("linked_file", label, label=label, kind=kind)
@@ -103,7 +104,7 @@ def refusal_of(name: str, kind: str, size: int) -> Finding | None:
 
 
 def advice_on_name(name: str) -> str:
-    """Return the advice on a file whose name is none of a submission's."""
+    """Return advice on a file whose name is not permitted."""
     if name in _OUR_FILES:
         return "remove it; the maintainers grade the submission and write this file themselves"
     return did_you_mean(name, MOST_BYTES_OF).strip() or (
@@ -113,7 +114,7 @@ def advice_on_name(name: str) -> str:
 
 
 def missing_files(names: Iterable[str]) -> Iterator[Finding]:
-    """Yield the files that are missing among the names of a submission, or are there twice."""
+    """Yield findings about missing and duplicate files, given the names in a submission."""
     present = set(names)
     if ABOUT not in present:
         yield finding("no_about", ABOUT)

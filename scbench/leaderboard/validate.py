@@ -1,4 +1,4 @@
-"""Validating a submission, offline and without grading: all problems, not just the first."""
+"""Offline validation of submissions: all problems are reported, without grading."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -67,9 +67,9 @@ class Validated:
 
 
 def release_finder(extra: Sequence[Release] = ()) -> Releases:
-    """Return a function that finds releases by version: the extra ones, then the installed ones.
+    """Return a function that finds releases by version among extra and installed ones.
 
-    A submission can name nothing else, no folder and no page.
+    A submission cannot name a folder or a web page instead.
     """
     opened = {release.version: release for release in extra}
     extra_names = list(opened)
@@ -83,7 +83,7 @@ def release_finder(extra: Sequence[Release] = ()) -> Releases:
                     f"release {version} is not installed (installed: {', '.join(names) or 'none'})."
                     f"{did_you_mean(version, names)}"
                 )
-            # Opened once, however many submissions answer it.
+            # Each release is opened only once.
             opened[version] = open_release(installed[version])
         return opened[version]
 
@@ -115,7 +115,7 @@ def validate(
             name, path = opened.predictions
             done.checked = check_predictions(name, path, about, release)
             done.findings += done.checked.findings
-            # Answers of a file with problems are not compared with any.
+            # Answers of a file with problems are not compared.
             if done.problems:
                 done.checked.answers.clear()
             else:
@@ -128,7 +128,7 @@ def validate(
 def read_about(
     opened: Opened, releases: Releases, required: str | None = None
 ) -> Validated:
-    """Return a submission of which ``submission.yaml`` alone was read, with its release."""
+    """Return a submission with only ``submission.yaml`` and its release read."""
     done = Validated(opened, list(opened.findings))
     if ABOUT not in opened.files:
         return done

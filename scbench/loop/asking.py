@@ -18,7 +18,8 @@ from scbench.scoring.answers.scan import scan
 from scbench.scoring.answers.visible import visible
 from scbench.scoring.outcomes import Outcome, describe_error
 
-# Replies beyond those that the budget is enough for: the answer, and some that go wrong.
+# Replies in addition to those that the budget pays for: the answer, and some failed
+# ones.
 SPARE_REPLIES = 6
 # A probe ends after this number of replies in a row without a query or answer.
 MAX_TALK = 5
@@ -72,7 +73,7 @@ class Asking(Game):
 
     @property
     def moves_text(self) -> str:
-        """The moves there are, as the prompt states them."""
+        """The available moves, as the prompt states them."""
         texts = []
         for name, kind in self.kinds.items():
             words = cleandoc(kind.__doc__ or "").split()
@@ -88,13 +89,13 @@ class Asking(Game):
         )
 
     def move(self, request: JsonValue) -> Move:
-        """Carry out a move, and count its cost; of a bad one, return its faults."""
+        """Carry out a move and count its cost; for a bad move, return its faults."""
         try:
             move = self.move_in(request)
             cost = self.cost_of(move)
         except BadMoveError as error:
             return self.refusal(str(error))
-        # A move that can be read costs even if it turns out to make no sense.
+        # A readable move costs even if it makes no sense for the instance.
         self.used += cost
         try:
             observation = self.carry_out(move)
@@ -104,7 +105,7 @@ class Asking(Game):
             raise
         except CannotGrade as error:
             return self.ended(Outcome(Status.NOT_RUN, reason=str(error)[:MAX_FAULT]))
-        except Exception as error:  # noqa: BLE001  (a task that fails is not a model that fails)
+        except Exception as error:  # noqa: BLE001  (the task failed, not the model)
             return self.ended(
                 Outcome(Status.GRADER_ERROR, reason=describe_error(error))
             )
@@ -122,10 +123,10 @@ class Asking(Game):
         """
 
     def move_in(self, request: JsonValue) -> Query | Action:
-        """Return the move that a JSON object is.
+        """Return the move described by a JSON object.
 
         Raises:
-            BadMoveError: it is none.
+            BadMoveError: it is not a move.
         """
         name = request.get(self.key) if isinstance(request, dict) else None
         found = "missing or not text"
@@ -141,12 +142,12 @@ class Asking(Game):
         """Return the cost of a move.
 
         Raises:
-            BadMoveError: it is more than is left of the budget.
+            BadMoveError: it exceeds the remaining budget.
         """
         try:
             cost = move.cost()
         except (ArithmeticError, ValueError):
-            # Its numbers are too large to compute with.
+            # Its numbers are too large for arithmetic.
             raise BadMoveError("its cost cannot be computed.") from None
         if self.used + cost > self.budget:
             raise BadMoveError(f"it costs {cost}, which exceeds the remaining budget.")
@@ -163,10 +164,10 @@ class Asking(Game):
 
 
 def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Action:
-    """Return a move of a kind.
+    """Return a validated move of this kind.
 
     Raises:
-        BadMoveError: its fields are wrong; three of the faults are named.
+        BadMoveError: its fields are wrong; the message has at most three faults.
     """
     try:
         return kind.model_validate(request)
@@ -174,7 +175,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
         faults = "; ".join(map(str, faults_of(error, 3)))
         raise BadMoveError(f"{faults[:MAX_FAULT]}.") from None
     except (ArithmeticError, ValueError):
-        # A number that is too large for a computer.
+        # A number is too large.
         raise BadMoveError("a value in it cannot be read.") from None
 
 
@@ -248,7 +249,7 @@ class Probe(Asking):
 
 
 class Act(Asking):
-    """Actions that change the state, which is the answer.
+    """Actions that change a state; the final state is the answer.
 
     Args:
         setup: promised to the model.
@@ -256,7 +257,7 @@ class Act(Asking):
         params: of the instance.
         kinds: of actions.
         budget: where the setup gives none.
-        play: makes the state before the first action.
+        play: creates the state before the first action.
     """
 
     key = "action"
@@ -311,7 +312,7 @@ class Act(Asking):
     def take(self, reply: str) -> Move:
         actions_before = len(self._actions)
         move = self.move_in_reply(reply)
-        # The simulator failed, which ended the trial.
+        # The simulator failed, so the trial ended.
         if move.outcome is not None:
             return move
         is_spent = self.used >= self.budget or not self.replies_left
@@ -330,7 +331,7 @@ class Act(Asking):
         return Move(observation, outcome)
 
     def move_in_reply(self, reply: str) -> Move:
-        """Carry out the action in a reply, or end the game if it says so."""
+        """Carry out the action in a reply, or end the game if that is the action."""
         request = last_object(reply, self.key, "done")
         if request is None:
             return Move(f'This reply contains no readable "action". {self.budget_text}')
@@ -349,6 +350,6 @@ class Act(Asking):
 
 
 def next_state(play: Play, action: Action) -> tuple[Play, dict[str, Any]]:
-    """Return the state after an action, which may be a copy from a process, and its observation."""
+    """Return the state after an action (maybe a copy from a process) and its observation."""
     observation = play.step(action)
     return play, observation

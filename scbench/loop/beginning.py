@@ -9,9 +9,9 @@ from scbench.loop.asking import Act, Probe
 from scbench.loop.games import Game
 from scbench.loop.retry import Retry
 
-# From this chance of a blind guess on, a model could try all answers.
+# From this chance of a blind guess, a model could try all answers.
 MAX_GUESS_CHANCE = 0.1
-# Modules next to a grader that settings need.
+# Module next to a grader that each setting needs.
 MODULES = {"probe": "queries", "act": "actions"}
 
 

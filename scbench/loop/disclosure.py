@@ -1,4 +1,4 @@
-"""The part of a verdict that a model learns, as its setup discloses; never the reference.
+"""The part of a verdict that the setup discloses to a model; never the reference.
 
 Messages of checks are written for readers of results. If an instance has one correct answer, they
 may reveal it ("The value is 12, not 13."). For such tasks, the model gets the message of a failed
@@ -18,18 +18,18 @@ from scbench.scoring.answers.shape import shape_of
 
 # Approximate number of characters of all lines, because models pay for what they read.
 MAX_DISCLOSED = 10_000
-# Characters of a check's message, and of a text in its places.
+# Characters of a check's message, and of a text among its places.
 MAX_SENTENCE = 300
 # Characters of a check's places.
 MAX_PLACES = 1_500
 # Numbers of entries to show of each list in places; the first that fits is used.
 LIST_SIZES = (20, 5, 2, 1)
-# Checks of the form alone, which are worded without the instance.
+# Checks of the answer's form, whose messages do not reveal anything about the instance.
 FORM_CHECKS = frozenset({"answer_found", "answer_schema"})
 
 
 def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[str]:
-    """Return the lines that a model gets about a graded answer in addition to its score.
+    """Return the lines about a graded answer that a model gets in addition to its score.
 
     Args:
         task: of the instance.
@@ -43,7 +43,7 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
     omitted = 0
     for line in failed_checks(task, verdicts, places=disclose == "places"):
         size += len(line)
-        # After the first line that does not fit, none does: the lines stay in order.
+        # Stop at the first line that does not fit, so that the lines stay in order.
         if size <= MAX_DISCLOSED:
             lines.append(line)
         else:
@@ -61,7 +61,7 @@ def one_right(task: Task) -> bool:
 def failed_checks(
     task: Task, verdicts: tuple[Verdict, ...], *, places: bool
 ) -> Iterator[str]:
-    """Yield a line for each failed check, with its places if asked for."""
+    """Yield a line for each failed check, with its places if requested."""
     has_one_answer = one_right(task)
     safe_checks = FORM_CHECKS | task.own_faults
     for number, verdict in enumerate(verdicts, 1):
@@ -90,7 +90,7 @@ def clip_text(text: str, limit: int) -> str:
 
 
 def places_text(check: Check) -> str:
-    """Return the places of a check as JSON, with lists so short that it fits."""
+    """Return the places of a check as JSON, with lists shortened until it fits."""
     for limit in LIST_SIZES:
         places = {
             name: first_entries(value, limit) for name, value in check.details.items()

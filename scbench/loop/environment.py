@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Environment:
-    """One trial at a time, with one setup; docs/environments.md has the loop round it.
+    """One trial at a time, with one setup; docs/environments.md shows the surrounding loop.
 
     Attributes:
         setup: promised to the model.
@@ -59,11 +59,12 @@ class Environment:
         self.turns: list[dict[str, str]] = []
         self._instance: Instance | None = None
         self._game: Game | None = None
-        # The setup with the versions of rules and grader, as a predictions file holds it.
+        # The setup with the versions of rules and grader, as stored in a predictions
+        # file.
         self._loop: dict[str, Any] = {}
 
     def reset(self, instance: Instance) -> str:
-        """Begin with an instance; return the first message: its prompt, and the rules.
+        """Start a trial of an instance; return the first message: its prompt and the rules.
 
         Pictures of the prompt are the instance's ``images``, to be sent with this message.
 
@@ -82,7 +83,8 @@ class Environment:
                 "load_release().instances()"
             ) from error
         self._game = game_of(self.setup, task, params)
-        # Before the rules are read: in act they hold the first observation.
+        # This comes before reading the rules, which in act contain the first
+        # observation.
         self._game.run = self._run
         self._instance = instance
         self._loop = played_by(self._game.setup, task).model_dump(exclude_none=True)
@@ -117,9 +119,10 @@ class Environment:
 
     @property
     def state(self) -> State:
-        """The state of the trial: small, and JSON. Setting it goes there; `turns` stay as they are.
+        """The state of the trial as a small JSON value.
 
-        To continue elsewhere, call `reset` with the instance first, and set ``turns``, too.
+        Setting it restores that state but not `turns`. To continue elsewhere, first
+        call `reset` with the instance, then set ``turns``, too.
         """
         return self._current_game.state
 
@@ -148,7 +151,8 @@ class Environment:
     def record(self) -> dict[str, Any]:
         """The trial as runners store it next to a reply: loop, turns, and whether it is over.
 
-        `scbench.formats.imports.entries.with_turns` makes a line of predictions of it.
+        `scbench.formats.imports.entries.with_turns` turns it into a line of
+        predictions.
         """
         line = self.prediction()
         return {
@@ -159,7 +163,7 @@ class Environment:
 
 
 def readable(text: str) -> str:
-    """Return a reply in the form of a file: cut to the limit, without half characters."""
+    """Return a reply in the form stored in files: cut to the limit, without lone surrogates."""
     return text[:MAX_ACTION].encode(errors="replace").decode()
 
 
@@ -167,7 +171,7 @@ def floor_after(bucket: str, floor: float, answers: int) -> float:
     """Return the score that guesses earn over several answers with feedback on each.
 
     In text tasks a floor is the chance that a guess is right, and a model can try guess after
-    guess; in the others it is the score of the best answer without insight, which the first one
+    guess; in the others it is the score of the best trivial answer, which the first one
     earns.
 
     Args:

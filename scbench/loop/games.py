@@ -1,4 +1,4 @@
-"""The settings of the loop as games: a model replies, and is shown an observation.
+"""The settings of the loop as games: a model replies and gets an observation.
 
 A game is pure: the same task, parameters and replies give the same observations on every machine.
 """
@@ -17,7 +17,7 @@ from scbench.scoring.outcomes import Outcome, grade_prediction, simulator_lock
 
 # Calls a function with arguments in a process, and returns its result.
 Run = Callable[..., Any]
-# State of a game: small, and JSON.
+# State of a game: a small JSON value.
 State = dict[str, Any]
 _T = TypeVar("_T")
 
@@ -34,8 +34,8 @@ class Move:
     """The result of one reply.
 
     Attributes:
-        observation: text that the model is shown then.
-        outcome: of the answer, if the reply was taken for one.
+        observation: text that the model gets next.
+        outcome: outcome of the answer, if the reply was taken as one.
     """
 
     observation: str
@@ -64,7 +64,7 @@ class Game(ABC):
     @property
     @abstractmethod
     def limit(self) -> int:
-        """Number of replies after which it ends at the latest."""
+        """Maximum number of replies."""
 
     @property
     @abstractmethod
@@ -76,7 +76,7 @@ class Game(ABC):
         """Answer a reply; called while the game is not over."""
 
     def play(self, reply: str) -> Move:
-        """Count a reply, and answer it."""
+        """Count a reply and answer it."""
         self.turn += 1
         return self.take(reply)
 
@@ -91,13 +91,13 @@ class Game(ABC):
         return {"turn": self.turn, "used": self.used, "over": self.over}
 
     def restore(self, state: State) -> None:
-        """Go to a state."""
+        """Restore a state."""
         self.turn = state["turn"]
         self.used = state["used"]
         self.over = state["over"]
 
     def judge_reply(self, reply: str) -> Outcome:
-        """Return the outcome of the answer in a reply, as it would be outside of the loop."""
+        """Return the outcome of the answer in a reply, the same as outside the loop."""
         # Without validation, because the environment has cut the reply to the limits of a file.
         return self.judged(Prediction.model_construct(id="", response=reply))
 
@@ -106,7 +106,7 @@ class Game(ABC):
         return self.simulated(grade_prediction, prediction, self.task, self.params)
 
     def simulated(self, function: Callable[..., _T], *arguments: object) -> _T:
-        """Return the result of a function; of a heavy task in a process, or one at a time."""
+        """Return a function's result; heavy tasks run in a process or one at a time."""
         # A process costs more than a light judgement.
         if self.run is not None and self.task.heavy:
             return cast(_T, self.run(function, *arguments))
@@ -115,10 +115,10 @@ class Game(ABC):
 
 
 def is_answer(outcome: Outcome) -> bool:
-    """Return whether there was an answer that could be read, and a score of it."""
+    """Return whether there was a readable answer with a score."""
     return outcome.status is Status.ANSWERED
 
 
 def unjudged(outcome: Outcome) -> bool:
-    """Return whether there is no score, for no fault of the model."""
+    """Return whether the score is missing through no fault of the model."""
     return not outcome.status.scored

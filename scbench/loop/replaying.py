@@ -1,4 +1,4 @@
-"""Grading of traces: their replies are played again, and observations compared."""
+"""Grading of traces: replies are replayed and observations compared."""
 
 from dataclasses import replace
 
@@ -18,12 +18,12 @@ from scbench.scoring.outcomes import (
     zero,
 )
 
-# Characters of two observations that are shown from where they differ.
+# Characters shown of two observations, starting where they differ.
 MAX_SHOWN = 40
 
 
 class TraceError(PredictionsError):
-    """A trace that the environment does not give; the message names the turn."""
+    """A trace that the environment does not reproduce; the message names the turn."""
 
 
 def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
@@ -37,7 +37,7 @@ def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome
 def grade_trial(
     prediction: Prediction, loop: Played, task: Task, params: BaseModel
 ) -> Outcome:
-    """Grade a trace, which is not run if it cannot be compared, or is forged.
+    """Grade a trace; it gets not_run if it cannot be compared or is forged.
 
     Args:
         prediction: with turns.
@@ -58,9 +58,9 @@ def grade_trial(
 
 
 def setup_difference(loop: Played, task: Task) -> str:
-    """Return why observations cannot be compared with those given here; empty if they can."""
+    """Return why observations cannot be compared with ours; empty if they can."""
     here = played_by(loop, task)
-    # Older lines contain fewer versions; None is not compared.
+    # Older lines contain fewer versions; missing ones (None) are not compared.
     if loop.rules != here.rules:
         return (
             f"it was played with version {loop.rules} of the loop's rules, but this is "
@@ -80,7 +80,7 @@ def setup_difference(loop: Played, task: Task) -> str:
 
 
 def played_by(setup: Setup, task: Task) -> Played:
-    """Return a setup with the versions by which it is played here."""
+    """Return a setup with the versions used here."""
     promises = setup.model_dump(include=set(Setup.model_fields))
     return Played(
         **promises, grader=task.grader_version, fingerprint=task.fingerprint()
@@ -88,7 +88,7 @@ def played_by(setup: Setup, task: Task) -> Played:
 
 
 def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
-    """Play a trace again; return the outcome of its last answer, with that of each turn.
+    """Replay a trace; return the outcome of its last answer, with those of all turns.
 
     Args:
         prediction: with loop and turns.
@@ -96,8 +96,8 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
         params: of the instance.
 
     Raises:
-        TraceError: an observation is not what the environment gives, or there are turns too many or
-            too few.
+        TraceError: an observation differs from the environment's, or the number of
+            turns is wrong.
     """
     loop = prediction.loop
     turns = prediction.turns or ()
@@ -117,7 +117,8 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
             )
         move = game.play(turn.action)
         outcome = move.outcome
-        # Not compared: where the trace was made, the answer could perhaps be judged.
+        # Not compared, because the answer may have been gradable where the trace was
+        # made.
         if outcome is not None and unjudged(outcome):
             return outcome
         if move.observation != turn.observation:
@@ -139,19 +140,20 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
             "model gave up or its call failed, add a status"
         )
     if status is not None and is_cut_off:
-        # No earlier answer, nor what was done so far: whoever cuts a trial chooses where.
+        # Neither an earlier answer nor the state so far is graded: otherwise people
+        # could choose where to cut a trial.
         final = zero(status, f"the line ends the trial after turn {len(turns)}", task)
     elif last_outcome is None:
         final = zero(Status.UNPARSED, "the trial contains no answer", task)
     else:
-        # If the last reply contains no answer, an earlier one counts.
+        # If the last reply contains no answer, the last earlier one counts.
         final = last_answer or last_outcome
     used = None if loop.setting == "retry" else game.used
     return replace(final, trial=Trial(tuple(scores), used))
 
 
 def observation_fault(turn: Turn, expected: str) -> str:
-    """Return the place from which an observation differs from the expected one, and both there."""
+    """Return where an observation differs from the expected one, with both texts there."""
     position = 0
     for character, expected_character in zip(turn.observation, expected, strict=False):
         if character != expected_character:

@@ -8,7 +8,7 @@ from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, is_answer, unjudged
 
 
 class Retry(Game):
-    """Answers until one has the full score, or all attempts are used."""
+    """Answers until one gets the full score or all attempts are used."""
 
     @property
     @override
@@ -19,7 +19,7 @@ class Retry(Game):
     @override
     def rules(self) -> str:
         disclosure = self.setup.disclose
-        # If only one answer is right, the model learns only the rules of failed checks.
+        # If only one answer is right, the model gets only the rules of failed checks.
         if disclosure != "score" and one_right(self.task):
             disclosure_text = TEXTS["tells"]["one_right"]
         else:
@@ -54,7 +54,7 @@ class Retry(Game):
 
 
 def score_text(score: float) -> str:
-    """Return a score in six digits; the text is 1 only for 1, because the trial ends with 1."""
+    """Return a score with six digits; only 1 itself gives "1", because the trial ends with 1."""
     text = f"{score:.6g}"
     if text == "1" and score != 1:
         return "just below 1"

@@ -1,1 +1,1 @@
-"""What touches the machine: sandboxed children, processes, folders and files."""
+"""Access to the machine: sandboxed children, processes, folders and files."""

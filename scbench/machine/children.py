@@ -1,7 +1,7 @@
-"""Reading of untrusted files: in a child of this Python with a limit on its memory.
+"""Reading untrusted files in a child process with limited memory.
 
-A file that was made for it can abort the library that reads it, or fill the machine; then a child
-ends, and the file is refused in a sentence.
+A malicious file can crash the library that reads it, or exhaust the memory. Then only
+the child ends, and the file is refused with a message.
 """
 
 import atexit
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Bytes of address space of a child: a file may claim any number of rows.
 MEMORY = 2**33
-# Begins each program: finds modules as the parent does, and limits the memory.
+# Start of each program: it uses the parent's module path and limits the memory.
 _START = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -35,7 +35,8 @@ from scbench.machine.memory_limits import limit_memory
 limit_memory(int(sys.argv[2]))
 arguments = json.loads(sys.argv[3])
 """
-# Reads Parquet files row by row, as they are named, and writes the fault of each.
+# Reads the rows of each Parquet file named on standard input, and writes its error or
+# "".
 _ROWS = """
 import polars as pl
 for line in sys.stdin:
@@ -49,11 +50,11 @@ for line in sys.stdin:
         fault = str(error).partition("\\n")[0] or type(error).__name__
     print(json.dumps(fault), flush=True)
 """
-# Rows that it reads at a time.
+# Rows read at a time.
 _BLOCK = 50_000
-# Bytes of standard error in which the last line is looked for.
+# Bytes of standard error that are searched for the last line.
 _MOST_STDERR = 10_000
-# One thread at a time talks to the child that reads Parquet.
+# Only one thread at a time uses the child that reads Parquet.
 _LOCK = threading.Lock()
 
 
@@ -62,14 +63,14 @@ class ChildError(ScbenchError):
 
 
 def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
-    """Run a program of ours in a child, and yield the lines that it writes.
+    """Run one of our programs in a child, and yield its output lines.
 
     Args:
-        program: source; `arguments` is there, and modules are found as here.
+        program: source code; it can use `arguments` and this process's module path.
         arguments: JSON.
 
     Raises:
-        ChildError: it failed, with its last words.
+        ChildError: it failed; the message has the end of its standard error.
     """
     with (
         TemporaryFile() as stderr,
@@ -121,7 +122,7 @@ def _exit_text(code: int) -> str:
 def checked_parquet(
     path: Path, refusal: type[ScbenchError]
 ) -> "Iterator[pl.LazyFrame]":
-    """Give the rows of a Parquet file that a child has read first; refuse unreadable files."""
+    """Return the rows of a Parquet file after a child has read it; refuse unreadable files."""
     check_parquet(path, path, refusal)
     with reading_parquet(path, refusal):
         yield scan_parquet(path)
@@ -130,12 +131,12 @@ def checked_parquet(
 def check_parquet(
     file: Path | bytes, what: object, refusal: type[ScbenchError]
 ) -> None:
-    """Make sure that a Parquet file can be read, before this process reads it.
+    """Check that a Parquet file can be read before this process reads it.
 
     Args:
         file: path or content.
         what: the file, for the message.
-        refusal: type of error that is raised.
+        refusal: type of the error to raise.
     """
     if isinstance(file, bytes):
         with NamedTemporaryFile(suffix=".parquet") as copy:
@@ -157,7 +158,7 @@ def check_parquet(
             _stop(child)
             raise
         if not reply:
-            # It is dead; the next file gets another child.
+            # The child is dead; the next file gets a new one.
             _parquet_child.cache_clear()
             _stop(child)
     fault = json.loads(reply) if reply else _exit_text(child.returncode)
@@ -167,7 +168,7 @@ def check_parquet(
 
 @cache
 def _parquet_child(_owner: int) -> "subprocess.Popen[str]":
-    """Start the child that reads Parquet, which takes a while, once for many files.
+    """Start the child that reads Parquet. This is slow, so it is reused for many files.
 
     Args:
         _owner: id of this process. A fork must not read the replies to its parent.

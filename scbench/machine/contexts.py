@@ -16,7 +16,7 @@ from threading import RLock
 
 from scbench.base.errors import MachineError
 
-# The environment variable that means the same as the option ``-P`` of Python.
+# The environment variable with the effect of Python's option ``-P``.
 _SAFE_PATH = "PYTHONSAFEPATH"
 # Two threads that start processes must not restore the variable in the wrong order. Re-entrant,
 # because a `safe_path` block may start a process, which enters `safe_path` again.
@@ -27,11 +27,12 @@ _ENVIRONMENT_LOCK = RLock()
 def safe_path() -> Iterator[None]:
     """Make interpreters started inside the block ignore the working folder when they import.
 
-    `multiprocessing` has no parameter for Python's option ``-P``, so the environment passes it on.
-    The variable is set for the whole process while the block runs.
+    `multiprocessing` has no parameter for Python's option ``-P``, so an environment
+    variable sets it. The variable is set for the whole process while the block runs.
 
     Raises:
-        MachineError: this Python ignores its environment (``-E``), and so will its children.
+        MachineError: this Python ignores its environment (``-E``), so its children
+            will, too.
     """
     flags = sys.flags
     # With -P, `multiprocessing` passes the flag itself on to its children.
@@ -58,8 +59,8 @@ class SafeSpawnProcess(context.SpawnProcess):
     def start(self) -> None:
         """Start the worker.
 
-        The protection is here, not where a pool is made: a pool starts a replacement whenever
-        a worker has died.
+        The protection is here because a pool may start a replacement whenever a worker
+        dies.
         """
         with safe_path():
             super().start()

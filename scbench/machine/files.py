@@ -1,4 +1,4 @@
-"""Files and folders that are written completely or not at all."""
+"""Atomic writing of files and folders."""
 
 import errno
 import os
@@ -13,12 +13,13 @@ from pathlib import Path
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to a file, and move it to the file when the block ends.
 
-    Nobody ever sees half of the file. If the block raises, the file does not change and the
-    temporary one is removed. A link at the path is replaced, not followed.
+    Other processes never see an incomplete file. If the block raises, the file stays
+    unchanged and the temporary one is removed. A link at the path is replaced, not
+    followed.
     """
     from scbench.base.canonical import sha256  # noqa: PLC0415  (heavy)
 
-    # A name with a suffix could be longer than the file system allows; a hash never is.
+    # A name with a suffix could be too long for the file system; a hash never is.
     hashed_name = sha256(os.fsencode(path.name))[:16]
     part = path.with_name(f".{hashed_name}.{os.getpid()}.part")
     try:
@@ -41,9 +42,10 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 @contextmanager
 def scratch_beside(path: Path) -> Iterator[Path]:
-    """Make a temporary folder next to a path, on the same file system, so moving is a rename.
+    """Make a temporary folder next to a path, so that it can be moved by renaming.
 
-    The parent folder is made if needed. The temporary folder is removed when the block ends.
+    The parent folder is created if needed. The temporary folder is removed when the
+    block ends.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".scbench-", dir=path.parent) as scratch:
@@ -52,7 +54,7 @@ def scratch_beside(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def private_files(private: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT002  (a switch)
-    """Make files and folders of the block readable for this user alone, if they are private."""
+    """Make files and folders created in the block readable only by this user, if private."""
     if not private:
         yield
         return
@@ -64,16 +66,16 @@ def private_files(private: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT0
 
 
 def read_foreign(folder: Path, names: Sequence[str], limit: int) -> bytes:
-    """Return the bytes of a file in a folder that others wrote; no link and no pipe is followed.
+    """Return the bytes of a file in an untrusted folder, without following links or pipes.
 
     Args:
-        folder: the folder; it may be named by a link.
-        names: of the folders below it, and of the file.
-        limit: most bytes.
+        folder: the folder, which may be a link.
+        names: names of the folders below it, and of the file.
+        limit: maximum number of bytes.
 
     Raises:
-        OSError: there is no such file, it is not a regular one, it is larger than the limit
-            (``EFBIG``), or it cannot be read.
+        OSError: the file does not exist, is not a regular file, is larger than the
+            limit (``EFBIG``), or cannot be read.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -98,7 +100,7 @@ def read_foreign(folder: Path, names: Sequence[str], limit: int) -> bytes:
 def cache_folder() -> Path:
     """Return the user's cache folder, which may not exist.
 
-    Without a home folder it is a path that can be neither read nor written.
+    Without a home folder, it is a path that can be neither read nor written.
     """
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():
@@ -106,7 +108,7 @@ def cache_folder() -> Path:
             base = Path.home() / ".cache"
         except RuntimeError:  # the user has no entry in the list of users
             base = Path(os.devnull)
-    # Programs of the cache are run: none may come from the working folder.
+    # The cache contains programs that are run, so it must not be in the working folder.
     if not base.is_absolute():
         base = Path(os.devnull)
     return base / "scbench"

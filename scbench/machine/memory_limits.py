@@ -1,19 +1,19 @@
-"""Limits on the address space of a process, where the platform has them (POSIX)."""
+"""Limits on the address space of a process, on platforms that support them (POSIX)."""
 
 from contextlib import suppress
 
 from scbench.base.errors import MachineError
 
-# Bytes of address space that grading needs. With less, libraries that are not written in Python
-# end the process without a word.
+# Bytes of address space that grading needs. With less, native libraries end the process
+# without an error message.
 _LEAST_MEMORY = 2 * 2**30
 
 
 def check_memory() -> None:
-    """Make sure that this process may use enough address space to grade.
+    """Check that this process may use enough address space to grade.
 
     Raises:
-        MachineError: it may not.
+        MachineError: its limit is too low.
     """
     try:
         import resource  # noqa: PLC0415  (POSIX only)
@@ -28,7 +28,7 @@ def check_memory() -> None:
 
 
 def limit_memory(memory_bytes: int) -> None:
-    """Limit the address space of this process, where the platform can."""
+    """Limit the address space of this process, if the platform supports it."""
     try:
         import resource  # noqa: PLC0415  (POSIX only)
     except ImportError:

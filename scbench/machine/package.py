@@ -1,7 +1,7 @@
-"""The copy of scbench that a process has loaded, to be compared between processes.
+"""The copy of scbench that a process has loaded, for comparison between processes.
 
-A worker that loads another copy than its parent, such as a checkout next to an installation,
-would grade by other rules without a word.
+A worker that loads a different copy than its parent (for example a checkout next to an
+installation) would silently grade by other rules.
 """
 
 import hashlib
@@ -41,10 +41,11 @@ def loaded_package() -> PackageCopy:
 
 
 def check_same_package(parent: PackageCopy) -> None:
-    """Make sure that this process has loaded the same copy as its parent.
+    """Check that this process has loaded the same copy as its parent.
 
     Raises:
-        EngineError: it has loaded another copy, or files changed since the parent was started.
+        EngineError: it has loaded a different copy, or files changed since the parent
+            started.
     """
     worker = loaded_package()
     if worker.folder != parent.folder:

@@ -1,8 +1,8 @@
-"""PyBullet in a child process, of this Python or of another one that PyBullet has wheels for.
+"""PyBullet in a child process, with this Python or another one that has a PyBullet wheel.
 
-The parent and the child exchange lists of numbers over pipes, and nothing else. If a child crashes,
-only the request that it worked on is lost. A child has the limits of this process, and it dies with
-the thread that started it.
+The parent and the child exchange only lists of numbers over pipes. If a child crashes,
+only the current request is lost. A child has the limits of this process, and it dies
+with the thread that started it.
 """
 
 import json
@@ -33,16 +33,16 @@ PYTHON = "3.11"
 LIBRARIES = ("pybullet>=3.2.6,<4", "numpy>=1.26")
 
 _CHILD = Path(__file__).with_name("physics_child.py")
-# Most bytes of a child's first line, which describes it.
+# Maximum bytes in a child's first line, which describes it.
 _LONGEST_GREETING = 10_000
-# Seconds until a child has described itself; it loads PyBullet before.
+# Seconds within which a child must describe itself; it first loads PyBullet.
 _GREETING_SECONDS = 60.0
-# What a description has, unless it names a fault, and most characters of each.
+# Keys of a description without a fault, and maximum characters of each value.
 _FACTS = {"pybullet", "system", "machine"}
 _LONGEST_FACT = 300
-# Most numbers in a reply.
+# Maximum numbers in a reply.
 _MOST_NUMBERS = 2**24
-# Starts an interpreter that others may have written: whatever it does, it dies with its parent.
+# Starts an interpreter that we do not control; it always dies with its parent.
 _STARTER = """
 import ctypes, json, os, signal, sys
 if sys.platform == "linux":
@@ -52,9 +52,9 @@ try:
 except OSError as error:
     print(json.dumps({"fault": error.strerror}), flush=True)
 """
-# Each number, and the length of each list, takes so many bytes.
+# Bytes of each number, and of the length of each list.
 _NUMBER_BYTES = 8
-# Each thread has its own engines.
+# Each thread has separate engines.
 _threads = threading.local()
 
 
@@ -68,7 +68,7 @@ def environment_folder() -> Path:
 
 
 def use_python(path: Path | None) -> None:
-    """Make this process and those that it starts use an interpreter, if one is named."""
+    """Make this process and its children use an interpreter, if one is named."""
     if path is not None:
         os.environ[VARIABLE] = os.path.abspath(path)  # noqa: PTH100  (a link stays one)
 
@@ -85,7 +85,7 @@ def engine_python() -> str:
     if named_python:
         return named_python
     made_python = environment_folder() / "bin" / "python"
-    # False for a folder that this user may not search, too.
+    # Also false for a folder that this user may not search.
     if os.access(made_python, os.X_OK):
         return str(made_python)
     if has_pybullet():
@@ -115,7 +115,8 @@ class Engine:
     """
 
     def __init__(self, python: str, script: Path) -> None:
-        # A child of this Python finds the same libraries; another Python has its own.
+        # A child with this Python finds the same libraries; another Python has separate
+        # ones.
         is_own = python == sys.executable
         import_paths = sys.path if is_own else []
         arguments = ["-I", str(_CHILD), str(script), json.dumps(import_paths)]
@@ -154,13 +155,14 @@ class Engine:
             stdin.write(array("d", numbers).tobytes())
             stdin.flush()
             length = int.from_bytes(stdout.read(_NUMBER_BYTES), "little")
-            # A longer one is none of our program's.
+            # Our program never sends a longer one.
             size = _NUMBER_BYTES * min(length, _MOST_NUMBERS)
             reply = stdout.read(size) if length <= _MOST_NUMBERS else b""
         except BrokenPipeError:
             reply = b""
         except BaseException:
-            # Half of a reply may still be in the pipe, so the next request would read it.
+            # Part of a reply may still be in the pipe, and the next request would read
+            # it.
             self.close()
             raise
         if not reply or len(reply) < size:
@@ -174,7 +176,7 @@ def _greeting(child: "subprocess.Popen[bytes]") -> dict[str, str]:
     """Return the facts in the first line of a child.
 
     Raises:
-        ValueError: it names a fault, or is no such line, or does not come.
+        ValueError: the line names a fault, is malformed, or does not arrive.
     """
     if child.stdout is None:
         raise ValueError("it has no pipes")
@@ -215,7 +217,7 @@ def _close_child(child: "subprocess.Popen[bytes]", owner: int) -> None:
     """End a child, unless this process is a fork of the one that started it."""
     if owner != os.getpid():
         return
-    # The group has whatever the child started.
+    # The process group contains everything that the child started.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.kill()
@@ -272,13 +274,13 @@ def make_environment(say: Callable[[str], None]) -> None:
             say(" ".join(command))
             run_command(command, folder.parent)
     except BaseException:
-        # A half of an environment would be preferred to a Python that has PyBullet.
+        # An incomplete environment would be preferred to a Python that has PyBullet.
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
 def run_command(command: Sequence[str], folder: Path) -> None:
-    """Run a program of this machine in a folder.
+    """Run an installed program in a folder.
 
     Raises:
         MachineError: it cannot be started, or fails.

@@ -1,7 +1,8 @@
-"""The other end of `scbench.machine.physics`: for any Python from 3.9 on that has PyBullet.
+"""The child's side of `scbench.machine.physics`, for any Python from 3.9 with PyBullet.
 
-It reads lists of doubles on standard input, passes each to ``roll`` of the file that it is started
-with, and writes lists of doubles back: a list is its length and its numbers, each in eight bytes.
+It reads lists of doubles from standard input, passes each to the function ``roll`` of a
+given file, and writes lists of doubles back. A list is its length followed by its
+numbers, eight bytes each.
 """
 
 import ctypes
@@ -18,16 +19,16 @@ _SET_PARENT_DEATH_SIGNAL = 1
 
 
 def main() -> None:
-    """Write a line of JSON on the engine here, or on its absence; then answer until the end."""
+    """Write a JSON line that describes the engine or its absence; then answer requests."""
     script = sys.argv[1]
     paths = json.loads(sys.argv[2])
     sys.path += [path for path in paths if path not in sys.path]
-    # Ctrl-C is for the parent, which ends this process.
+    # The parent handles Ctrl-C and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
-        # It dies with its parent, whatever it is doing.
+        # This process dies with its parent, whatever it is doing.
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    # Libraries print while they are loaded and later; replies use a separate descriptor.
+    # Libraries print to standard output, so replies use a separate descriptor.
     replies = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -1,4 +1,4 @@
-"""Pools of worker processes, and a common interface for calls in this process or in others."""
+"""Pools of worker processes, and a common interface for local and remote calls."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
-# Calls per process that `map_in_processes` submits before it yields the first of them.
+# Calls per process that `map_in_processes` submits before it yields the first one.
 _CALLS_AHEAD = 16
 
 
@@ -69,11 +69,12 @@ def ignore_interrupts() -> None:
 
 
 class WorkerProcesses:
-    """A pool of processes that share nothing with this one and can be killed; an `Executor`.
+    """A pool of separate processes that can be killed; an `Executor`.
 
-    A call whose process dies fails with `pebble.ProcessExpired`, one that takes too long with
-    `TimeoutError`; in both cases a new process takes the place of the old one. In a worker that has
-    loaded another copy of scbench than this process, every call fails with an `EngineError`.
+    A call fails with `pebble.ProcessExpired` if its process dies, and with
+    `TimeoutError` if it takes too long. In both cases a new process replaces the old
+    one. If a worker has loaded a different copy of scbench, every call fails with an
+    `EngineError`.
 
     Args:
         count: number of processes.
@@ -95,8 +96,8 @@ class WorkerProcesses:
 
         self._package = loaded_package()
         # Seconds (for all pools) between pebble's SIGTERM to a process and its SIGKILL. Grading
-        # workers ignore SIGTERM, since job schedulers send it to all processes of a job, so
-        # waiting is of no use.
+        # workers ignore SIGTERM, since job schedulers send it to all processes of a
+        # job, so waiting is useless.
         CONSTS.term_timeout = 0
         self._pool = ProcessPool(
             max_workers=count,
@@ -122,8 +123,9 @@ class WorkerProcesses:
                     call_in_worker, args=worker_args, timeout=seconds
                 )
         except RuntimeError as error:
-            # pebble refuses calls to a pool that broke while it was idle. The caller gets the
-            # error as that of the call. (The alias only avoids the name imported for types.)
+            # pebble refuses calls to a pool that broke while it was idle. The caller
+            # gets the error as the result of the call. (The alias only avoids the name
+            # imported for types.)
             from concurrent.futures import Future as BrokenFuture  # noqa: PLC0415  (heavy)
             from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
 
@@ -132,11 +134,11 @@ class WorkerProcesses:
         return future
 
     def stop(self) -> None:
-        """Tell the processes to stop and drop their calls; `close` waits for that."""
+        """Tell the processes to stop and drop their calls, without waiting; `close` waits."""
         self._pool.stop()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Stop the processes, and wait for their end."""
+        """Stop the processes and wait until they end."""
         self.stop()
         self._pool.join()
 
@@ -160,7 +162,7 @@ def call_in_worker(
 def close_all(pools: Iterable[WorkerProcesses]) -> None:
     """Close several pools at the same time, and wait for all of them."""
     open_pools = list(pools)
-    # Each stops first, so that they end in parallel, and `close` has little to wait for.
+    # All pools are stopped first, so that they end in parallel and `close` is quick.
     for pool in open_pools:
         pool.stop()
     for pool in open_pools:
@@ -169,7 +171,7 @@ def close_all(pools: Iterable[WorkerProcesses]) -> None:
 
 @contextmanager
 def open_pool(workers: int) -> Iterator[WorkerProcesses]:
-    """Open a pool of processes for the block; unfinished calls are dropped at its end."""
+    """Open a pool of processes for the block; drop unfinished calls at its end."""
     pool = WorkerProcesses(workers)
     try:
         yield pool
@@ -198,9 +200,9 @@ def map_in_processes(
 ) -> "Iterator[Future[T]]":
     """Yield the future of a call for each argument, in order.
 
-    Arguments are read only as fast as futures are taken. A call that takes more than ``seconds``
-    fails with a `TimeoutError`, one whose process dies with `pebble.ProcessExpired`; no other call
-    is affected.
+    Arguments are read only as fast as futures are taken. A call that takes more than
+    ``seconds`` fails with a `TimeoutError`, and one whose process dies fails with
+    `pebble.ProcessExpired`. No other call is affected.
     """
     pool = WorkerProcesses(workers, initializer, initargs)
     in_flight: deque[Future[T]] = deque()

@@ -1,4 +1,4 @@
-"""Signals that end a run: recorded when they come, and not lost in libraries that catch all."""
+"""Signals that end a run, recorded so that libraries which catch exceptions cannot lose them."""
 
 import signal
 import threading
@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-# Ctrl-C, and what schedulers and closed terminals send.
+# Ctrl-C, and the signals from schedulers and closed terminals.
 ENDING = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if hasattr(signal, name)
 )
-# The watches that run now, the innermost last.
+# The active watches, innermost last.
 _WATCHES: "list[Interrupts]" = []
 
 
 class Interrupts:
-    """Signals that came while they were watched.
+    """Signals that arrived during a watch.
 
-    A handler raises wherever the program is, also inside a library that turns the exception into a
-    warning. So each signal is recorded as well, and `check` raises again; in `deferred` blocks
-    handlers wait.
+    A handler can raise anywhere, even inside a library that turns the exception into a
+    warning. So each signal is recorded as well, and `check` raises again; in `deferred`
+    blocks handlers wait.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Interrupts:
             self._call_handler(number, frame)
 
     def check(self) -> None:
-        """Call the handler of the last signal again, if one came."""
+        """Call the handler of the last signal again, if one arrived."""
         if self._number is not None:
             self._call_handler(self._number, None)
 
@@ -47,7 +47,7 @@ class Interrupts:
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """Let no signal interrupt the block; those that come in it are handled at its end."""
+        """Defer signals in the block to its end."""
         was_deferred = self._is_deferred
         self._is_deferred = True
         try:
@@ -60,9 +60,10 @@ class Interrupts:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let no watched signal interrupt the block, in the main thread.
+    """Defer watched signals in the block to its end, in the main thread.
 
-    A mask is not enough: another thread takes the signal, and Python's handler runs in this one.
+    A signal mask is not enough: another thread may get the signal, and Python's handler
+    still runs in this one.
     """
     if _WATCHES and _is_main_thread():
         with _WATCHES[-1].deferred():
@@ -73,7 +74,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def watched() -> Iterator[Interrupts]:
-    """Watch signals that have handlers in Python while the block runs, in the main thread."""
+    """Watch signals with Python handlers while the block runs, in the main thread."""
     interrupts = Interrupts()
     numbers: list[signal.Signals] = []
     if _is_main_thread():
@@ -86,7 +87,7 @@ def watched() -> Iterator[Interrupts]:
     finally:
         _WATCHES.remove(interrupts)
         for number in numbers:
-            # A handler that was replaced in the block stays: the command is ending.
+            # Keep a handler that was replaced in the block: the command is ending.
             if signal.getsignal(number) == interrupts.handle:
                 signal.signal(number, interrupts.handlers[number])
 
@@ -97,7 +98,7 @@ def _is_main_thread() -> bool:
 
 @contextmanager
 def blocked() -> Iterator[None]:
-    """Start processes in the block that never get these signals; here they come at its end.
+    """Block these signals in processes started in the block; defer them in this process.
 
     Schedulers send them to all processes of a job; the first one then ends the others in order.
     """

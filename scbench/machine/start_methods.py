@@ -1,4 +1,4 @@
-"""Starts worker processes: quickly, and clean of the threads and state of this process."""
+"""Fast starting of worker processes that inherit no threads or state."""
 
 import errno
 import os
@@ -13,11 +13,11 @@ from scbench.machine.signals import blocked
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
-# Bytes that the path of a socket may have, on the strictest system.
+# Maximum bytes in the path of a socket on the strictest system.
 _LONGEST_SOCKET_PATH = 104
 # The socket of a fork server, below the temporary folder.
 _SOCKET = "/pymp-12345678/listener-12345678"
-# Processes that are forks of one which had loaded this module.
+# Ids of processes that were forked after this module was loaded.
 _forks: set[int] = set()
 
 os.register_at_fork(after_in_child=lambda: _forks.add(os.getpid()))
@@ -27,7 +27,7 @@ os.register_at_fork(after_in_child=lambda: _forks.add(os.getpid()))
 def main_not_imported() -> Iterator[None]:
     """Keep workers that start in the block from importing the running program.
 
-    They need nothing of it, and a script that grades when it is imported would grade in each.
+    They do not need it, and a script that grades on import would grade again in each.
     """
     main = sys.modules["__main__"]
     saved = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
@@ -41,12 +41,13 @@ def main_not_imported() -> Iterator[None]:
 
 
 def clean_context() -> "BaseContext":
-    """Return the context with which pools start their workers.
+    """Return the `multiprocessing` context in which pools start workers.
 
-    A fork server makes new workers quickly. It listens on a socket in the temporary folder, whose
-    path may be too long for an address, as on machines that give each job its own folder;
-    there, and on systems without a fork server, each worker is started from nothing. The same
-    applies in a fork of another process, to which the fork server belongs.
+    A fork server makes new workers quickly. It listens on a socket in the temporary
+    folder, whose path may be too long for an address (for example with a long folder
+    name for each job). Then, and on systems without a fork server, each worker is a
+    fresh interpreter. The same applies in a fork of another process, to which the fork
+    server belongs.
 
     Raises:
         MachineError: processes cannot share memory here.
@@ -64,8 +65,8 @@ def clean_context() -> "BaseContext":
         context = CONTEXTS["forkserver"]
     else:
         context = CONTEXTS["spawn"]
-    # The tracker starts once. It unblocks two signals as it does, and it must outlive a signal that
-    # is sent to all processes of a job.
+    # The tracker starts once and unblocks two signals. It must survive a signal sent to
+    # all processes of a job.
     with blocked(), safe_path():
         resource_tracker.ensure_running()
     try:
@@ -82,9 +83,9 @@ def clean_context() -> "BaseContext":
 
 
 def start_server(*modules: str) -> "BaseContext":
-    """Start the server from which workers are forked, if it does not run yet.
+    """Start the server that forks workers, if it is not running.
 
-    That takes a while, and nobody has to wait for it.
+    This takes a while, but runs in the background.
 
     Args:
         modules: the server imports them once, for all workers.

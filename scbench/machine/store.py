@@ -1,12 +1,12 @@
 """A record store that survives the process; it keeps unfinished work.
 
 A store is an append-only file with one line per record: a hash of the rest of the line, the key and
-the value, separated by spaces. Damaged lines are skipped as if they had never been written. So is a
-half-written last line (the process was killed, or the disk was full); the next record starts a new
-line. If a key has several records, the last one counts.
+the value, separated by spaces. Damaged lines are skipped as if they had never been
+written. An incomplete last line (killed process or full disk) is skipped, too; the next
+record starts a new line. If a key has several records, the last one is used.
 
 Records are not buffered, so a killed process loses none. Several processes may append to one file;
-each sees the records that were there when it opened the file, and its own.
+each sees its records, and those present when it opened the file.
 """
 
 import os
@@ -27,7 +27,7 @@ class Record(NamedTuple):
 class Store:
     """Values by key, in a file that is created when the first record is added.
 
-    Only the keys and the places of their records are in memory. The place of a record is the byte
+    Only keys and places of records are in memory. The place of a record is the byte
     offset of its line.
 
     Raises:
@@ -95,18 +95,19 @@ class Store:
         text = key.encode() + b" " + value
         line = sha256(text).encode() + b" " + text + b"\n"
         writer = self.open()
-        # The half-written line gets a line break, so that this record begins its own line.
+        # A line break ends the incomplete line, so that this record starts a new one.
         line_break = b"\n" if self._is_torn else b""
         remainder = memoryview(line_break + line)
-        # A full disk may take only a part of the line, so the file counts as torn until the whole
-        # line is written.
+        # A full disk may accept only part of the line, so the file counts as torn until
+        # the whole line is written.
         self._is_torn = True
         while remainder:
             size = writer.write(remainder)
             remainder = remainder[size:]
         self._is_torn = False
         # After an append, the position is the end of the bytes just written, also if another
-        # process has made the file longer. A record with another's bytes inside is a damaged line.
+        # process has made the file longer. A record mixed with another process's bytes
+        # is a damaged line.
         place = writer.tell() - len(line)
         self._places[key] = place
         return place
@@ -134,7 +135,8 @@ class Store:
 
     def close(self) -> None:
         """Close the file; later calls open it again."""
-        # Forget the files first: closing may fail, and the store has to stay usable.
+        # Forget the files first, because closing may fail and the store must stay
+        # usable.
         files = (self._writer, self._reader)
         self._writer = None
         self._reader = None
@@ -144,7 +146,7 @@ class Store:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    """Open a file without following a symbolic link, which could lead out of the folder."""
+    """Open a file without following symbolic links, which could lead out of the folder."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
@@ -155,6 +157,6 @@ def parse_record(line: bytes) -> Record | None:
     digest, _, content = line[:-1].partition(b" ")
     if digest != sha256(content).encode():
         return None
-    # A line that a store did not write may have the right hash but no key.
+    # A line not written by a store may have a valid hash but no key.
     key, separator, value = content.partition(b" ")
     return Record(key.decode(), value) if separator else None

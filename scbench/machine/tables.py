@@ -1,4 +1,4 @@
-"""Arrow and Parquet files by their exact names, which polars would take for patterns."""
+"""Arrow and Parquet files opened by exact name; polars would treat names as patterns."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def scan_arrow(paths: Sequence[Path]) -> "pl.LazyFrame":
 
 
 def _source(path: Path) -> str | bytes:
-    """Return the path so that polars opens exactly it; the bytes if its name is not UTF-8."""
+    """Return a path that polars does not treat as a pattern, or bytes if it is not UTF-8."""
     absolute = os.path.abspath(path)  # noqa: PTH100  (a leading ~ is a name, too)
     try:
         absolute.encode()
@@ -55,10 +55,10 @@ def write_arrow(path: Path, table: "pl.DataFrame") -> None:
 
 
 def csv_bytes(table: "pl.DataFrame") -> bytes:
-    """Return a table as CSV in which no text is a formula to a spreadsheet.
+    """Return a table as CSV in which spreadsheets see no formulas.
 
     Text that begins with ``= + - @``, a tab or a return gets an apostrophe in front, also in the
-    names of columns (OWASP's guide to CSV injection). Numbers stay as they are.
+    names of columns (OWASP's guide to CSV injection). Numbers stay unchanged.
     """
     import polars as pl  # noqa: PLC0415  (heavy)
 

@@ -1,7 +1,8 @@
-"""A hidden folder for the unfinished work of a run: marked as ours, and locked by one process.
+"""A hidden, marked folder for a run's unfinished work, locked by one process.
 
-Nothing without our marker is touched, and no link is followed. The marker names the process that
-has the lock. The system releases the lock with that process, however it ends.
+Folders without our marker are never touched, and links are not followed. The marker
+names the process that has the lock. The system releases the lock with that process,
+however it ends.
 """
 
 import errno
@@ -22,13 +23,13 @@ MARKER = "RUN.json"
 _MARKER_KEYS = ("scbench", "host", "pid", "identity")
 # Bytes of a marker. A single write, so that a marker is never incomplete.
 _SIZE = 1024
-# Errors of file systems that have no locks.
+# Errors of file systems without locks.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _TRIES = 10
 
 
 class WorkFolder:
-    """A folder that belongs to this process until it is closed or removed; made if need be.
+    """A folder locked by this process until closed or removed; created if needed.
 
     Attributes:
         path: the folder.
@@ -37,7 +38,7 @@ class WorkFolder:
 
     Raises:
         ResultsError: the path is not ours, or another process uses it.
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +67,7 @@ class WorkFolder:
             if not stat.S_ISDIR(self.path.lstat().st_mode):
                 raise self._not_ours()
             marker = self.path / MARKER
-            names = os.listdir(self.path)  # noqa: PTH208  (names are wanted, not paths)
+            names = os.listdir(self.path)  # noqa: PTH208  (names are needed, not paths)
             if names and MARKER not in names:
                 raise self._not_ours()
             descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
@@ -80,7 +81,7 @@ class WorkFolder:
             raise
         try:
             self._lock(descriptor)
-            # Between opening and locking, its owner may have removed it.
+            # The owner may have removed it between opening and locking.
             is_present = os.path.samestat(os.fstat(descriptor), marker.lstat())
         except FileNotFoundError:
             is_present = False
@@ -124,7 +125,7 @@ class WorkFolder:
         )
 
     def mark(self, identity: str) -> None:
-        """Write the identity of the run in it: from then on the run can be continued."""
+        """Write the identity of the run; from then on the run can be continued."""
         marker = {
             "scbench": __version__,
             "host": socket.gethostname(),
@@ -135,28 +136,28 @@ class WorkFolder:
         os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
 
     def clear(self) -> None:
-        """Remove all that an interrupted run left."""
+        """Remove everything that an interrupted run left behind."""
         for path in self.path.iterdir():
             if path.name != MARKER:
                 remove(path)
         self.previous = ""
 
     def close(self) -> None:
-        """Leave it for a later run."""
+        """Close the folder but leave it for a later run."""
         os.close(self._descriptor)
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove the folder and its content."""
         self.mark("")
         self.clear()
         (self.path / MARKER).unlink(missing_ok=True)
-        with suppress(OSError):  # another run has begun to work there
+        with suppress(OSError):  # another run has started there
             self.path.rmdir()
         self.close()
 
 
 def read_marker(descriptor: int) -> dict[str, str] | None:
-    """Return the content of a marker; None if it is none."""
+    """Return the content of a marker; None if it is not one."""
     try:
         marker = json.loads(os.pread(descriptor, _SIZE, 0))
         return {key: str(marker[key]) for key in _MARKER_KEYS}
@@ -166,7 +167,7 @@ def read_marker(descriptor: int) -> dict[str, str] | None:
 
 @contextmanager
 def no_empty(folder: Path) -> Iterator[None]:
-    """Make a folder for the block; if it is empty afterwards, leave none behind."""
+    """Make a folder for the block; remove it afterwards if it is empty."""
     new_folders = [path for path in (folder, folder.parent) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -183,7 +184,7 @@ def interrupted(path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a link, or a folder with all that is in it."""
+    """Remove a file, a link, or a folder with its content."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

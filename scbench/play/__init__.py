@@ -1,4 +1,4 @@
-"""The local page on which people do the tasks, with the same items, graders and pictures.
+"""The local page where people do the tasks, with the same items, graders and pictures.
 
 `server` answers the browser, `items` chooses what is shown, `checking` judges an answer, `study`
 runs a measurement, and `export` writes a static site. ``assets/`` has the page and its editors.

@@ -20,14 +20,14 @@ MOST_MESSAGE = 2_000
 def submit_answer(
     grader: LiveGrader, instance: Instance, answer: JsonValue
 ) -> "Future[WireOutcome]":
-    """Have an answer judged as ``scbench-grade`` judges it."""
+    """Judge an answer in the same way as ``scbench-grade``."""
     return grader.submit(instance, line_of(instance.id, answer=answer))
 
 
 def submit_reply(
     grader: LiveGrader, instance: Instance, reply: str
 ) -> "Future[WireOutcome]":
-    """Have a model's reply read and judged as ``scbench-grade`` does."""
+    """Read and judge a model's reply in the same way as ``scbench-grade``."""
     return grader.submit(instance, line_of(instance.id, response=reply))
 
 
@@ -64,7 +64,7 @@ def verdict_json(outcome: WireOutcome) -> dict[str, JsonValue]:
 
 
 def graded_of(verdict: WireVerdict) -> Graded:
-    """Return a verdict as reports have it."""
+    """Return a verdict in the form for reports."""
     return Graded(verdict.score, verdict.checks, verdict.metrics, tuple(verdict.notes))
 
 
@@ -88,7 +88,7 @@ def check_json(check: dict[str, JsonValue]) -> JsonValue:
 
 
 def figure_json(figure: Figure) -> dict[str, JsonValue]:
-    """Return a picture: drawings as SVG of our own, and words."""
+    """Return a picture: drawings as our SVG, and texts."""
     return {
         "views": [view_json(view) for view in figure.views],
         "caption": figure.caption,
@@ -103,5 +103,5 @@ def view_json(view: View) -> JsonValue:
 
 
 def legend_json(legend: Sequence[tuple[str, str]]) -> list[JsonValue]:
-    """Return the samples of a legend with their words."""
+    """Return the samples of a legend with their descriptions."""
     return [{"svg": sample, "words": words} for sample, words in legend]

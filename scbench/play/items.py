@@ -1,4 +1,4 @@
-"""The items that a page offers, by task: those of a release and its ladder, and fresh ones."""
+"""The items that a page offers, by task: items of a release and its ladder, and new ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,7 +68,7 @@ class Items:
         """Return an item by its id.
 
         Raises:
-            ReleaseError: there is none of that id, or a file is missing or was changed.
+            ReleaseError: no item has this id, or a file is missing or was changed.
         """
         if row_id in self.fresh:
             return self.fresh[row_id]
@@ -83,7 +83,7 @@ class Items:
         )
 
     def draw(self, task: str, rung: int | None) -> Instance:
-        """Draw an item that no release contains, and keep it.
+        """Draw an item that no release contains, and remember it.
 
         The n-th fresh item of a task and rung is the same every time the server runs.
 
@@ -159,7 +159,7 @@ def first_item(items: Items, target: str | None) -> str:
 def item_json(instance: Instance) -> dict[str, JsonValue]:
     """Return what a browser needs to show an item and edit an answer to it.
 
-    It contains what the prompt states, and nothing else about the solution.
+    It contains only information from the prompt, and nothing else about the solution.
     """
     task = get_task(instance.task)
     return {

@@ -84,11 +84,11 @@ SECURITY_HEADERS = {
 
 
 class Opening(NamedTuple):
-    """What the page shows first.
+    """The initial content of the page.
 
     Attributes:
         item: id of the first item; empty in a measurement.
-        reply: a model's reply to check at once; empty if there is none.
+        reply: a model's reply to check immediately; empty if there is none.
     """
 
     item: str
@@ -294,7 +294,7 @@ class Handlers:
         return json_response({"check": number})
 
     async def verdict(self, request: Request) -> Response:
-        """Return the verdict if it is there soon; otherwise say how long judging has taken."""
+        """Return the verdict if it is ready soon; otherwise the time that judging has taken."""
         check = self._check_of(request)
         outcome = asyncio.wrap_future(check.outcome)
         done, _ = await asyncio.wait({outcome}, timeout=PATIENCE)
@@ -345,7 +345,7 @@ class Handlers:
         return json_response(values)
 
     async def study_answer(self, request: Request) -> Response:
-        """Write down one answer of a measurement."""
+        """Record one answer of a measurement."""
         study = self._study()
         values = await json_body(request)
         name = values.get("id")
@@ -414,7 +414,7 @@ async def json_body(request: Request) -> dict[str, JsonValue]:
 
 
 def json_response(values: dict[str, JsonValue], status: int = 200) -> Response:
-    """Return a JSON response that nobody stores."""
+    """Return a JSON response that is never cached."""
     return JSONResponse(values, status, SECURITY_HEADERS)
 
 
@@ -424,12 +424,12 @@ def text_response(text: str, suffix: str) -> Response:
 
 
 async def http_problem(_request: Request, error: Exception) -> Response:
-    """Return a failed request as a sentence."""
+    """Return a message for a failed request."""
     if not isinstance(error, HTTPException):
         raise error
     return json_response({"problem": error.detail}, error.status_code)
 
 
 async def our_problem(_request: Request, error: Exception) -> Response:
-    """Return what one of our functions refused as a sentence."""
+    """Return the message of an error raised by our functions."""
     return json_response({"problem": str(error)}, HTTPStatus.BAD_REQUEST)

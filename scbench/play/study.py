@@ -91,7 +91,7 @@ class Study:
         out: predictions file; answers that it contains are not asked for again.
 
     Raises:
-        PredictionsError: the file cannot be read, or belongs to somebody else.
+        PredictionsError: the file cannot be read, or belongs to another player.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Study:
         self._spent: dict[str, float] = earlier_times(out, player)
 
     def step(self) -> StudyStep:
-        """Return where the session stands."""
+        """Return the state of the session."""
         left = self._seconds - math.fsum(self._spent.values())
         open_items = [one for one in self._instances if one.id not in self._spent]
         answered = len(self._instances) - len(open_items)
@@ -115,7 +115,7 @@ class Study:
         """Append an answer to the file; None for an item that was skipped.
 
         Raises:
-            ReleaseError: the item is not the one to answer, or the time makes no sense.
+            ReleaseError: the item is not the current one, or the time is implausible.
         """
         step = self.step()
         if step.instance is None or step.instance.id != row_id:

@@ -1,6 +1,6 @@
 """Reading releases: find one by name or folder, check hashes, load its rows.
 
-The code that makes, verifies and publishes releases is in `scbench.freezing`.
+The code that builds, verifies and publishes releases is in `scbench.freezing`.
 
 A release folder contains::
 
@@ -12,5 +12,5 @@ A release folder contains::
     croissant.json                files and columns for other tools, as Croissant
     eval.yaml                     leaderboards of the Hub
 
-A release is never edited. A mistake is a new version.
+A release is never edited; corrections need a new version.
 """

@@ -5,7 +5,7 @@ DESCRIPTION = (
     "Spatial problems for language models. A model reads a prompt and answers, mostly in JSON. An "
     "exact verifier or a simulator then grades the answer."
 )
-# The figures of a model, in the words of card and docs/statistics.md.
+# Descriptions of a model's figures, as in the card and docs/statistics.md.
 FIGURES = {
     "normalized score": (
         "0 at the floor, 100 for a perfect score, averaged over tasks with weights fixed in the "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scbench.base.model import Instance, task_of
 from scbench.release.load import Release
 
-# Fields that follow from others, or are the same in both rows.
+# Fields that depend on others or are equal in both rows.
 _DERIVED = {"id", "content_hash"}
 _KINDS = ("added", "removed", "changed", "withdrawn", "reinstated")
 
@@ -35,7 +35,7 @@ class Diff:
     def by_task(self) -> Iterator[str]:
         """Yield a line for each task whose instances differ, with the number of each kind."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        # Changed graders are left out: they have a line each.
+        # Changed graders are left out, because each has a line.
         for kind in _KINDS:
             for name in getattr(self, kind):
                 counts[task_of(name)][kind] += 1

@@ -1,6 +1,6 @@
 """The example of each task: an item of the easiest rung of its ladder, with a correct answer.
 
-All pages and commands that explain a task take it from here, so they show the same one.
+All pages and commands use this module, so they show the same example.
 """
 
 from collections.abc import Collection
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from scbench.base.model import Instance, rung_of
 from scbench.release.load import Release
 
-# Characters of prompts and answers that are shown at most.
+# Maximum characters shown of prompts and answers.
 MOST_OF_PROMPT = 1_200
 MOST_OF_ANSWER = 500
 
 
 class Example(NamedTuple):
-    """An item that shows what its task is like.
+    """An item that illustrates its task.
 
     Attributes:
         instance: the item.
@@ -50,9 +50,10 @@ def examples(release: Release, tasks: Collection[str]) -> dict[str, Example]:
 
 
 def difficulty_to_read(example: Example) -> tuple[bool, int, str]:
-    """Return a key that is least for the example that explains its task best.
+    """Return a sort key; the best example of a task has the smallest key.
 
-    An item that a trivial baseline solves explains little. Of the others, a short one is best.
+    An item that a trivial baseline solves explains little. Of the others, the shortest
+    is best.
     """
     length = len(example.instance.prompt) + len(example.answer)
     return example.floor >= 1, length, example.instance.id
@@ -70,12 +71,12 @@ def beginning(text: str, most: int) -> str:
     start = text[:most]
     for end in ("\n\n", "\n", " ", ","):
         place = start.rfind(end)
-        # Half of the limit is worth more than a tidy end.
+        # Do not cut below half of the limit for the sake of a clean end.
         if place >= most // 2:
             start = start[:place]
             break
     paragraphs = start.rstrip().split("\n\n")
-    # A line that introduces a list is of no use without the list.
+    # A line that introduces a list is useless without the list.
     if len(paragraphs) > 1 and paragraphs[-1].endswith(":"):
         del paragraphs[-1]
     return "\n\n".join(paragraphs)

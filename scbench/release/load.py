@@ -64,7 +64,7 @@ class Reference:
     Attributes:
         id: of the instance.
         kind: of the answer.
-        name: of the mistake that a counter-reference makes.
+        name: name of the mistake in a counter-reference.
         answer: the answer, as canonical JSON.
         score: its score.
         floor: score of the instance's best trivial baseline, see `scbench.freezing.frozen_task`.
@@ -100,7 +100,7 @@ class ReferenceRow(NamedTuple):
     unprinted: str | None
 
 
-# The columns of the file of references; `__slots__` lists the fields of a dataclass with slots.
+# Columns of the references file; `__slots__` lists the fields of the dataclass.
 _REFERENCE_FIELDS = tuple(Reference.__slots__)
 
 
@@ -112,7 +112,7 @@ class Release:
     Attributes:
         root: its folder, or zip archive.
         manifest: its manifest.
-        source: gives the bytes of its files.
+        source: returns the bytes of its files.
     """
 
     root: Path
@@ -179,9 +179,9 @@ class Release:
         return self._of_config(configs[0]), task_names or None
 
     def fitting(self, name: str) -> "Release":
-        """Return the config that an instance's id or a release's name is of.
+        """Return the config of an instance's id or a release's name.
 
-        This release itself if the name has no ending of a config, whatever its own config is.
+        This is the release itself if the name has no config suffix.
         """
         config = config_of(name)
         return self._of_config(config) if config else self
@@ -208,7 +208,7 @@ class Release:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name}: {error.strerror}"
             ) from None
-        # Checked at every read, since a folder can change in between.
+        # Checked at every read, because a folder can change in between.
         if sha256(data) != record.sha256:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name} was changed after it was "
@@ -234,7 +234,7 @@ class Release:
             return instances
         unprinted = {}
         for reference in reference_rows(self):
-            # Rows of counter-references have none, and must not replace that of the reference.
+            # Rows of counter-references have none and must not replace the reference's.
             if reference.unprinted is not None:
                 unprinted[reference.id] = reference.unprinted
 
@@ -331,16 +331,16 @@ class Release:
 
 
 def _reference_of(row: dict[str, Any]) -> Reference:
-    # Older releases do not have the columns that were added since, such as the measures.
+    # Older releases do not have columns that were added later, such as the measures.
     return Reference(**{name: row[name] for name in _REFERENCE_FIELDS if name in row})
 
 
 @lru_cache(maxsize=4)
 def reference_rows(release: Release) -> Sequence[ReferenceRow]:
-    """Return the distinct rows of the references, cut to what grading needs; cached."""
+    """Return the distinct rows of the references with only the columns for grading; cached."""
     frame, _ = read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
     rows: list[ReferenceRow] = []
-    # An instance has a row for each of its answers, and most of these columns are the same.
+    # An instance has a row for each of its answers; most of these columns are equal.
     unique = frame.unique(maintain_order=True)
     for plain_row_id, floor, unprinted in unique.iter_rows():
         ids = ids_in_config(release, plain_row_id)
@@ -356,7 +356,7 @@ def ids_in_config(release: Release, row_id: str) -> Sequence[str]:
     config = release.manifest.config
     if config == PICTURES:
         return pictured_ids(release).get(row_id, ())
-    # A ladder has all instances on rungs, and no others.
+    # A ladder contains exactly the instances on rungs.
     is_on_rung = rung_of(row_id) is not None
     if release.manifest.is_ladder != is_on_rung:
         return ()
@@ -386,8 +386,8 @@ def read_frame(
 
     data = BytesIO(release.read(name))
     label = f"release {release.version}: {release.root / name}"
-    # Installed releases came with the package, and are trusted as its code is. Any other file
-    # could be made to crash the reader of Parquet, so a child process reads it first.
+    # Installed releases are part of the package and are trusted like its code. Any
+    # other file could crash the Parquet reader, so a child process reads it first.
     is_installed = release.root.resolve().parent == _installed_folder().resolve()
     if not is_installed:
         check_parquet(data.getvalue(), label, ReleaseError)
@@ -401,7 +401,7 @@ def read_frame(
 
 def config_of(name: str) -> str:
     """Return the config of an instance's id or a release's name; empty for the default."""
-    # The id of an instance ends as the terse id of an empty one.
+    # The suffix is the same as in the terse id of an empty id.
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
     if name.endswith(PLUS_PICTURES) or style_of(name):
@@ -452,12 +452,13 @@ def find_release(name: str | None = None) -> Release:
         return open_release(installed[name])
     if os.path.exists(name):  # noqa: PTH110  (Path.exists raises if the name is too long)
         return open_release(Path(name))
-    # Tried last: a local folder or version of this name must not need the network.
+    # Tried last, because a local folder or version of this name must not need the
+    # network.
     on_hub = hub_name(name)
     if on_hub:
         return open_release(fetch_snapshot(*on_hub))
     hint = ""
-    # A name of the Hub, but for the revision.
+    # A Hub name without a revision.
     if hub_name(f"{name}@main") is not None:
         hint = f" For the Hub, add a revision: {name}@v2.0.0."
     raise ReleaseError(

@@ -31,7 +31,8 @@ from scbench.base.wording import pattern_for
 from scbench.catalog import MANIFOLDS
 
 _PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
-# Releases may come from anybody, and are copied by these names: none may lead out of the folder.
+# Releases may be untrusted and are copied by these names, so no name may lead out of
+# the folder.
 FilePath = Annotated[
     str,
     Field(
@@ -47,7 +48,7 @@ CROISSANT = "croissant.json"
 PAPER = "paper.md"
 EVAL = "eval.yaml"
 REFERENCES = "references/references.parquet"
-# In every row of the references and on the card, so that leaks can be found.
+# Part of every row of the references and of the card, so that leaks can be detected.
 CANARY = (
     "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
 )
@@ -64,7 +65,7 @@ MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
 # Fields that are not written if they are empty: of the manifest, of a task and of an experiment.
-# So manifests from before a field keep their digests.
+# So older manifests keep their digests.
 _OPTIONAL_PARTS = ("withdrawn", "experiment", "terse", "pictures", "ladder")
 _OPTIONAL_OF_TASK = ("seeds", "fingerprint", "weight")
 _OPTIONAL_OF_EXPERIMENT = ("prefix", "measures")
@@ -239,12 +240,12 @@ def layout(
 
 
 def is_version(name: str) -> bool:
-    """Whether a name is a version that releases can have: 2.0.0, or 2.0.0rc1 (a, b, rc)."""
+    """Whether a name is a valid release version: 2.0.0, or 2.0.0rc1 (a, b, rc)."""
     return _VERSION.fullmatch(name) is not None
 
 
 def version_key(name: str) -> tuple[Any, ...]:
-    """Return the sort key of a version, oldest first; names that are no versions come first."""
+    """Return the sort key of a version, oldest first; other names come before all versions."""
     match = _VERSION.fullmatch(name)
     if match is None:
         return ((), "", 0, name)
@@ -259,7 +260,7 @@ def version_key(name: str) -> tuple[Any, ...]:
 
 
 def own_name(version: str) -> str:
-    """Return a release's name without the config that it selects."""
+    """Return a release's name without the suffix of its config."""
     return version.partition("+")[0]
 
 
@@ -306,12 +307,12 @@ class Manifest(Frozen):
 
     @property
     def is_generated(self) -> bool:
-        """Whether `scbench generate` wrote it, so that it is no frozen release."""
+        """Whether `scbench generate` wrote it, so that it is not a frozen release."""
         return self.experiment is not None and not is_version(own_name(self.version))
 
     @property
     def config(self) -> str:
-        """The config that it describes, if it describes no other; else empty."""
+        """The config that it describes, if it describes only one; otherwise empty."""
         return self.version.partition("+")[2]
 
     def rows_file(self, task_id: str) -> str:
@@ -326,7 +327,7 @@ class Manifest(Frozen):
 
     @property
     def is_preview(self) -> bool:
-        """Whether it is an alpha, beta or candidate, which may still change."""
+        """Whether it is an alpha, beta or release candidate, which may still change."""
         match = _VERSION.fullmatch(own_name(self.version))
         return match is not None and match[4] is not None
 

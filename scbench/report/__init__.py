@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 __all__ = ["write_report"]
 
-# Picture modules are imported by name, and need nothing that reports need.
+# Picture modules are imported by name and do not need the packages that reports use.
 __getattr__ = lazy_lookup(__name__, {"scbench.report.page": ["write_report"]})

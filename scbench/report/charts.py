@@ -47,7 +47,7 @@ _INK, _INK_DARK = ROLES["ink"]
 _QUIET, _QUIET_DARK = ROLES["quiet"]
 _FAINT, _FAINT_DARK = ROLES["faint"]
 _ANSWER, _ANSWER_DARK = ROLES["answer"]
-# Colours that differ on a dark page, by those on a light one.
+# Replacements on a dark page for the colours of a light page.
 _DARK = {
     _INK: _INK_DARK,
     _QUIET: _QUIET_DARK,
@@ -64,7 +64,7 @@ _AXIS: Spec = {
 _LOOK: Spec = {
     "font": "sans-serif",
     "background": "transparent",
-    # Fonts differ from one reader to the next, and some are wider.
+    # Readers' fonts differ, and some are wider.
     "padding": {"left": 24, "right": 12, "top": 6, "bottom": 6},
     "range": {"category": list(COLOURS[:-1])},
     "style": {
@@ -75,20 +75,20 @@ _LOOK: Spec = {
     "text": {"color": _INK},
     "view": {"stroke": None},
 }
-# Configurations that templates name.
+# Vega configurations, by the name that templates use.
 _CONFIGS: Spec = {
     "plain": {**_LOOK, "axis": _AXIS},
     "upright": {**_LOOK, "axis": {**_AXIS, "labelAngle": 0}},
 }
 # Columns of heat maps that are shares, from 0 to 1.
 _SHARES = {"accuracy", "above", "truncated", "unparsed"}
-# Stands for "<" until a page is complete.
+# Placeholder for "<" until a page is complete.
 _LESS = "scbench-less-than-sign"
 # Pixels for each rung of a ladder, and between lines of one series and of several.
 _RUNG_WIDTH = 44
 _WIDE_STEP = 18
 _NARROW_STEP = 11
-# Pixels of names, of figures and of all panels in the chart of scores, wide and narrow.
+# Pixels for names, figures and all panels in the chart of scores, wide and narrow.
 _WIDE_NAMES = 210
 _NARROW_NAMES = 116
 _FIGURES = 44
@@ -126,7 +126,7 @@ class ScoreMark(NamedTuple):
 
 
 class Rung(NamedTuple):
-    """Where a level and its interval are on the scale of rungs; None if it has no score."""
+    """Positions of a level and its interval on the scale of rungs; None without a score."""
 
     level: float | None
     low: float | None
@@ -134,7 +134,7 @@ class Rung(NamedTuple):
 
 
 def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
-    """Return the chart of scores by bucket, and each of its panels for a narrow page.
+    """Return the chart of scores by bucket, and its panels one by one for narrow pages.
 
     Names are in the order of the marks. A single run has one panel with a line for each bucket.
     """
@@ -190,7 +190,7 @@ def _overview(panels: Sequence[Spec], titles: str) -> Spec:
 
 
 def mark_values(mark: ScoreMark) -> Spec:
-    """Return a mark as a row of data, with the words of its tooltip."""
+    """Return a mark as a row of data with its tooltip."""
     words = f"{mark.name}: {mark.label} ({mark.low:.1f} to {mark.high:.1f})"
     return {**mark._asdict(), "words": words}
 
@@ -240,7 +240,7 @@ def dot_chart(
     scale: Spec,
     axis: Spec | None = None,
 ) -> Spec:
-    """Return values with their intervals, as wide as a column of a paper.
+    """Return values with their intervals in a chart as wide as a paper's column.
 
     Several series share a line. The legend, or the heading of a single series, names the runs.
     """
@@ -308,17 +308,17 @@ def budget_chart(points: pl.DataFrame) -> Spec:
     """
     rows = points.with_columns(run=run_column()).to_dicts()
     values = in_points(rows, "accuracy", "low", "high")
-    # Each run is named at its last point that has a place.
+    # Each run's name is at its last visible point.
     last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}
     for i, row in enumerate(values):
         row["label"] = row["run"] if last.get(row["run"]) == i else ""
-    # A power of two for each step; values of 0 have no place on it.
+    # Each step is a power of two; 0 cannot be shown on this axis.
     ticks = powers_of_two(points["mean_output_tokens"])
     return chart("budget", values=values, ticks=ticks)
 
 
 def powers_of_two(tokens: pl.Series) -> list[int]:
-    """Return the powers of two from just below the least to just above the most."""
+    """Return the powers of two from just below the minimum to just above the maximum."""
     positive = [value for value in tokens.drop_nulls().to_list() if value > 0]
     if not positive:
         return []
@@ -330,7 +330,8 @@ def powers_of_two(tokens: pl.Series) -> list[int]:
 def cost_chart(table: pl.DataFrame) -> Spec:
     """Return score against cost (output tokens where no cost is given), a point for each run.
 
-    Of each run in a `scbench.analysis.usage.cost_table` the widest line counts.
+    The table is `scbench.analysis.usage.cost_table`; of each run, the line over most
+    answers is drawn.
     """
     field, title = "output_tokens", "output tokens"
     if table["cost_reported"].sum() > 0:
@@ -360,7 +361,7 @@ def item_chart(table: pl.DataFrame) -> Spec:
 
 
 def failure_chart(table: pl.DataFrame) -> Spec:
-    """Return shares of failure modes among the judged, a bar for each run (paper, Figure 3).
+    """Return the failure modes of judged answers, a bar for each run (paper, Figure 3).
 
     The table is `scbench.analysis.failure_modes.shares.label_shares`, by run.
     """
@@ -370,8 +371,8 @@ def failure_chart(table: pl.DataFrame) -> Spec:
         mode=pl.col("failure_mode").replace_strict(titles, return_dtype=pl.String),
     )
     modes = list(titles.values())
-    # A mode has the same colour in every chart, and is named where it occurs. White can be read on
-    # the first colour alone, ink on all others.
+    # A mode has the same colour in every chart; the legend lists only modes that occur.
+    # White text is readable only on the first colour, ink on all others.
     occurring = set(values.filter(pl.col("count") > 0)["mode"])
     colours = {
         mode: colour
@@ -422,7 +423,7 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
 def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
     """Return accuracy along one parameter of manifolds, above the floor, a line for each run.
 
-    The table is `scbench.analysis.manifolds.manifold_table` for that one.
+    The table is `scbench.analysis.manifolds.manifold_table` for that parameter.
     """
     rows = [row | {"panel": run_name(row)} for row in table.to_dicts()]
     values = in_points(rows, "above", "above_low", "above_high")
@@ -432,7 +433,7 @@ def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
 
 
 def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
-    """Return the chart of levels, a panel for each run: intervals over the means of each rung.
+    """Return the chart of levels: for each run, intervals above the mean of each rung.
 
     The tables are `scbench.analysis.ladder.ladder_table`, and `rung_table` of the same results.
     """
@@ -488,7 +489,7 @@ def ladder_panel(
 
 
 def level_mark(row: Mapping[str, Any]) -> Spec:
-    """Return the mark of a level and its interval, with their words."""
+    """Return the mark of a level and its interval, with a description."""
     place = rung_of_level(row)
     words = "no score"
     if place.level is not None:
@@ -507,7 +508,7 @@ def level_mark(row: Mapping[str, Any]) -> Spec:
 
 
 def rung_of_level(row: Mapping[str, Any]) -> Rung:
-    """Return where a level and its interval are: at an end, if they lie beyond it."""
+    """Return a level and its interval, clipped to the ends of the scale."""
     first, last = FIRST - BEYOND, row["rungs"] + BEYOND
     level = row["level"]
     if row["beyond"] is not None:
@@ -544,16 +545,16 @@ def run_column() -> pl.Expr:
 
 
 def value_axis(rows: list[Spec], field: str, title: str) -> Spec:
-    """Return an axis of values once each: numbers by size, words as they come."""
+    """Return an axis of distinct values: numbers sorted, words in order of appearance."""
     values = list(dict.fromkeys(row[field] for row in rows))
-    # One value that is no number leaves all in their order.
+    # A single value that is not a number keeps all in order of appearance.
     with suppress(ValueError):
         values.sort(key=float)
     return {"field": field, "type": "ordinal", "title": title, "sort": values}
 
 
 def in_points(rows: list[Spec], *names: str) -> list[Spec]:
-    """Return rows with shares as points of a hundred, as tables have them."""
+    """Return rows with shares converted to points out of 100, as in tables."""
     scaled_rows = []
     for row in rows:
         points = {name: 100 * row[name] for name in names if row[name] is not None}
@@ -567,7 +568,7 @@ def chart(name: str, **values: object) -> Spec:
 
 
 def filled_spec(name: str, **values: object) -> Spec:
-    """Return a template with values for its "$NAME"s; shared parts may have such names, too."""
+    """Return a template with its "$NAME"s replaced, also those in shared parts."""
     templates = chart_templates()
     shared = {**_CONFIGS, **templates["shared"]}
 
@@ -596,9 +597,9 @@ def chart_templates() -> Mapping[str, Spec]:
 
 
 def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
-    """Draw a chart as ``svg``, ``png``, or ``html`` for a page that works without a network.
+    """Draw a chart as ``svg``, ``png`` or ``html`` (a page that works offline).
 
-    Unless it is dark, SVG and HTML have the colours that the reader prefers.
+    Unless ``dark`` is set, SVG and HTML follow the reader's colour scheme.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -613,7 +614,7 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
     style = f"<style>{'' if dark else reader_rules()}</style>"
     if form == "svg":
         text = str(vl_convert.vegalite_to_svg(spec))
-        # The style sheet goes behind the opening tag.
+        # The style sheet follows the opening tag.
         return text.replace(">", f">{style}", 1).encode()
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(spec, scale=3))
@@ -627,7 +628,7 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
 
 
 def reader_rules() -> str:
-    """Return the rules by which a chart follows the mode of its reader."""
+    """Return the CSS rules that make a chart follow the reader's colour scheme."""
     rules = ""
     for light, dark in _DARK.items():
         for kind in ("fill", "stroke"):
@@ -636,7 +637,7 @@ def reader_rules() -> str:
 
 
 def replaced(node: Any, signs: Mapping[str, str]) -> Any:  # noqa: ANN401
-    """Return a description with signs replaced in its texts."""
+    """Return a description with characters replaced in its texts."""
     if isinstance(node, dict):
         return {key: replaced(value, signs) for key, value in node.items()}
     if isinstance(node, list):

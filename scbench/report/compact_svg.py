@@ -5,7 +5,7 @@ import re
 _NUMBER = r"-?[\d.]+"
 # A rectangle in a path, as `Drawing.mosaic` writes it: corner, width and height.
 _TILE = re.compile(rf"M({_NUMBER}) ({_NUMBER})h([\d.]+)v([\d.]+)h-[\d.]+z")
-# A path of such rectangles alone.
+# A path that consists only of such rectangles.
 _TILES = re.compile(
     rf"""
     (?<=\ d=")
@@ -14,7 +14,7 @@ _TILES = re.compile(
     """,
     re.VERBOSE,
 )
-# Attributes of places and sizes that have more than one decimal.
+# Attributes for positions and sizes with more than one decimal.
 _PLACES = re.compile(r' (?:points|d|x|y|cx|cy|width|height|r)="[^"]*\.\d\d[^"]*"')
 _LONG_NUMBER = re.compile(r"-?\d*\.\d\d+")
 # Tiles nearer to each other, in pixels, touch.
@@ -22,26 +22,26 @@ _TOUCHING = 0.11
 
 
 def compacted(svg: str) -> str:
-    """Return an SVG text with places to a tenth of a pixel, and neighbouring tiles as one.
+    """Return an SVG text rounded to a tenth of a pixel, with neighbouring tiles joined.
 
-    Only attributes that say where something is are changed: quotes in texts are escaped, so none
-    can be mistaken for one.
+    Only positions and sizes change. Quotes in texts are escaped, so no text looks like
+    an attribute.
     """
     return _PLACES.sub(rounded_places, _TILES.sub(joined_tiles, svg))
 
 
 def rounded_places(attribute: re.Match[str]) -> str:
-    """Return an attribute with its long numbers rounded."""
+    """Return an attribute with its numbers rounded."""
     return _LONG_NUMBER.sub(lambda number: tenth(float(number[0])), attribute[0])
 
 
 def joined_tiles(path: re.Match[str]) -> str:
-    """Join tiles that touch at the sides, and write each by its distance from the one before."""
+    """Join tiles that touch at the sides; write each relative to the one before."""
     # Left, top, right and bottom of each joined tile.
     spans: list[list[float]] = []
     for groups in _TILE.findall(path[0]):
         x, y, width, height = map(float, groups)
-        # Ends are rounded, not sizes, so that tiles that touch still do.
+        # Ends are rounded instead of sizes, so that touching tiles still touch.
         left_edge, top, right, bottom = (
             round(v, 1) for v in (x, y, x + width, y + height)
         )
@@ -59,7 +59,7 @@ def joined_tiles(path: re.Match[str]) -> str:
     at_x = at_y = 0.0
     for left_edge, top, right, bottom in spans:
         start = f"{tenth(left_edge - at_x)} {tenth(top - at_y)}"
-        # The first M is absolute, from which all others are counted.
+        # The first M is absolute; all others are relative to the one before.
         command = "m" if text else "M"
         width_text = tenth(right - left_edge)
         text += f"{command}{start}h{width_text}v{tenth(bottom - top)}h-{width_text}z"
@@ -68,6 +68,6 @@ def joined_tiles(path: re.Match[str]) -> str:
 
 
 def tenth(value: float) -> str:
-    """Return a number to a tenth, integers as such."""
+    """Return a number rounded to a tenth; integers get no decimal point."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text

@@ -1,6 +1,7 @@
 """Contact sheets: pictures of many tasks side by side in one SVG file.
 
-One kind has a right and a wrong answer of every task, the other a few rungs of the ladder.
+One kind shows a right and a wrong answer to every task, the other a few rungs of the
+ladder.
 """
 
 import base64
@@ -26,7 +27,7 @@ from scbench.report.picture import draw_of
 
 # Rungs on a contact sheet of the ladder.
 RUNGS = (1, 4, 8)
-# Height of the letters of all words.
+# Font size of all text.
 _LETTERS = 15
 # Tasks in a row.
 _ACROSS = 2
@@ -53,7 +54,7 @@ class ContactSheet:
         self.write(_GAP, 30, heading)
 
     def write(self, x: float, y: float, words: str) -> None:
-        """Write words from x on, on a baseline at y."""
+        """Write words that begin at x on the baseline y."""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-family="{FONT}" font-size="{_LETTERS}" '
             f'font-weight="700" fill="{self._ink}">{escape(words)}</text>'
@@ -87,7 +88,7 @@ def contact_sheet(
 ) -> str:
     """Return the contact sheet of a release's ladder as an SVG file, rungs from left to right.
 
-    Of each rung the first instance is shown, with its reference answer.
+    The sheet shows the first item of each rung with its reference answer.
 
     Raises:
         ReleaseError: there is no ladder, or a picture cannot be drawn.
@@ -126,7 +127,7 @@ def contact_sheet(
 
 
 def rung_cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
-    """Return the first instance of each of these rungs, of tasks that have pictures.
+    """Return the first item of each of these rungs, for tasks that have pictures.
 
     Raises:
         ReleaseError: there is none.
@@ -152,7 +153,7 @@ def rung_cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
 def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
     """Return a contact sheet of every task as an SVG file: a correct answer, and a wrong one.
 
-    The wrong one is the counterexample to the same instance that comes nearest to full marks.
+    The wrong one is the counterexample to the same item with the highest score below 1.
 
     Raises:
         ReleaseError: a picture cannot be drawn.
@@ -187,25 +188,25 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
 
 
 def nearest_wrong(case: Case, references: Sequence[Reference]) -> Reference | None:
-    """Return the counterexample to a case that comes nearest to full marks; None without any."""
+    """Return the counterexample to a case with the highest score below 1; None without any."""
     task = get_task(case.task)
     counterexamples = [
         ref
         for ref in references
         if ref.id == case.instance_id and ref.kind != "reference"
     ]
-    # Of several that are equally near, the first.
+    # The first of several with equal scores.
     return max(counterexamples, key=lambda ref: nearness(task, ref), default=None)
 
 
 def nearness(task: Task, ref: Reference) -> tuple[bool, float, int]:
-    """Rank wrong answers: those that can be drawn, of these the best, of these the longest."""
+    """Rank wrong answers: drawable ones first, then by score, then by length."""
     length = len(ref.answer) if task.bucket != MANIFOLDS else 0
     return answer_of(task, ref.answer) is not None, ref.score, length
 
 
 def row_count(tasks: int) -> int:
-    """Return how many rows these tasks fill, the last of them maybe in part."""
+    """Return how many rows these tasks need, including a partly filled last row."""
     return -(-tasks // _ACROSS)
 
 

@@ -23,10 +23,10 @@ _MOST_RESPONSE = 4_000
 _MOST_CHECKS = 200
 # Characters of a reason in one line.
 _LONGEST_REASON = 160
-# Signs of a drawing that stands in a page as it is; longer ones are packed.
+# Characters of a drawing up to which it is written to the page unpacked.
 _LONGEST_DRAWING = 12_000
 _ENTRY = "entry.html.j2"
-# Attributes of an item that a template shows as they are.
+# Attributes of an item that templates show unchanged.
 _AS_IS = (
     "id",
     "task",
@@ -37,7 +37,7 @@ _AS_IS = (
     "source",
     "finish_reason",
 )
-# A name of a pattern in a drawing, by hash: where it is defined, or used.
+# A pattern's name in a drawing, where it is defined or used.
 _HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')
 
 
@@ -49,7 +49,7 @@ class Clipped:
         beginning: the start, or all.
         left_out: how many characters are left out after it.
         end: the characters after those.
-        length: characters in all.
+        length: total number of characters.
     """
 
     beginning: str
@@ -68,7 +68,7 @@ def render_entry(
     *,
     template: str = _ENTRY,
 ) -> str:
-    """Return an item as HTML: ``entry.html.j2`` is a line that opens, ``body.html.j2`` its content.
+    """Return an item as HTML: ``entry.html.j2`` is its line, ``body.html.j2`` its content.
 
     The instance is None if the release is not installed; the strip shows the turns of a loop.
     """
@@ -135,7 +135,7 @@ def anchor(item: Item, runs: Mapping[Run, str]) -> str:
 
 
 def scoped(figure: Figure, name: str) -> Figure:
-    """Return a figure whose patterns have names that are unique in the page.
+    """Return a figure with pattern names that are unique in the page.
 
     Two items may have the same drawing, and browsers do not find patterns in hidden elements.
     """
@@ -149,7 +149,7 @@ def scoped_svg(svg: str, name: str) -> str:
 
 
 def packed_figure(figure: Figure) -> Figure:
-    """Return a figure whose long drawings are packed, if that is much shorter."""
+    """Return a figure with long drawings packed if that makes them much shorter."""
     views = []
     for view in figure.views:
         if len(view.svg) > _LONGEST_DRAWING:
@@ -162,7 +162,7 @@ def packed_figure(figure: Figure) -> Figure:
 
 
 def clipped(text: str, limit: int, end: int = 0) -> Clipped:
-    """Return a text cut to a number of characters, ``end`` of them from its end."""
+    """Return a text cut to this many characters, the last ``end`` from its end."""
     if len(text) <= limit:
         return Clipped(text, 0, "", len(text))
     tail = text[len(text) - end :]
@@ -189,7 +189,7 @@ def kind(score: float | None) -> str:
 
 
 def one_line_reason(item: Item) -> str:
-    """Return why there is no score, or the first check that failed, in one line."""
+    """Return the reason for a missing score, or the first failed check, in one line."""
     message = item.reason
     if not message:
         failures = [check.message for part in item.verdicts for check in part.failed]
@@ -211,7 +211,7 @@ def clipped_answer(item: Item) -> Clipped | None:
 
 
 def clipped_metrics(item: Item) -> Clipped | None:
-    """Return the metrics of all verdicts, equal ones once; None if there are none."""
+    """Return the distinct metrics of all verdicts; None if there are none."""
     texts = [part.metrics for part in item.graded if part.metrics != "{}"]
     if not texts:
         return None
@@ -220,5 +220,5 @@ def clipped_metrics(item: Item) -> Clipped | None:
 
 @lru_cache(maxsize=64)
 def base64_png(image: bytes) -> str:
-    """Return an image of a prompt for a page; all runs have the same ones."""
+    """Return a prompt's image for a page; the images are the same in all runs."""
     return base64.b64encode(squeezed(image)).decode()

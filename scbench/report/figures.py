@@ -1,7 +1,7 @@
 """Pictures of items for a page: SVG text, and packed data for 3D views.
 
-Many pictures are drawn in separate processes that can be killed, so an answer that crashes a
-picture module only loses its own picture.
+Many pictures are drawn in separate processes that can be killed, so a crash in a
+picture module only loses one picture.
 """
 
 import json
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Time limit of a picture; most take less than one second.
 SECONDS = 60.0
-# Up to this number, drawing in this process is faster than starting others.
+# Up to this many pictures, drawing in this process is faster than starting workers.
 _WITHOUT_PROCESSES = 12
 # Characters of a reason.
 _LONGEST_REASON = 300
@@ -83,14 +83,14 @@ class FigureJob(NamedTuple):
 
 
 def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
-    """Yield the figure of each job, in order; jobs are taken only as fast as figures are.
+    """Yield the figure of each job in order, taking jobs only as figures are used.
 
     Equal jobs on one instance are drawn once, because correct answers are often equal. With one
     worker, or few pictures, everything is drawn in this process, without a time limit.
     """
     waiting = iter(jobs)
     first = list(islice(waiting, _WITHOUT_PROCESSES + 1))
-    # One copy of the jobs feeds the processes, the other puts figures in order.
+    # One copy of the jobs feeds the workers, the other gives the order of the figures.
     pairs, queue = tee(with_novelty(chain(first, waiting)))
     distinct = (job for job, is_new in queue if is_new)
     if workers <= 1 or len(first) <= _WITHOUT_PROCESSES:
@@ -102,7 +102,7 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
     params = ""
     for job, is_new in pairs:
         if job is not None and job.params != params:
-            # Jobs come by instance, so these figures are not needed again.
+            # Jobs are grouped by instance, so these figures are not needed again.
             of_instance.clear()
             params = job.params
         if is_new:
@@ -113,7 +113,7 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
 def with_novelty(
     jobs: Iterable[FigureJob | None],
 ) -> Iterator[tuple[FigureJob | None, bool]]:
-    """Yield jobs, and whether each is the first of its kind on its instance."""
+    """Yield each job, and whether it is the first of its kind on its instance."""
     earlier: set[FigureJob | None] = set()
     params = ""
     for job in jobs:
@@ -125,7 +125,7 @@ def with_novelty(
 
 
 def result_of(call: Future[Figure]) -> Figure:
-    """Return the figure that a process drew; one without views if it was killed or died."""
+    """Return the figure of a worker; one without views if the worker was killed or died."""
     try:
         return call.result()
     except TimeoutError:
@@ -137,7 +137,7 @@ def result_of(call: Future[Figure]) -> Figure:
 
 
 def draw(job: FigureJob | None) -> Figure:
-    """Draw a job, if there is one. Never raises; a figure without views has the reason."""
+    """Draw a job; for None, return an empty figure. Never raises: the figure has the reason."""
     if job is None:
         return Figure()
     try:
@@ -156,7 +156,7 @@ def picture_of(
 ) -> Picture | None:
     """Draw an instance, with an answer and its verdicts if there are any; params are JSON.
 
-    What does not fit the task's schema is not drawn.
+    An answer that does not fit the task's schema is not drawn.
 
     Returns:
         The picture; None if the task has no pictures.
@@ -173,7 +173,7 @@ def picture_of(
 
 
 def answer_of(task: Task, answer: str | None) -> "BaseModel | None":
-    """Return an answer as its task's model; None if there is none that fits its schema."""
+    """Return an answer as its task's model; None if it does not fit the schema."""
     if answer is None:
         return None
     checked = validate(task.answer_model, json.loads(answer), len(answer))

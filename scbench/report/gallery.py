@@ -34,7 +34,7 @@ FONT = "Liberation Sans"
 _NOT_IN_FONT = {"✗": "×"}
 # Pixels of a sheet in a row of panels.
 _SHEET_WIDTH = 800
-# Pixels of a file for one of the sheet; fewer where the file would have more pixels than these.
+# File pixels per sheet pixel, and the maximum number of pixels in a file.
 _SCALE = 1.4
 _MOST_PIXELS = 560_000
 _WIDEST = 1250
@@ -54,7 +54,7 @@ class Look(NamedTuple):
     dark: bool = False
 
 
-# Default of cases, which follow.
+# Default of `cases` below.
 PLAIN = Look()
 
 
@@ -124,7 +124,8 @@ def cases(
             continue
         row = rows.get(show_pieces.get(task.id, 0)) or next(iter(rows.values()))
         if task.bucket == MANIFOLDS:
-            # Text tasks have hundreds, from plain to hard; some of them have wrong answers, too.
+            # Text tasks have hundreds of items, from easy to hard; some have wrong
+            # answers, too.
             candidates = [row for row in rows.values() if row.id in wrong] or [row]
             candidates.sort(key=lambda row: len(row.all_params))
             row = candidates[len(candidates) // 2]
@@ -145,7 +146,7 @@ def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
 def draw_each(
     to_draw: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
 ) -> list[bytes]:
-    """Return PNG files of cases, in their order, drawn in processes that see no fonts.
+    """Return PNG files of cases in order, drawn in processes that see no system fonts.
 
     Raises:
         ReleaseError: one cannot be drawn.
@@ -153,10 +154,10 @@ def draw_each(
     """
     if not to_draw:
         return []
-    # Without this library nothing can be drawn, which is to be known before processes start.
+    # Fail before starting processes if the drawing library is missing.
     import vl_convert  # noqa: F401, PLC0415  (an extra)
 
-    # The slowest begin first: they must not be the last to run.
+    # The slowest pictures start first, so that they do not run last.
     order = sorted(
         range(len(to_draw)), key=lambda i: -get_task(to_draw[i].task).seconds
     )
@@ -226,7 +227,7 @@ def case_picture(case: Case) -> Picture:
 
 
 def read_back(verdict: Verdict) -> Verdict:
-    """Return a verdict as pictures know them: read from JSON."""
+    """Return a verdict as picture modules get it: read back from JSON."""
     checks = [
         {
             "id": check.id,
@@ -247,7 +248,7 @@ def png_of(picture: Picture, look: Look) -> bytes:
         svg = svg.replace(sign, replacement)
     if look.scale is not None:
         return sheet_png(svg, look.scale)
-    # Large pictures get fewer pixels of the file for each of their units.
+    # Large pictures get fewer file pixels per unit.
     width, height = map(float, _SIZE.findall(svg)[0])
     scale = min(_SCALE, _WIDEST / width, (_MOST_PIXELS / (width * height)) ** 0.5)
     return with_palette(sheet_png(svg, scale))

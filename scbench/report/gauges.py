@@ -1,4 +1,4 @@
-"""Bars of the figures of an answer, with their targets."""
+"""Bars that compare an answer's figures with their targets."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Gauge(NamedTuple):
         value: what the answer reached.
         target: the figure in the task.
         passed: whether the verdict accepts it; None if it was not graded.
-        sense: whether the target is the least, the most, or the only right figure.
+        sense: whether the target is a minimum, a maximum, or the exact value.
         unit: after both figures.
     """
 
@@ -64,7 +64,7 @@ def draw_gauge(drawing: Drawing, y: float, gauge: Gauge) -> None:
     drawing.text((label_x, baseline), gauge.label, anchor="start", size=12)
     end = (_WIDTH, baseline)
     drawing.text(end, gauge.words, role, anchor="end", size=12, bold=True)
-    # The longer of both ends a little before the right side.
+    # The longer of the two ends just before the right side.
     scale = max(gauge.value, gauge.target, 1e-9) * 1.15
     top, bottom = y + 17, y + 25
     drawing.box((0, top), (_WIDTH, bottom), "faint", opacity=0.5)

@@ -56,8 +56,8 @@ def render_page(
 ) -> str:
     """Return a page of a template that extends ``base.html.j2``.
 
-    The scripts are part of scbench, so they are not escaped; ``later`` are those that they may
-    add. ``images`` is where images may come from, in the words of a content security policy.
+    The scripts are part of scbench and are not escaped; ``later`` are scripts they may
+    add. ``images`` is the content security policy's source list for images.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -123,6 +123,6 @@ def packed_plotly() -> str:
 
 
 def packed(text: str) -> str:
-    """Return text as base64 of gzip, for scripts to unpack when it is needed."""
-    # Without a time, the same text gives the same bytes.
+    """Return text as base64 of gzip, which scripts unpack when needed."""
+    # Without a timestamp, the same text gives the same bytes.
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

@@ -1,4 +1,4 @@
-"""From rows of the results to items: the answer of one run to one instance, with its verdicts.
+"""Items of a report: one run's answer to one instance, built from rows of the results.
 
 An item has one verdict for each score of an answer.
 """
@@ -32,7 +32,7 @@ COLUMNS = (
     "prediction_hash",
     "turn_scores",
 )
-# Columns that an item has as they are.
+# Columns that an item copies unchanged.
 _COPIED = (
     "id",
     "task",
@@ -77,9 +77,9 @@ class Item:
         run: model, setting, budget and sample.
         status: of the first row.
         graded: one for each score of the task, or none if there is no score.
-        reason: why there is no answer or no score; empty if there is one.
+        reason: why there is no answer or no score; empty if there is a score.
         answer: as canonical JSON; None if there is none, or it is too large.
-        source: place of the answer in the prediction, and the repairs that made it readable.
+        source: place of the answer in the prediction, and the repairs applied to it.
         finish_reason: as the provider gave it.
         prediction_hash: SHA-256 of the prediction's line.
         turn_scores: of each turn of a loop, None for turns without an answer; otherwise empty.
@@ -137,7 +137,7 @@ def run_of(row: Mapping[str, Any]) -> Run:
 
 
 def item_of_rows(rows: Sequence[Mapping[str, Any]]) -> Item:
-    """Return the item of rows that differ in their subtasks alone."""
+    """Return the item of rows that differ only in their subtasks."""
     first = rows[0]
     source = first["answer_source"] or ""
     if first["repairs"]:
@@ -204,10 +204,10 @@ def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
 def instances_of(
     items: Sequence[Item], release: Release | None
 ) -> list[Instance | None]:
-    """Return the instance that each item was graded on; None if the release does not have it.
+    """Return the instance of each item; None if the release does not contain it.
 
-    Answers to terse prompts and to pictures are next to those to text, under the name of the item,
-    so other configs are searched for anything missing in the release's own.
+    Answers to terse prompts and to pictures have the same item names, so instances
+    missing in the default config are searched in the others.
     """
     if release is None:
         return [None] * len(items)

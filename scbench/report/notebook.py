@@ -33,7 +33,7 @@ class Chart:
         self.spec = spec
 
     def save(self, path: str | Path, *, dark: bool = False) -> None:
-        """Write it into a file of the kind that its suffix names."""
+        """Write the chart to a file; the suffix sets the format."""
         form = Path(path).suffix.lower().removeprefix(".")
         Path(path).write_bytes(draw(self.spec, form, dark=dark))
 
@@ -73,7 +73,7 @@ class Runs(pl.DataFrame):
         return Chart(score_chart(paper_table(self, by)))
 
     def _is_whole(self) -> bool:
-        """Return whether these are results, not a selection of their columns or no rows."""
+        """Return whether these are complete results: all columns, and at least one row."""
         return self.height > 0 and set(NEEDED) <= set(self.columns)
 
 
@@ -82,5 +82,5 @@ def read_results(
     columns: Sequence[str] = (),
     **options: bool,
 ) -> Runs:
-    """Return the rows of `scbench.analysis.results.read_results`, to be looked at."""
+    """Return the rows of `scbench.analysis.results.read_results` for display."""
     return Runs(rows_of(paths, columns, **options))

@@ -44,13 +44,13 @@ from scbench.report.strips import score_strip
 
 # Statuses with a score first.
 _STATUSES = sorted(Status, key=lambda status: not status.scored)
-# Runs in the chart, and with columns in the table of tasks.
+# Maximum number of runs in the chart and in the table of tasks.
 _MOST_RUNS = 40
-# Columns of runs that are shown before others are chosen.
+# Columns of runs that are shown by default.
 _SHOWN_COLUMNS = 12
 # Runs up to which the table of tasks shows the distribution of scores.
 _MOST_STRIPS = 4
-# Lines of a table of all figures; longer ones are left to `scbench tables`.
+# Maximum lines of a table of all figures; `scbench tables` prints longer ones.
 _MOST_LINES = 600
 # Lowest and highest mean without tools of the three models in the paper's Table 1, in points.
 PAPER = {
@@ -64,7 +64,7 @@ Values = dict[str, Any]
 
 
 class RunKey(NamedTuple):
-    """A run in the table of means; it has all samples."""
+    """A run in the table of means, over all its samples."""
 
     model: str
     setting: str | None
@@ -108,17 +108,17 @@ class Means:
         return self._rows.get((line, run))
 
     def widest(self, line: LineKey) -> Values:
-        """Return the row of a line that is over most items."""
+        """Return the row of a line that covers the most items."""
         return max(self._rows_of(line), key=lambda row: row["n"])
 
     def over(self, line: LineKey) -> str | None:
-        """Return the items that the widest row of a line is over, the last of several."""
+        """Return the items of the row that covers the most, the last of several."""
         by_width = sorted(self._rows_of(line), key=lambda row: row["n"])
         over: str | None = by_width[-1]["over"]
         return over
 
     def overall(self, run: RunKey) -> Values:
-        """Return the row that is over most of a run's answers."""
+        """Return the row that covers most of a run's answers."""
         rows = []
         for (line, row_run), row in self._rows.items():
             if line.task is None and row_run == run:
@@ -129,7 +129,7 @@ class Means:
         return rows[0]
 
     def is_complete(self) -> bool:
-        """Return whether every row covers all of its items."""
+        """Return whether every row has scores for all of its items."""
         return all(row["coverage"] >= 1 for row in self._rows.values())
 
     def _rows_of(self, line: LineKey) -> list[Values]:
@@ -186,7 +186,7 @@ def lead_values(means: Means, labels: Labels) -> Values | None:
 
 
 def chart_values(means: Means, labels: Labels) -> Values | None:
-    """Return the chart of scores by bucket, wide and in narrow parts; None without scores."""
+    """Return the chart of scores by bucket, for wide and narrow pages; None without scores."""
     marks = []
     for line in bucket_lines(means):
         for run, label in labels.items():
@@ -255,7 +255,7 @@ def paper_note(means: Means) -> str:
 def bucket_row(
     means: Means, lines: Sequence[LineKey], run: RunKey, label: str
 ) -> Values:
-    """Return a run's line in the table of runs; other columns are those of the first bucket."""
+    """Return a run's line in the table of runs; usage columns come from the first bucket."""
     rows = [means.row(line, run) for line in lines]
     cells = [None if row is None else cell_values(row) for row in rows]
     first = next(row for row in rows if row is not None)
@@ -274,7 +274,7 @@ def bucket_row(
 
 
 def number_cell(value: float | None, text: str) -> Values:
-    """Return a number as a cell, with the value that it sorts by; empty if it is missing."""
+    """Return a number as a cell with its sort value; empty if it is missing."""
     if value is None:
         return {"value": "", "text": ""}
     return {"value": f"{value:.9g}", "text": text}
@@ -397,14 +397,14 @@ def table_values(sheet: Sheet) -> Values:
 
 
 def runs_values(results: pl.DataFrame) -> Values | None:
-    """Return how the runs were made; None if no prediction says so."""
+    """Return how the runs were made; None if no prediction contains it."""
     if results["run_metadata"].is_null().all():
         return None
     return table_values(runs_sheet(run_table(results)))
 
 
 def failure_values(results: pl.DataFrame) -> Values | None:
-    """Return the failure modes of low scores, by the rules; None without low scores."""
+    """Return the failure modes of low scores, assigned by rules; None without low scores."""
     low_scorers = candidates(results)
     if low_scorers.is_empty():
         return None

@@ -36,7 +36,7 @@ from scbench.report.turns import find_responses
 
 # Columns of the results that a report reads; budgets and failure modes share some with items.
 _COLUMNS = tuple(dict.fromkeys((*COLUMNS, *BUDGET_COLUMNS, *FAILURE_COLUMNS)))
-# Models that a heading names.
+# Maximum number of models named in a heading.
 _MOST_MODELS = 3
 
 
@@ -74,16 +74,18 @@ def write_report(
 
     Args:
         results: ``results.parquet`` files, or the folders that contain them.
-        out: the HTML file. What does not fit goes into further files next to it, such as
+        out: the HTML file. Further pages are written next to it, such as
             ``report-2.html``.
-        release: what was graded against; by default the installed release of that name and rows.
+        release: the release graded against; by default the installed one with the same
+            name and rows.
         predictions: file of the predictions, to show the models' texts as well.
         people: results of people on the ladder, for a separate table.
-        items: which are shown: ``all``, ``failed`` (short of full marks) or ``none``.
+        items: the items to show: ``all``, ``failed`` (short of full marks) or ``none``.
         workers: processes that draw pictures.
         most_items: items of one page.
-        most_bytes: of one page, unless it has only one item, or tables alone take more.
-        on_item: called with the number of items done, and of all.
+        most_bytes: limit of one page, unless it has only one item or its tables are
+            larger.
+        on_item: called with the number of finished items and the total.
 
     Raises:
         ResultsError: the results cannot be read, or do not belong to the release; or a file
@@ -109,7 +111,7 @@ def write_report(
                     scratch, out, spool, entries, values, most_items, most_bytes
                 )
             size = sum(part.stat().st_size for part, _ in parts)
-            # Nothing is in its place before everything is written.
+            # Files are moved into place only after all are written.
             for part, path in parts:
                 part.replace(path)
             remove_stale(out, len(parts))
@@ -121,7 +123,7 @@ def write_report(
 
 
 def release_of(rows: pl.DataFrame, release: Release | None) -> Release | None:
-    """Return the release that results are of, None if it is not installed.
+    """Return the release of the results, None if it is not installed.
 
     Raises:
         ResultsError: another release is named.
@@ -135,7 +137,7 @@ def release_of(rows: pl.DataFrame, release: Release | None) -> Release | None:
                 f"{release.version} ({release.manifest.rows_hash[:12]}) at {release.root}"
             )
         return release
-    # Results of other people's releases may have the same version.
+    # Other people's releases may have the same version.
     if own_name(version) not in installed_releases():
         return None
     try:
@@ -162,7 +164,7 @@ def head_values(
 
 
 def heading_of(rows: pl.DataFrame) -> str:
-    """Return the names of the models, or how many there are."""
+    """Return the names of the models, or their number."""
     models = rows["model"].unique().sort().to_list()
     if len(models) > _MOST_MODELS:
         return f"{len(models)} models"
@@ -174,7 +176,7 @@ def heading_of(rows: pl.DataFrame) -> str:
 def fact_rows(
     rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the facts on a grading run: a name, and words that may be empty."""
+    """Yield the facts on a grading run: names and texts, which may be empty."""
     version, rows_hash = rows.select("release", "release_hash").row(0)
     scored = rows["score"].count()
     coverage = f"{scored / rows.height:.1%}"
@@ -193,7 +195,7 @@ def fact_rows(
 
 
 def column_words(values: pl.Series) -> str:
-    """Return the values of a column in words, in order; none for nulls alone."""
+    """Return the distinct values of a column as sorted text, without nulls."""
     words = []
     for value in values.unique().drop_nulls().sort():
         if isinstance(value, int):
@@ -208,7 +210,7 @@ def graded_by(rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> str
     packages = sorted({str(summary.get("scbench", "")) for summary in summaries} - {""})
     versions = dict(sorted(set(rows.select("task", "grader_version").iter_rows())))
     in_use = list(versions.values())
-    # Of several that are equally frequent, the newest is the usual one.
+    # If several are equally frequent, the newest is the usual one.
     usual = max(set(in_use), key=lambda version: (in_use.count(version), version or 0))
     exceptions = []
     for task, version in versions.items():
@@ -221,13 +223,13 @@ def graded_by(rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> str
 
 
 def summaries_of(results: Iterable[str | Path]) -> Iterator[Mapping[str, Any]]:
-    """Yield the summaries of runs that are next to results files, as far as they can be read."""
+    """Yield the readable run summaries next to results files."""
     for name in results:
         path = Path(name)
         folder = path if path.is_dir() else path.parent
         try:
             value = json.loads((folder / SUMMARY).read_bytes())
-        # A report does without a summary, or with a damaged one.
+        # A report needs no summary, so missing and damaged ones are skipped.
         except (OSError, ValueError):
             continue
         if isinstance(value, dict):

@@ -86,7 +86,7 @@ def spool_items(
     figures = draw_all(jobs, workers)
     entries: list[Entry] = []
     for item, instance, prediction in zip(items, instances, answers, strict=True):
-        # Jobs run ahead of figures, so the count of this item is there by now.
+        # Jobs run ahead of figures, so the count of this item is known by now.
         figure = next(figures)
         turn_figures = list(islice(figures, turn_counts[len(entries)]))
         strip = strip_of(item, turn_figures)
@@ -106,7 +106,7 @@ def jobs_of(
     predictions: Sequence[Prediction | None],
     turn_counts: list[int],
 ) -> Iterator[FigureJob | None]:
-    """Yield the picture to draw of each item, then of its turns; note the number of turns."""
+    """Yield the picture job of each item and of its turns; record the number of turns."""
     for item, instance, prediction in zip(items, instances, predictions, strict=True):
         turns = turn_jobs(item, instance, prediction)
         turn_counts.append(len(turns))
@@ -126,10 +126,11 @@ def write_pages(
     most_items: int,
     most_bytes: int,
 ) -> list[tuple[Path, Path]]:
-    """Write each page to a folder; return them with the places they are meant for.
+    """Write each page to a folder; return the files with their final paths.
 
-    A report that fits is one page. Otherwise the first has the tables, and items follow in others,
-    each of ``most_bytes`` at most, unless it has only one item, or tables alone take more.
+    A report that fits is one page. Otherwise the first page has the tables and the
+    others have the items. A page is at most ``most_bytes`` long, unless it has only one
+    item or its tables are larger.
     """
     runs = run_labels(entry.item.run for entry in entries)
     pages = [list(entries)]
@@ -224,7 +225,7 @@ def page_frame(
 def page_index(
     pages: Sequence[Sequence[Entry]], number: int, out: Path
 ) -> list[Values]:
-    """Return the links to all pages, with the tasks of each, as seen from one of them."""
+    """Return the links from one page to all pages, with the tasks of each."""
     titles = task_titles()
     index = []
     for i, entries in enumerate(pages):

@@ -1,9 +1,9 @@
-"""The pictures that picture modules return, and the verdicts that they draw.
+"""Pictures, and the verdicts that picture modules draw.
 
 A picture module defines ``draw(params, answer, verdicts) -> Picture``: the instance alone if
 `answer` is None and there are no verdicts; with them, the answer and where it went wrong, taken
-only from the verdicts' checks and metrics. It must take any answer that fits the task's schema,
-however wrong, and any verdict of any answer.
+only from the verdicts' checks and metrics. It must accept any answer that fits the
+task's schema, however wrong, and any verdict.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,17 +16,18 @@ from scbench.catalog import Task
 from scbench.report.draw.scene import Mesh, Scene
 from scbench.report.draw.svg import Drawing
 
-# Raised when pictures of right answers change; releases store it with their pictures.
+# Version of the pictures, increased when pictures of right answers change. Releases
+# store it.
 LOOK = "4"
 # Roles that show where an answer fails.
 MARKS = frozenset({"wrong", "missing", "surplus"})
 
-# Role and words of each colour that needs words.
+# Role and meaning of each colour that needs an explanation.
 Legend = list[tuple[str, str]]
 
 
 class Verdicts(tuple[Verdict, ...]):
-    """The verdicts on an answer, one for each of its scores; none if nobody answered."""
+    """The verdicts on an answer, one for each of its scores; none without an answer."""
 
     __slots__ = ()
 
@@ -45,7 +46,7 @@ class Verdicts(tuple[Verdict, ...]):
     def failures(self) -> Mapping[str, Sequence[Any]]:
         """Offenders of each failed check, by check id; none if the check names none.
 
-        Each check id is taken where it failed first.
+        Offenders come from the first verdict in which the check failed.
         """
         offenders: dict[str, Sequence[Any]] = {}
         for check in self.checks:
@@ -67,7 +68,7 @@ class Verdicts(tuple[Verdict, ...]):
         return bool(self) and self[0].score < 1
 
     def caption(self, words: str) -> str:
-        """Return words on the answer, then the messages of failed checks, and the score."""
+        """Return a description of the answer, the messages of failed checks, and the score."""
         if not self:
             return words
         messages = {check.id: check.message for check in self[0].checks}
@@ -96,10 +97,10 @@ class Verdicts(tuple[Verdict, ...]):
         return {} if check is None else check.details
 
     def faults(self, words: Mapping[str, str], **values: object) -> list[str]:
-        """Return the words of each failed check, by check id, in the order of the words.
+        """Return the text of each failed check, by check id, in the order of the texts.
 
-        ``{n}`` in them is the number of offenders; of "many|one" the half that agrees with it is
-        used. Other names in braces are those of `values`.
+        ``{n}`` is the number of offenders; "many|one" gives the plural and the
+        singular. Other names in braces are keys of `values`.
         """
         # Of several verdicts with one check, the last counts.
         checks = {check.id: check for check in self.checks}
@@ -144,8 +145,9 @@ class Picture:
     Attributes:
         panels: side by side, in the order to look at them.
         caption: one or two sentences with the figures that matter.
-        legend: role and words of each colour that needs words.
-        text: the same for a terminal, without colours, if the task has a text form.
+        legend: role and meaning of each colour that needs an explanation.
+        text: the same for a terminal without colours; empty if the task has no text
+            form.
     """
 
     panels: tuple[Panel, ...]
@@ -166,7 +168,7 @@ def draw_of(task: Task) -> Draw | None:
 
     def draw(params: Any, answer: Any, verdicts: Sequence[Verdict]) -> Picture:  # noqa: ANN401
         picture = draw_panels(params, answer, Verdicts(verdicts))
-        # Picture modules give words for all roles that may occur.
+        # Picture modules describe all roles that may occur.
         return with_matching_legend(picture)
 
     return draw
@@ -180,7 +182,7 @@ def solids_of(task: Task) -> Solids | None:
 
 
 def with_matching_legend(picture: Picture) -> Picture:
-    """Return a picture whose legend has the roles in its panels, and no others."""
+    """Return a picture whose legend has only the roles in its panels."""
     roles = roles_in(picture)
     lines = [(role, words) for role, words in picture.legend if role in roles]
     return replace(picture, legend=tuple(lines))
@@ -198,11 +200,11 @@ def roles_in(picture: Picture) -> frozenset[str]:
 
 
 def is_marked(picture: Picture) -> bool:
-    """Return whether anything in a picture has the colour of a failure."""
+    """Return whether a picture contains a colour that marks errors."""
     return not MARKS.isdisjoint(roles_in(picture))
 
 
 def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
-    """Return the legend line for errors: the words of the clauses that apply."""
+    """Return the legend line for errors, made of the clauses that apply."""
     words = [words for words, holds in clauses.items() if holds]
     return [("wrong", between.join(words))] if words else []

@@ -1,4 +1,4 @@
-"""Failed checks in words, for pictures that cannot show where a check fails."""
+"""Failed checks as text, for failures that a picture cannot show."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from scbench.report.picture import (
     with_matching_legend,
 )
 
-# Letters of a line, and lines.
+# Maximum number of letters in a line, and of lines.
 _LETTERS = 66
 _LINES = 14
 # Pixels.
@@ -25,9 +25,9 @@ _LINE_HEIGHT = 17
 def with_reasons(
     picture: Picture, answer: object, verdicts: Sequence[Verdict]
 ) -> Picture:
-    """Return a picture with the failed checks in words, if no place in it shows them.
+    """Return a picture with the failed checks as text, if nothing in it marks them.
 
-    Its legend keeps what is drawn. The answer is None if it could not be read.
+    Its legend keeps only drawn roles. The answer is None if it could not be read.
     """
     picture = with_matching_legend(picture)
     all_verdicts = Verdicts(verdicts)
@@ -36,7 +36,7 @@ def with_reasons(
         for check in all_verdicts.checks
         if check.passed is False
     }
-    # An answer that could not be read has no place in the picture.
+    # An unreadable answer cannot be shown in the picture.
     if not messages or (answer is not None and is_marked(picture)):
         return picture
     problem = "the failure cannot be shown in the picture"

@@ -1,4 +1,4 @@
-"""Warnings at the top of a report, without which scores could be misread."""
+"""Warnings at the top of a report, which prevent misreading the scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from scbench.base.model import Status
 from scbench.base.wording import counted
 from scbench.release.load import Release
 
-# Names that a sentence lists.
+# Maximum number of names in a sentence.
 _NAMES_SHOWN = 5
 
 
@@ -54,7 +54,7 @@ def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
     default = release.manifest.default_tasks
     text_tasks = [name for name in release.manifest.tasks if name not in default]
     graded_tasks = set(results["task"])
-    # The text tasks are graded by themselves, so a run is whole without them.
+    # Text tasks may be graded separately, so a run is complete without them.
     for part, names in (("spatial", default), ("text", text_tasks)):
         present = [name for name in names if name in graded_tasks]
         if 0 < len(present) < len(names):
@@ -109,7 +109,7 @@ def run_problems(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """Return the first of these names, and the number of the others."""
+    """Return the first of these names, and the number of further ones."""
     text = ", ".join(names[:_NAMES_SHOWN])
     if len(names) > _NAMES_SHOWN:
         text += f" and {len(names) - _NAMES_SHOWN} more"

@@ -19,14 +19,14 @@ _LEAST_WIDTH = 420.0
 # Sizes of a scene.
 _SCENE_WIDTH = 360.0
 _SCENE_HEIGHT = 300.0
-# Pixels for the sample before the words of a legend, and after the words.
+# Pixels for the sample before a legend's words, and for the gap after them.
 _SAMPLE = 26
 _LEGEND_GAP = 24
 # Height of letters.
 _SIZE = 13
-# Mean width of a letter, in parts of its height: there is no font here to measure with.
+# Mean width of a letter relative to its height, as no font is loaded to measure text.
 _LETTER = 0.5
-# Pixels of images in a sheet for one of its own: as many as a PNG file of it has.
+# Image pixels per sheet pixel, equal to the resolution of PNG files.
 _DENSITY = 2.0
 _FONT = "system-ui,sans-serif"
 
@@ -180,7 +180,7 @@ def rendered(panel: Panel, *, dark: bool | None) -> RenderedPanel:
 def rows_of(
     panels: Sequence[RenderedPanel], most_width: float
 ) -> list[list[RenderedPanel]]:
-    """Share panels out over rows; one row at least, and one panel in each."""
+    """Distribute panels over rows; there is at least one row with one panel."""
     rows: list[list[RenderedPanel]] = [[]]
     x = 0.0
     for panel in panels:
@@ -193,7 +193,7 @@ def rows_of(
 
 
 def wrapped(words: str, width: float) -> list[str]:
-    """Return text in lines that likely fit; a word that is longer than a line is cut."""
+    """Return text wrapped into lines; words longer than a line are cut."""
     limit = max(int(width / (_LETTER * _SIZE)), 10)
     lines = [""]
     for word in words.split():
@@ -206,5 +206,5 @@ def wrapped(words: str, width: float) -> list[str]:
 
 
 def cut(words: str, limit: int) -> str:
-    """Return words truncated to this many letters."""
+    """Return text truncated to this many characters."""
     return words if len(words) <= limit else f"{words[: limit - 1]}…"

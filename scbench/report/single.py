@@ -1,4 +1,4 @@
-"""A single item: an instance, alone or with a prediction, a stored result or the reference."""
+"""A single item: an instance with or without a prediction, stored result or reference."""
 
 import hashlib
 import json
@@ -32,18 +32,18 @@ from scbench.report.html import page_parts, render_page
 from scbench.report.items import COLUMNS, Item, Run, items_of, run_labels
 from scbench.report.picture import Picture, solids_of
 
-# Runs that a message names.
+# Maximum number of runs named in a message.
 _LABELS = 5
 # Characters of an answer that are printed.
 _LONGEST = 2_000
-# Words before a check, by whether it passed.
+# Label before a check, by whether it passed.
 _CHECK_WORDS = {True: "ok    ", False: "FAILED", None: "-     "}
 
 T = TypeVar("T")
 
 
 class RunChoice(NamedTuple):
-    """A choice among several answers to an instance; None leaves it open."""
+    """A filter that selects one of several answers to an instance; None matches all."""
 
     model: str | None = None
     setting: str | None = None
@@ -51,7 +51,7 @@ class RunChoice(NamedTuple):
     sample: int | None = None
 
     def fits(self, run: Run) -> bool:
-        """Return whether a run's answers may be meant."""
+        """Return whether a run matches the filter."""
         return all(choice in {None, has} for choice, has in zip(self, run, strict=True))
 
 
@@ -59,7 +59,7 @@ def find_instance(release: Release, name: str) -> Instance:
     """Return an instance of a release.
 
     Raises:
-        ReleaseError: there is none of that id.
+        ReleaseError: no instance has this id.
     """
     task = task_of(name)
     if task not in release.manifest.tasks:
@@ -89,7 +89,7 @@ def answered_by(
         ResultsError: no line answers it.
     """
     lines = []
-    # All lines are read: several may answer the instance.
+    # All lines are read, because several may answer the instance.
     with open_predictions(predictions) as stream:
         for line in read_predictions(stream, hashlib.sha256()):
             if isinstance(line, Problem) or line.prediction.id != instance.id:
@@ -141,7 +141,8 @@ def first_match(
     if len(labels) > _LABELS + 1:
         others += f" and {len(labels) - _LABELS - 1} more"
     note = (
-        f"{source} has {counted(len(matches), 'answer')} to {instance.id}; shown is the first "
+        f"{source} has {counted(len(matches), 'answer')} to {instance.id}; shown is "
+        "the first "
         f"({labels[0]}). For another ({others}), use --model, --setting, --budget or --sample."
     )
     return matches[0], note
@@ -185,7 +186,7 @@ def grade_line(
 
 
 def unanswered(instance: Instance) -> Item:
-    """Return an instance as an item that nobody answered."""
+    """Return an instance as an item without an answer."""
     return Item(instance.id, instance.task, instance.bucket, instance.content_hash)
 
 
@@ -221,7 +222,7 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
     meshes: list[Mesh] = []
     try:
         answer = answer_of(task, item.answer)
-        # An answer that cannot be read has no solids; those of the instance are not its own.
+        # An unreadable answer has no solids, so do not show those of the instance.
         has_solids = answer is not None or not item.status
         if make and has_solids:
             meshes = make(params, answer)
@@ -261,7 +262,7 @@ def single_page(
 
 
 def fact_rows(item: Item, instance: Instance) -> Iterator[tuple[str, str]]:
-    """Yield names and words of an item's task, and of its answer if there is one."""
+    """Yield labels and values that describe an item's task and, if present, its answer."""
     yield "Task", f"{get_task(item.task).title} ({item.bucket}), {instance.difficulty}"
     if item.status:
         yield "Model", run_labels([item.run])[item.run]

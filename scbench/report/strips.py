@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-# Columns between the scores 0 and 1, and the score at which each begins.
+# Number of columns between the scores 0 and 1, and the score at which each starts.
 _STEPS = 10
 _ENDS = [i / _STEPS for i in range(_STEPS)]
 # Pixels of a column.
 _WIDTH = 6.0
 _HEIGHT = 16.0
-# Pixels of the lowest column, so that one score of many shows.
+# Pixels of the lowest column, so that a single score is visible.
 _LEAST_HEIGHT = 1.5
 # Role of each column.
 _ROLES = ("wrong", *["note"] * _STEPS, "right")
@@ -21,8 +21,8 @@ class Spread(NamedTuple):
     """Counts of scores.
 
     Attributes:
-        columns: how many are 0, in each of ten steps between, and 1.
-        absent: how many are missing.
+        columns: number of scores that are 0, in each of ten steps in between, and 1.
+        absent: number of missing scores.
     """
 
     columns: list[int]

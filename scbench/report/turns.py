@@ -1,4 +1,4 @@
-"""Texts of models: their responses, and the turns of a loop with the answer of each turn."""
+"""Model responses, and the turns of a loop with the answer of each turn."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,12 @@ from scbench.report.figures import Figure, FigureJob
 from scbench.report.items import Graded, Item
 from scbench.scoring.outcomes import grade_prediction
 
-# Turns that have a picture: no trial of setting retry has more.
+# Maximum number of turns with a picture; no trial of setting retry has more.
 MOST_TURNS = 10
 
 
 class TurnView(NamedTuple):
-    """One turn in a strip: its number, the score of its answer, and a picture if there is one."""
+    """One turn in a strip: its number, the score of its answer, and possibly a picture."""
 
     number: int
     score: float | None
@@ -27,7 +27,7 @@ class TurnView(NamedTuple):
 
 
 def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
-    """Return the prediction of each item that has a text, by the hash of its line.
+    """Return the predictions that contain text, by the hash of their lines.
 
     Raises:
         PredictionsError: the file cannot be read.
@@ -43,7 +43,8 @@ def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
             digest = sha256(line.data)
             if digest not in hashes:
                 continue
-            # Any line shows that it is the right file, with a text or without.
+            # Any matching line proves that it is the right file, even a line without
+            # text.
             matched = True
             prediction = line.prediction
             if prediction.response is not None or prediction.turns is not None:
@@ -68,9 +69,9 @@ def transcript(prediction: Prediction) -> str | None:
 def turn_jobs(
     item: Item, instance: Instance | None, prediction: Prediction | None
 ) -> list[FigureJob | None]:
-    """Return each turn's picture, graded again; None for turns without an answer.
+    """Grade each turn again and return its picture; None for turns without an answer.
 
-    Empty for settings whose turns are no answers, and for tasks that are simulated for long.
+    Empty for settings whose turns are not answers, and for tasks with long simulations.
     """
     if instance is None or prediction is None or not prediction.turns:
         return []
@@ -95,9 +96,9 @@ def turn_jobs(
 
 
 def strip_of(item: Item, figures: Sequence[Figure]) -> list[TurnView]:
-    """Return the strip of an item: a score for each turn, and pictures as far as there are any."""
+    """Return the strip of an item: a score for each turn, and pictures if there are any."""
     strip = []
-    # There are scores without figures, for tasks whose turns are not drawn.
+    # Tasks whose turns are not drawn have scores without figures.
     for i, score in enumerate(item.turn_scores[:MOST_TURNS]):
         views = figures[i].views if i < len(figures) else ()
         svg = views[0].svg if views else ""

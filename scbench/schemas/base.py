@@ -1,8 +1,9 @@
 """Types and base models that the schemas of all tasks share.
 
-Answers come from outside. A boolean is not a number, a string is not a number, NaN and infinities
-are refused, unknown keys are ignored (and the judge notes them), and missing keys are errors. Whole
-numbers are accepted as models write them: 3.0 is 3, but true is not 1 and "3" is not 3.
+Answers are untrusted input. A boolean is not a number, a string is not a number, NaN
+and infinities are refused, unknown keys are ignored (and the judge notes them), and
+missing keys are errors. Whole numbers may be written as floats: 3.0 is 3. But true is
+not 1, and "3" is not 3.
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ from pydantic_core import CoreSchema, core_schema
 Int = Annotated[int, Strict()]
 # A whole number from 0.
 Index = Annotated[int, Strict(), Field(ge=0)]
-# A finite number, whole or not: no boolean, no string.
+# A finite number; booleans and strings are refused.
 Number = Annotated[float, Strict(), AllowInfNan(False)]
 Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
@@ -90,7 +91,7 @@ def whole_from_float(value: float) -> int:
     return int(value)
 
 
-# A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string.
+# A whole number; 3.0 becomes 3, as in JSON Schema. Booleans and strings are refused.
 WholeNumber = Annotated[int, WholeBounds()]
 # A whole number from 0.
 WholeIndex = Annotated[int, WholeBounds(least=0)]
@@ -104,8 +105,8 @@ class ParamsModel(BaseModel):
 
     __slots__ = ("_hash",)
 
-    # Lists whose items the prompt does not print in full, with the number of values it prints of
-    # each item.
+    # Lists whose items the prompt prints only in part, with the number of values
+    # printed per item.
     unprinted: ClassVar[Mapping[str, int]] = {}
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -123,8 +124,8 @@ class ParamsModel(BaseModel):
 class AnswerModel(BaseModel):
     """Base of every task's `Answer`.
 
-    The published schema allows no other keys, as structured output wants it; validation ignores
-    them.
+    The published schema allows no other keys, as structured output requires; validation
+    ignores extra keys.
     """
 
     model_config = ConfigDict(
@@ -133,7 +134,7 @@ class AnswerModel(BaseModel):
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return a model's JSON Schema without the titles that pydantic makes from names."""
+    """Return a model's JSON Schema without the titles that pydantic derives from names."""
     schema: dict[str, Any] = model.model_json_schema()
     return {key: untitled(value) for key, value in schema.items() if key != "title"}
 
@@ -147,7 +148,7 @@ def untitled(node: JsonValue) -> JsonValue:
     plain: dict[str, JsonValue] = {}
     for key, value in node.items():
         if key in {"properties", "$defs"} and isinstance(value, dict):
-            # Here the keys are names, and a field may well be called "title".
+            # Here the keys are field names, and a field may be called "title".
             plain[key] = {name: untitled(child) for name, child in value.items()}
         elif key != "title" or not isinstance(value, str):
             plain[key] = untitled(value)

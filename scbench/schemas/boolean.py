@@ -20,7 +20,7 @@ LITERALS: dict[Format, tuple[str, str]] = {
 
 
 class Params(ParamsModel):
-    """An expression or several, as the prompt prints them."""
+    """One or more expressions, as printed in the prompt."""
 
     expression: str = Field(
         min_length=1,

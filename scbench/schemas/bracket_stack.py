@@ -4,7 +4,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, ShortList
 
-# The kinds of brackets, in the order in which they come into use.
+# The kinds of brackets, in order of introduction.
 PAIRS = ("()", "[]", "{}", "<>")
 
 

@@ -35,8 +35,8 @@ class Params(ParamsModel):
         min_length=1,
         max_length=60,
         description="an event, whether all or any of its conditions are needed, and the "
-        "conditions: an event, and whether it has to happen or must not. The event happens exactly "
-        "if they are met",
+        "conditions: each an event, and whether it must happen or must not happen. The event "
+        "happens exactly if they are met",
     )
     told: tuple[_Literal, ...] = Field(
         min_length=1,

@@ -1,4 +1,4 @@
-"""Names for the ways in which the corner labels of a square decide the curves inside."""
+"""Classes of squares by how their corner labels determine the curves inside."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from scbench.schemas.base import AnswerModel, ParamsModel
 from scbench.schemas.corner_labels import CornerOrder, Squares
 
-# The names that the prompt asks for.
+# The names that the prompt allows.
 Behaviour = Literal["known behaviour", "three domains meeting", "ambiguous"]
 
 

@@ -20,7 +20,7 @@ Length = Annotated[Number, Field(gt=0)]
 
 
 class _MovedSolid(BaseModel):
-    """A solid in its own frame, and how it is moved from there to its place."""
+    """A solid in its frame, and its rotation and translation."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,7 +32,7 @@ class _MovedSolid(BaseModel):
 
 
 class Box(_MovedSolid):
-    """A box along the axes of its own frame, centred on the origin."""
+    """A box along the axes of its frame, centred on the origin."""
 
     kind: Literal["box"]
     size: Annotated[tuple[Length, ...], Field(min_length=3, max_length=3)] = Field(
@@ -51,7 +51,7 @@ class Prism(_MovedSolid):
         description="distance of the lower ring's vertices from the axis"
     )
     radius_top: Annotated[Number, Field(ge=0)] = Field(
-        description="the upper ring's; 0 is an apex"
+        description="the same for the upper ring; 0 gives an apex"
     )
     height: Length
     segments: Annotated[Int, Field(ge=3, le=360)]
@@ -87,7 +87,7 @@ Solid = Annotated[Box | Prism | UvSphere | Polyhedron, Field(discriminator="kind
 
 
 class Params(ParamsModel):
-    """The solids that are to be united."""
+    """The solids to unite."""
 
     solids: tuple[Solid, ...] = Field(min_length=1)
 

@@ -10,7 +10,7 @@ from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, ShortAnsw
 # after 03/01/2024.
 DateFormat = Literal["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
 
-# Rules by which one event follows from another; see `Params.steps`.
+# Kinds of steps from one event to another; see `Params.steps`.
 StepKind = Literal[
     "days",
     "weeks",
@@ -32,7 +32,7 @@ _Amount = Annotated[Int, Field(ge=-4000, le=4000)]
 
 
 class Params(ParamsModel):
-    """A story about some events, as the prompt prints it. The bounds keep all years in range."""
+    """A story about some events, as printed in the prompt. The bounds keep all years in range."""
 
     story: Annotated[Text, Field(pattern="^[a-z_]+$", max_length=40)] = Field(
         description="id of the scenario"
@@ -59,7 +59,7 @@ class Params(ParamsModel):
         "weekday strictly after, or the last one strictly before (0 for Monday); month_last: the "
         "last day of the same month; month_first: the first day of the next month",
     )
-    asked: Index = Field(description="the event whose date is asked for")
+    asked: Index = Field(description="the event whose date is requested")
     style: Index = Field(description="number that selects the wording of the prompt")
 
 

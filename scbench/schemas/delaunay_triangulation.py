@@ -16,7 +16,7 @@ class Params(ParamsModel):
     )
     # The grader scales coordinates to whole numbers by it.
     decimals: int = Field(
-        ge=0, le=9, description="decimals printed; every coordinate has no more"
+        ge=0, le=9, description="number of decimals printed; no coordinate has more"
     )
 
 

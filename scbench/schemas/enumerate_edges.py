@@ -21,7 +21,7 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """The joined sides of every square."""
 
-    # Not limited to 0 to 3: the grader says which index is wrong.
+    # Not limited to 0 to 3, so that the grader can report the wrong index.
     edges: tuple[tuple[WholeIndexPair, ...], ...] = Field(
         description="one entry per square, in the given order: the pairs of side indices that a "
         "curve must join, the smaller index first; empty if there is none"

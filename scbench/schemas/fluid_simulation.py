@@ -28,7 +28,7 @@ class Zone(ParamsModel):
 
 
 class GroundBox(Zone):
-    """A box that shapes the ground before the answer does."""
+    """A box that shapes the ground before the answer's boxes."""
 
     material: Material
 
@@ -87,7 +87,7 @@ class LargeLakes(ParamsModel):
 
 
 class RingLake(ParamsModel):
-    """A lake round a dry square."""
+    """A lake around a dry square."""
 
     kind: Literal["ring_lake"]
     dry_side: Positive
@@ -133,7 +133,7 @@ Goal = Annotated[
 
 
 class Params(ParamsModel):
-    """A world, its rain, and what the water has to be like."""
+    """A world, its rain, and the goal for the water."""
 
     width: int = Field(ge=8, le=64, description="cells along x and along y")
     height: int = Field(ge=4, le=8, description="cells along z, upwards")
@@ -198,7 +198,7 @@ def valid_or_none(
     return earthwork
 
 
-# An invalid box keeps its place as None, and the grader ignores it.
+# An invalid box becomes None, which keeps its position, and the grader ignores it.
 Earthworks = tuple[
     Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(valid_or_none)], ...
 ]

@@ -1,4 +1,4 @@
-"""Neighbours of one leaf in a square or cube that is cut by repeated halving."""
+"""Neighbours of one leaf in a square or cube that is divided by repeated halving."""
 
 from typing import Annotated, Literal
 
@@ -27,13 +27,13 @@ class Params(ParamsModel):
         min_length=2,
         description="path of every leaf from the root, depth first: 0 lower half, 1 upper half",
     )
-    target: Leaf = Field(description="the leaf whose neighbours are asked for")
+    target: Leaf = Field(description="the leaf whose neighbours are requested")
 
     @model_validator(mode="after")
     def check_tree(self) -> "Params":
         """Refuse an axis outside the dimension, an unknown target, and an incomplete tree."""
         if not set(self.axis_cycle) <= set(AXES[self.dimension]):
-            raise ValueError("axis_cycle must not have z: a square has only x and y")
+            raise ValueError("axis_cycle must not contain z: a square has only x and y")
         if self.target not in self.leaves:
             raise ValueError(f"the target {self.target!r} must be one of the leaves")
         # Read as binary fractions, the leaves of a whole tree tile [0, 1) from left to right. Here

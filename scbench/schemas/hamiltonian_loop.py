@@ -28,13 +28,15 @@ class Params(ParamsModel):
                 )
         if len(set(self.blocked)) < len(self.blocked):
             raise ValueError("blocked must not list a cell twice")
-        # With two free cells, going out and back would keep every rule of the grader.
+        # With two free cells, moving there and back would satisfy every rule of the
+        # grader.
         if self.size**2 - len(self.blocked) < 4:
             raise ValueError("a loop needs at least 4 free cells")
         return self
 
 
-# A dictionary, because making hundreds of models takes longer than judging the answer.
+# A dictionary, because creating hundreds of models takes longer than judging the
+# answer.
 @with_config(AnswerModel.model_config)
 class Step(TypedDict):
     """One cell of the tour."""

@@ -13,7 +13,7 @@ Pixels = Annotated[Int, Field(ge=1, le=2000)]
 class Params(ParamsModel):
     """A building on open ground, a crowd and a camera. Lengths are in metres."""
 
-    people: Int = Field(ge=1, le=1000, description="how many people must be placed")
+    people: Int = Field(ge=1, le=1000, description="number of people to place")
     building: Annotated[tuple[Length, ...], Field(min_length=3, max_length=3)] = Field(
         description="size along x, y and z of the building, whose base is centred on the origin"
     )
@@ -23,7 +23,7 @@ class Params(ParamsModel):
     max_distance: Length = Field(
         description="largest distance of a person's xy from the origin"
     )
-    sniper: Triple = Field(description="where the sniper's eye is")
+    sniper: Triple = Field(description="position of the sniper's eye")
     look_at: Triple = Field(
         description="the point in the middle of the sniper's picture"
     )
@@ -39,7 +39,7 @@ class Params(ParamsModel):
     def check_sniper_is_far(self) -> "Params":
         """Refuse a sniper within reach of the people."""
         x, y, _ = self.sniper
-        # No part of a person is farther from their place than this.
+        # No part of a person is farther from the person's place than this.
         reach = self.max_distance + self.person[0] + self.person[1]
         if x * x + y * y <= reach**2:
             raise ValueError("the sniper is within reach of the people")

@@ -16,11 +16,9 @@ class Printing(ParamsModel):
     """Limits of the criterion on printing."""
 
     bed: Triple = Field(description="length, depth and height that a part may take up")
-    slack: Number = Field(
-        gt=0, description="by how much a part may be larger than that"
-    )
+    slack: Number = Field(gt=0, description="excess over that size that is tolerated")
     level: Number = Field(
-        gt=0, description="how far from z = 0 lowest points and contact may be"
+        gt=0, description="largest distance from z = 0 of lowest points and contact"
     )
     flat: Number = Field(
         gt=0, lt=1, description="least -z of the normal of faces in contact"
@@ -33,7 +31,7 @@ class Printing(ParamsModel):
 
 
 class Spacing(ParamsModel):
-    """Limits of the criterion on the gaps of each part, lying on the bed."""
+    """Limits of the criterion on the gaps of each part on the bed."""
 
     height: Number = Field(gt=0, description="only gaps below this height count")
     free: Number = Field(
@@ -61,7 +59,7 @@ class Space(ParamsModel):
 
 
 class Rods(ParamsModel):
-    """The rods, and the cylinders that stand for them."""
+    """The rods, and the cylinders that represent them."""
 
     at: Number = Field(gt=0, description="|x| and |y| of the four axes")
     free: Number = Field(gt=0, description="diameter of the rod, which must pass")
@@ -77,7 +75,7 @@ class Rods(ParamsModel):
 
 
 class Survey(ParamsModel):
-    """How faces are sampled, in the criteria on thickness and on the gaps of the cage."""
+    """Sampling of faces for the criteria on thickness and on the gaps of the cage."""
 
     area: Number = Field(gt=0, description="least area of a face")
     upright: Number = Field(
@@ -85,11 +83,13 @@ class Survey(ParamsModel):
     )
     span: Number = Field(gt=0, description="least shorter side of a face's bounds")
     end: Number = Field(
-        gt=0, description="faces with both sides up to this are ends of bars"
+        gt=0, description="faces with both sides up to this length are ends of bars"
     )
     cell: Number = Field(gt=0, description="widest cell of the grid of points")
     cells: int = Field(ge=1, le=64, description="most cells along a side")
-    offset: Number = Field(gt=0, description="how far from the face rays start")
+    offset: Number = Field(
+        gt=0, description="distance from the face at which rays start"
+    )
     reach: Pair = Field(
         description="distances between which a hit counts, both ends excluded"
     )
@@ -102,7 +102,7 @@ class Survey(ParamsModel):
     )
     near: Number | None = Field(
         gt=0,
-        description="which distances count as near that median; null for those in its bin",
+        description="distances that count as near that median; null for those in its bin",
     )
     share: Number = Field(
         gt=0, le=1, description="least share of distances near the median"
@@ -110,7 +110,7 @@ class Survey(ParamsModel):
 
 
 class Params(ParamsModel):
-    """A cage of square bars, and every limit that its parts are judged by."""
+    """A cage of square bars, and all limits for its parts."""
 
     inner: Triple = Field(description="free space inside along x, y and z")
     bar: Number = Field(gt=0, description="side of the square bars")
@@ -122,10 +122,10 @@ class Params(ParamsModel):
         ge=0,
         le=64,
         exclude_if=lambda count: count == 0,
-        description="how many parts of a right answer the prompt shows; 0 is left out",
+        description="number of parts of a right answer shown in the prompt; omitted if 0",
     )
     rigid: Number = Field(
-        gt=0, description="by how much a turn may miss being one, per entry"
+        gt=0, description="tolerance for each entry of a rotation matrix"
     )
     overlap: Number = Field(
         gt=0, description="common volume that is too small to count"
@@ -143,7 +143,7 @@ class Params(ParamsModel):
 
 
 def as_file_type(value: object) -> object:
-    """Return the file type that a text names, whatever its capitals and separators."""
+    """Return the file type that a text names, ignoring case and separators."""
     if isinstance(value, str):
         words = value.lower().replace("-", " ").replace("_", " ").split()
         compact = "".join(words)

@@ -15,7 +15,7 @@ Segments = Annotated[Text, Field(pattern="^a?b?c?d?e?f?g?$", min_length=2)]
 
 
 class Params(ParamsModel):
-    """Shapes of the digits, what may be used, and what counts as full marks."""
+    """Shapes of the digits, permitted digits, and the condition for full marks."""
 
     segments: Annotated[tuple[Segments, ...], Field(min_length=10, max_length=10)] = (
         Field(
@@ -24,10 +24,10 @@ class Params(ParamsModel):
         )
     )
     digits: Annotated[tuple[Digit, ...], Field(min_length=1)] = Field(
-        description="digits that may be used, ascending"
+        description="permitted digits, ascending"
     )
     orientations: Annotated[tuple[Orientation, ...], Field(min_length=1)] = Field(
-        description="orientations that may be used"
+        description="permitted orientations"
     )
     group: Int = Field(
         ge=2,
@@ -39,7 +39,7 @@ class Params(ParamsModel):
         description="most digits that the number may have, if there is a limit",
     )
     target_height_mm: Number = Field(
-        ge=0, description="height that the tower is to exceed, a multiple of 0.1 mm"
+        ge=0, description="height that the tower must exceed, a multiple of 0.1 mm"
     )
     short_factor: Number = Field(
         ge=0,
@@ -50,8 +50,8 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_shapes(self) -> "Params":
-        """Refuse unusual shapes of 1, 3 and 7, no digits lying flat, and unsorted digits."""
-        # The rules for digits that stand upright are made for these shapes.
+        """Refuse unusual shapes of 1, 3 and 7, missing flat digits, and unsorted digits."""
+        # The rules for upright digits assume these shapes.
         shapes = [self.segments[digit] for digit in (1, 3, 7)]
         if shapes != ["bc", "abcdg", "abc"]:
             raise ValueError(

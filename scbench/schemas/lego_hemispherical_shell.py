@@ -10,7 +10,7 @@ Length = Annotated[Number, Field(ge=0, le=400)]
 
 
 class Params(ParamsModel):
-    """The target: a round body on the table, its axis is upright. Lengths are in millimetres."""
+    """The target: a round body on the table with an upright axis. Lengths are in millimetres."""
 
     form: Literal["hemisphere", "bowl", "wall", "ring"] = Field(
         default="hemisphere",
@@ -29,17 +29,17 @@ class Params(ParamsModel):
     centre_mm: Pair = Field(
         default=(0.0, 0.0),
         exclude_if=lambda centre: centre == (0.0, 0.0),
-        description="x and y of the axis; left out if it is the z axis",
+        description="x and y of the axis; omitted if it is the z axis",
     )
     full_marks: Number = Field(
         gt=0,
         le=1,
-        description="agreement of the volumes that counts as 1; less is divided by it",
+        description="agreement of the volumes that scores 1; lower values are divided by it",
     )
 
     @model_validator(mode="after")
     def check_body(self) -> "Params":
-        """Refuse radii in the wrong order, a wall without height, and other forms with one."""
+        """Refuse radii in the wrong order, walls without height, and other forms with a height."""
         if self.inner_radius_mm >= self.outer_radius_mm:
             raise ValueError("inner_radius_mm must be below outer_radius_mm")
         is_wall = self.form == "wall"

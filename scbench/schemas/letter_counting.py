@@ -10,7 +10,7 @@ Word = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[A-Za-z]+$")
 
 
 class Params(ParamsModel):
-    """A row of words, as the prompt prints it."""
+    """A row of words, as printed in the prompt."""
 
     words: tuple[tuple[Word, bool], ...] = Field(
         min_length=1,

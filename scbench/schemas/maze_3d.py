@@ -13,12 +13,12 @@ from pydantic import (
 
 from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
 
-# A text is not split into more rows: it is not a maze, and each piece takes memory.
+# Maximum number of rows in a text. A longer text is not a maze, and rows need memory.
 _MAX_ROWS = 1000
 
 
 class Params(ParamsModel):
-    """What the maze must keep."""
+    """The rules for the maze."""
 
     size: int = Field(ge=2, le=60, description="rows and columns")
     a_height: int = Field(ge=0, le=9, description="height of A")
@@ -58,8 +58,8 @@ class Params(ParamsModel):
     def write_without_default(
         self, handler: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
-        """Leave out ``ends`` if they are open."""
-        # Items of the fixed list leave them open, and their rows must not change.
+        """Leave out ``ends`` if they may be anywhere."""
+        # Items of the fixed list have no ends, and their rows must not change.
         fields: dict[str, Any] = handler(self)
         if not fields.get("ends"):
             fields.pop("ends", None)
@@ -67,7 +67,7 @@ class Params(ParamsModel):
 
 
 def rows_of(value: object) -> object:
-    """Return the rows in one text as a list, and each row without blanks at its end."""
+    """Return the rows in one text as a list, without spaces at their ends."""
     if isinstance(value, str):
         value = value.strip().split("\n", _MAX_ROWS)
     if not isinstance(value, list | tuple):

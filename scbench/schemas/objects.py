@@ -20,9 +20,9 @@ Entry = tuple[Quantity, Adjective, Name, Name]
 
 
 class Params(ParamsModel):
-    """A list of things, as the prompt prints it, and the groups to be counted."""
+    """A list of things, as printed in the prompt, and the groups to count."""
 
-    # A prompt that printed the groups would leave nothing to know.
+    # Printing the groups in the prompt would give away the answer.
     unprinted: ClassVar = {"entries": 3}
 
     entries: tuple[Entry, ...] = Field(

@@ -13,14 +13,14 @@ Side = Annotated[Int, Field(ge=1)]
 class Prisms(ParamsModel):
     """Some prisms of one size."""
 
-    count: Int = Field(ge=1, description="how many there are")
+    count: Int = Field(ge=1, description="number of these prisms")
     size: Annotated[tuple[Side, ...], Field(min_length=3, max_length=3)] = Field(
         description="lengths of the edges, in any order"
     )
 
 
 class Params(ParamsModel):
-    """A list of prisms, and how densely they are to be packed."""
+    """A list of prisms, and the required density of the packing."""
 
     prisms: tuple[Prisms, ...] = Field(min_length=1, description="all prisms, by size")
     full_marks_percent: Int = Field(

@@ -50,7 +50,7 @@ class Params(ParamsModel):
         max_length=3, description="rules that are applied in order"
     )
     shown: int = Field(ge=3, le=60, description="number of terms that the prompt shows")
-    asked: int = Field(ge=1, le=200, description="number of terms asked for")
+    asked: int = Field(ge=1, le=200, description="number of requested terms")
 
 
 class Answer(AnswerModel):

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
 
 Length = Annotated[Number, Field(ge=0, le=1000)]
-# An interior angle of 180 degrees is no turn.
+# At a straight joint, the interior angle is 180 degrees.
 Degrees = Annotated[Number, Field(ge=1, le=179)]
 
 
@@ -37,7 +37,7 @@ class TouchWalls(ParamsModel):
     type: Literal["must_touch_boundary"] = "must_touch_boundary"
     walls: Int = Field(ge=1, le=4, description="least number of different walls")
     tolerance: Length = Field(
-        description="how near a joint must be to touch a wall, in metres"
+        description="largest distance at which a joint touches a wall, in metres"
     )
 
 
@@ -91,7 +91,7 @@ class FixedStart(ParamsModel):
 
 
 class JointSeparation(ParamsModel):
-    """Joints that no pipe connects keep away from each other."""
+    """Joints that are not connected by a pipe keep away from each other."""
 
     type: Literal["min_point_separation"] = "min_point_separation"
     distance: Length = Field(description="least distance, in metres")
@@ -123,10 +123,10 @@ class Params(ParamsModel):
     length_tolerance: Number = Field(
         gt=0,
         le=0.1,
-        description="how much a pipe may be longer or shorter than 1 m, in metres",
+        description="tolerance of a pipe's length of 1 m, in metres",
     )
     crossings: Int = Field(
-        ge=0, le=50, description="how often the loop crosses itself, exactly"
+        ge=0, le=50, description="exact number of times the loop must cross itself"
     )
     constraints: tuple[Constraint, ...] = Field(
         description="further constraints, at most one of each type"

@@ -1,4 +1,4 @@
-"""JSON Schemas in words, and in the subset that all providers accept for structured output.
+"""JSON Schemas as text, and in the subset that all providers accept for structured output.
 
 The full schema of an answer has bounds, lengths and patterns, which not every provider accepts. Row
 schemas keep to the common subset (root object, every object closed and all of its keys required,
@@ -89,7 +89,7 @@ def subset_of(node: Node) -> Node:
         subset["enum"] = [node["const"]]
     if "anyOf" in node:
         branches = [subset_of(branch) for branch in node["anyOf"]]
-        # A number may be whole, and some providers refuse overlapping branches.
+        # Integers are numbers, too, and some providers refuse overlapping branches.
         if {"type": "number"} in branches:
             branches = [branch for branch in branches if branch != {"type": "integer"}]
         subset["anyOf"] = branches

@@ -14,23 +14,23 @@ AnchorFormat = Literal[
 Name = Annotated[Text, Field(min_length=2, max_length=40, pattern="^[A-Za-z' -]+$")]
 Person = Annotated[int, Field(ge=0, le=11)]
 Wording = Annotated[int, Field(ge=0, le=99)]
-# Whether two people swap, who they are, and the number of the sentence.
+# Whether two people swap, the two people, and the number of the sentence.
 Event = tuple[bool, Person, Person, Wording]
 
 
 class Params(ParamsModel):
-    """A story of swaps, as the prompt prints it."""
+    """A story of swaps, as printed in the prompt."""
 
     domain: Domain = Field(description="what is swapped")
     people: tuple[Name, ...] = Field(min_length=3, max_length=12)
     things: tuple[Name, ...] = Field(
-        min_length=3, max_length=12, description="what each person has at first"
+        min_length=3, max_length=12, description="thing that each person has at first"
     )
     events: tuple[Event, ...] = Field(
         max_length=400,
         description="in order: whether it is a swap, two people, number of the sentence",
     )
-    asked: Person = Field(description="the person asked about")
+    asked: Person = Field(description="the person in the question")
     options: tuple[Name, ...] = Field(
         min_length=3,
         max_length=12,

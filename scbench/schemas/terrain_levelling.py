@@ -1,4 +1,4 @@
-"""Blasts that make rough ground level."""
+"""Blasts that level rough ground."""
 
 from pydantic import Field, model_validator
 
@@ -14,7 +14,7 @@ class Params(ParamsModel):
     heights: tuple[tuple[Number, ...], ...] = Field(
         min_length=2,
         max_length=64,
-        description="height of every cell: one row for each y from 0, in it one for each x from 0",
+        description="height of every cell: one row per y, one value per x, both from 0",
     )
     flat_tolerance: Number = Field(
         gt=0, description="greatest difference of neighbouring cells of one flat region"
@@ -22,7 +22,7 @@ class Params(ParamsModel):
     share: Number = Field(
         gt=0,
         le=1,
-        description="share of all cells that has to be gained for a score of 1",
+        description="increase needed for a score of 1, as a share of all cells",
     )
     max_blasts: Int = Field(
         ge=1, le=MAX_BLASTS, description="most blasts a plan may have"

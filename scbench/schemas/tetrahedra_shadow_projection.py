@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text
 
-# A closed polygon, without its first corner at the end.
+# A closed polygon, without its first corner repeated at the end.
 Ring = Annotated[tuple[Pair, ...], Field(min_length=3)]
 
 
@@ -14,7 +14,7 @@ class Params(ParamsModel):
     """A target in the plane z = 0, exact as printed."""
 
     title: Text = Field(
-        description="the target in a few words; the corners say it exactly"
+        description="short description of the target; the corners define it exactly"
     )
     exterior: Ring = Field(
         description="x and y of the outline's corners, counter-clockwise, none repeated"

@@ -26,7 +26,7 @@ class Params(ParamsModel):
     """A question about all corner patterns of a square, or a polygon of up to eight corners."""
 
     n_classes: Int = Field(
-        ge=2, le=4, description="classes inside, each of them at some corner"
+        ge=2, le=4, description="number of classes inside; each occurs at some corner"
     )
     corner_order: tuple[Text, ...] = Field(
         min_length=4,
@@ -42,12 +42,12 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def check_corners(self) -> "Params":
-        """Refuse other corner names than those of the polygon, and a pattern of another length."""
+        """Refuse corner names that do not belong to the polygon, and patterns of wrong length."""
         count = len(self.corner_order)
         corners = POLYGONS[count]
         if sorted(self.corner_order) != sorted(corners):
             raise ValueError(
-                f"corner_order must have each of {', '.join(corners)} once"
+                f"corner_order must contain each of {', '.join(corners)} once"
             )
         if self.known and len(self.known) != count:
             raise ValueError(f"known must be empty or have {count} characters")

@@ -10,7 +10,7 @@ Segment = Annotated[tuple[Pair, ...], Field(min_length=2, max_length=2)]
 
 
 class Counts(ParamsModel):
-    """How many regions of each kind; two segments make no others."""
+    """Number of regions of each kind; two segments cannot create other kinds."""
 
     triangle: Index = Field(default=0, description="regions with 3 sides")
     quadrilateral: Index = Field(default=0, description="regions with 4 sides")
@@ -44,7 +44,7 @@ class Params(ParamsModel):
         """Refuse a frame that is not strictly convex and counter-clockwise."""
         for i, corner in enumerate(self.corners):
             before = self.corners[i - 1]
-            # Of four corners, the third before is the next.
+            # With four corners, the third one before is the next one.
             after = self.corners[i - 3]
             ax, ay = corner[0] - before[0], corner[1] - before[1]
             bx, by = after[0] - corner[0], after[1] - corner[1]

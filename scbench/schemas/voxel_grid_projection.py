@@ -8,9 +8,9 @@ from scbench.schemas.base import AnswerModel, Index, ParamsModel, Triple
 
 
 class Residue(ParamsModel):
-    """A class of whole numbers: those that leave this remainder."""
+    """A residue class: the whole numbers that leave this remainder."""
 
-    modulus: int = Field(ge=2, le=100, description="what sums are divided by")
+    modulus: int = Field(ge=2, le=100, description="divisor of the sums")
     remainder: Index = Field(description="remainder, below the modulus")
 
     @model_validator(mode="after")
@@ -22,7 +22,7 @@ class Residue(ParamsModel):
 
 
 class Params(ParamsModel):
-    """The grid, how many cells to choose, and what is forbidden."""
+    """The grid, the number of cells to choose, and the forbidden cells."""
 
     size: int = Field(ge=2, le=32, description="cells along each side of the cube")
     cells: int = Field(ge=1, description="number of cells to choose")
@@ -37,7 +37,7 @@ class Params(ParamsModel):
     )
     forbidden_cells: tuple[
         Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...
-    ] = Field(default=(), description="cells that may not be chosen, as x, y, z")
+    ] = Field(default=(), description="forbidden cells, as x, y, z")
     connected: bool = Field(
         default=False,
         description="whether the cells must be connected through shared faces",

@@ -11,7 +11,7 @@ Order = Literal["ascending", "descending"]
 
 
 class Params(ParamsModel):
-    """Words, as the prompt prints them, and the order to put them in."""
+    """Words, as printed in the prompt, and the order to sort them in."""
 
     words: tuple[Word, ...] = Field(
         min_length=2,

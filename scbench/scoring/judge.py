@@ -1,4 +1,4 @@
-"""Judging one answer: validate it against the task's schema, then ask the task's grader.
+"""Judging one answer: validate it against the task's schema, then call the task's grader.
 
 Pure: the same (task, params, answer) gives the same verdicts on every machine.
 """
@@ -14,9 +14,9 @@ from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
 
-# Schema errors that a verdict lists.
+# Maximum number of schema errors in a verdict.
 _MAX_FAULTS = 5
-# pydantic's types of errors that have a message of the task.
+# Types of pydantic errors whose messages come from the task.
 _TASK_ERRORS = {"value_error", "assertion_error"}
 # Answers with more values are not validated: a list of the errors in each of millions takes more
 # memory than a worker has.
@@ -26,7 +26,7 @@ MAX_VALUES = 500_000
 def judge(
     task: Task, params: BaseModel, answer: JsonValue, size: int = 0
 ) -> tuple[Verdict, ...]:
-    """Return one verdict for each score of the task, on an answer that may be anything at all.
+    """Return one verdict for each score of the task; the answer may be any value.
 
     Raises:
         Exception: whatever a faulty grader raises. A run records it as ``grader_error``.
@@ -60,9 +60,10 @@ def validate(
 
     Args:
         model: the task's `Task.answer_model`.
-        answer: anything at all.
-        size: characters or bytes that the answer was read from, at least. A value takes two, so
-            the values of a short answer need not be counted; 0 counts none.
+        answer: any value.
+        size: minimum number of characters or bytes that the answer was read from. A
+            value needs at least two, so the values of a short answer need not be
+            counted; 0 skips counting.
     """
     if size > 2 * MAX_VALUES:
         too_large = size_check(answer)
@@ -115,7 +116,7 @@ def schema_check(
 
 
 def schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
-    """Return an error in the words of the published schema, with the place and the value.
+    """Return an error in terms of the published schema, with the place and the value.
 
     A place is a value, or a whole row of a fixed number of values. pydantic's places go further: to
     a member of such a row, or to one of several types.
@@ -144,7 +145,7 @@ def schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
 
 
 def is_fixed_row(schema: Node) -> bool:
-    """Whether a schema is of an array with a fixed number of plain values."""
+    """Whether a schema describes an array with a fixed number of plain values."""
     size = schema.get("minItems")
     if size is None or size != schema.get("maxItems"):
         return False

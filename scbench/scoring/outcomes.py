@@ -1,4 +1,4 @@
-"""The outcome of one prediction: whether there is an answer to grade, and the verdict on it."""
+"""The outcome of one prediction: its status and, if there is an answer, the verdict."""
 
 import re
 import sys
@@ -40,8 +40,8 @@ _FOLDERS = re.compile(
 _READING_CHECKS = {"readable", "answer_schema", "resource_limit"}
 # Simulators and mesh libraries are not safe to use in several threads at the same time.
 _SIMULATOR_LOCK = Lock()
-# A model that ran out of tokens or declined may still have written text. Without an answer in it,
-# the status that the line reports counts, not "unparsed".
+# A model that ran out of tokens or declined may still have written text. If the text
+# has no answer, the status reported in the line is used instead of "unparsed".
 _STATUSES_WITH_TEXT = {Status.TRUNCATED, Status.REFUSED}
 
 
@@ -64,9 +64,9 @@ class Outcome:
     """The outcome of one prediction.
 
     Attributes:
-        status: what happened.
+        status: the status.
         verdicts: one per score of the task; empty if the row is unscored.
-        reason: why nothing was graded, or where a trace is forged; else empty.
+        reason: why nothing was graded, or where a trace is forged; otherwise empty.
         answer: the answer as canonical JSON; None if there is none, or if it has more than
             `MAX_ANSWER_CHARACTERS`.
         source: the place where it was found (see `scbench.scoring.answers.extract`).
@@ -92,7 +92,7 @@ class Outcome:
 
 
 def simulator_lock(task: Task) -> AbstractContextManager[object]:
-    """Return the lock under which a heavy task is graded; for others, a context without effect."""
+    """Return the lock for grading a heavy task; for others, a context without effect."""
     return _SIMULATOR_LOCK if task.heavy else nullcontext()
 
 
@@ -123,7 +123,7 @@ def seek_answer(
         if extraction is not None:
             return extraction
         no_answer = outcome_of_unreadable(prediction)
-    # Faults of the model score 0; all others (API errors, blocks) have no score.
+    # Failures of the model score 0; all others (API errors, blocks) have no score.
     if no_answer.status.scored:
         return zero(no_answer.status, no_answer.reason, task)
     return no_answer
@@ -132,7 +132,7 @@ def seek_answer(
 def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcome:
     """Judge an answer that was found."""
     answer = _canonical_answer(extraction.value)
-    # A value that JSON cannot hold has no size, and must fail the size limit.
+    # A value that JSON cannot express has no size, and must fail the size limit.
     size = sys.maxsize if answer is None else len(answer)
     status = Status.ANSWERED
     reason = ""
@@ -140,7 +140,7 @@ def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcom
     try:
         verdicts = judge(task, params, extraction.value, size)
     except MemoryError:
-        # The machine failed, not the grader: the run has to know.
+        # The machine failed, not the grader, so the run must handle it.
         raise
     except CannotGrade as error:
         status = Status.NOT_RUN
@@ -155,7 +155,7 @@ def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcom
 
 
 def _canonical_answer(value: JsonValue) -> str | None:
-    """Return an answer as results store it; None for a value that JSON cannot hold.
+    """Return an answer in the form stored in results; None if JSON cannot express it.
 
     No predictions file has such a value, but callers of the Python API can pass one.
     """
@@ -169,7 +169,7 @@ def _canonical_answer(value: JsonValue) -> str | None:
 
 
 def readable_by(task: Task, params: BaseModel | None) -> Readable | None:
-    """Return a function that tells whether the grader of a task can read a bare value.
+    """Return a predicate for bare values that the task's grader can read.
 
     None without parameters, or if the task has no short answers.
     """
@@ -177,7 +177,7 @@ def readable_by(task: Task, params: BaseModel | None) -> Readable | None:
         return None
 
     def can_read(value: JsonValue) -> bool:
-        # The grader has no separate test of this; judging a short answer takes little time.
+        # The grader has no separate test for this, but judging a short answer is fast.
         try:
             verdict = judge(task, params, {"answer": value})[0]
         except Exception:  # noqa: BLE001  (`judge_found` fails in the same way and records it)
@@ -189,7 +189,7 @@ def readable_by(task: Task, params: BaseModel | None) -> Readable | None:
 
 
 def without_answer(prediction: Prediction) -> Outcome | None:
-    """Return the outcome of a prediction with nothing to read; None if there is an answer or text.
+    """Return the outcome of a prediction without content; None if there is an answer or text.
 
     The first that applies decides: a reported status without a score, contents to read, another
     reported status, a block by the provider, an error, the finish reason, an empty response. The
@@ -204,7 +204,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     if status is not None and status is not Status.ANSWERED:
         return Outcome(status, reason=_why_absent(prediction))
     finish = status_without_answer(prediction.finish_reason)
-    # Before the error: a block is often reported as an error as well.
+    # Checked before the error, because a block is often reported as an error as well.
     if finish is Status.BLOCKED:
         return Outcome(Status.BLOCKED, reason=_finish_text(prediction))
     if prediction.error is not None:
@@ -225,7 +225,7 @@ def outcome_of_unreadable(prediction: Prediction) -> Outcome:
     if status in _STATUSES_WITH_TEXT:
         return Outcome(status, reason=_reported_reason(prediction))
     finish = status_without_answer(prediction.finish_reason)
-    # A block is often reported as an error as well; it stays a block.
+    # A block is often reported as an error as well, but stays a block.
     if prediction.error is not None and finish is not Status.BLOCKED:
         return Outcome(Status.API_ERROR, reason=prediction.error[:_MAX_REASON])
     if finish is not None:
@@ -270,7 +270,7 @@ def describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{PurePath(frame.filename).name}:{frame.lineno}"
     try:
-        # Cut before the search, which then takes little time, and after it to the stored length.
+        # Cut before the search, to limit its time, and afterwards to the stored length.
         message = _FOLDERS.sub("", str(error)[:4000])[:300]
     except Exception:  # noqa: BLE001  (str() can fail, such as on an int of too many digits)
         message = "its message cannot be written"

@@ -1,10 +1,10 @@
-"""Refusals: whether a reply without an answer declines, in its first or last sentence."""
+"""Refusals: detection of replies that decline in their first or last sentence."""
 
 import re
 
 from scbench.scoring.answers.visible import visible
 
-# Characters of a sentence that are read.
+# Maximum number of characters read from a sentence.
 _SENTENCE = 400
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n+")
 # "cannot", "am not able to", "must decline", "don't have the tools", ...
@@ -16,7 +16,7 @@ _CANNOT = (
     r"|decline\sto|refuse|do\s?n(?:['\u2019]|o)t\shave\s(?:the\s|any\s)?"
     r"(?:ability|means|tools?|way)|(?:am|['\u2019]m)\snot\scomfortable)"
 )
-# Verbs of answering: "I cannot exclude it" is no refusal.
+# Verbs of answering: "I cannot exclude it" is not a refusal.
 _ANSWERING = (
     r"(?:answer|assist|help|solve|solution|complete|provide|give|offer|produce|generate|comply"
     r"|fulfil\w*|determine|find|compute|calculate"
@@ -64,7 +64,7 @@ _DECLINES = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# A sentence about these declines to show the way to an answer, not the answer.
+# A sentence about these declines to show the reasoning, not the answer.
 _REASONING = re.compile(
     r"\b(?:chain[ -]of[ -]thought|reasoning|thought\s(?:process|s)|thinking|scratch\s?pad"
     r"|internal\s\w+|intermediate\s\w+|step[ -]by[ -]step)\b",
@@ -73,16 +73,16 @@ _REASONING = re.compile(
 
 
 def declines(response: str) -> bool:
-    """Whether a text without an answer says that it will not give one."""
+    """Whether a text without an answer is a refusal."""
     text = visible(response).strip(" \t\r\n*_`>#")
-    # Only these are read: between them, reasoning often doubts itself.
+    # Only these are read, because reasoning in between often expresses doubt.
     first = _SENTENCE_END.split(text[:_SENTENCE], maxsplit=1)[0]
     last = _SENTENCE_END.split(text[-_SENTENCE:])[-1]
     return any(is_refusal(sentence) for sentence in (first, last))
 
 
 def is_refusal(sentence: str) -> bool:
-    """Whether a sentence declines to answer, and not only to show the reasoning."""
+    """Whether a sentence declines to answer, not just to show the reasoning."""
     if _REASONING.search(sentence):
         return False
     return _DECLINES.search(sentence) is not None

@@ -38,7 +38,7 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
         that it is undefined) with its interval.
 
     Raises:
-        ResultsError: the two are not of the same candidates, or there are none.
+        ResultsError: the labels are for different candidates, or there are none.
     """
     only_first = first.join(second, on="candidate", how="anti").height
     only_second = second.join(first, on="candidate", how="anti").height
@@ -57,7 +57,7 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     same = sum(counts_of_pairs[mode, mode] for mode in Mode)
     first_counts = Counter(both["first"].to_list())
     second_counts = Counter(both["second"].to_list())
-    # Whole numbers, so that perfect agreement gives exactly 1.
+    # Integers, so that perfect agreement gives exactly 1.
     chance = sum(first_counts[mode] * second_counts[mode] for mode in Mode)
     kappa = low = high = None
     if chance < n * n:
@@ -85,13 +85,13 @@ def kappa_interval(
     """Return an interval of Cohen's kappa.
 
     Its variance is that of Fleiss, Cohen and Everitt (1969), for a table with two added candidates,
-    one agreement and one disagreement, distributed by the margins: perfect agreement on a few
-    candidates proves little.
+    one agreement and one disagreement, distributed by the margins: so perfect agreement
+    on a few candidates gives a wide interval.
 
     Args:
         table: counts of pairs of labels, square.
         kappa: of the table.
-        level: chance with which the interval is to cover the true kappa.
+        level: confidence level of the interval.
     """
     n = table.sum() + 2
     shares = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
@@ -100,7 +100,7 @@ def kappa_interval(
     rows, columns = p.sum(axis=1), p.sum(axis=0)
     agreed, chance = float(np.trace(p)), float(rows @ columns)
     smooth = (agreed - chance) / (1 - chance)
-    # Of each cell, the margins of the other judge.
+    # For each cell, the margins of the other judge.
     weights = columns[:, None] + rows[None, :]
     # The three terms of the variance: agreement, disagreement, and their squared mean.
     diagonal = (1 - chance) - np.diag(weights) * (1 - agreed)
@@ -118,8 +118,8 @@ def agreement_sheet(frame: pl.DataFrame, first: str, second: str) -> Sheet:
 
     Args:
         frame: the table.
-        first: who gave the first labels.
-        second: who gave the others.
+        first: judge of the first labels.
+        second: judge of the second labels.
     """
     head = frame.row(0, named=True)
     kappa = "-"

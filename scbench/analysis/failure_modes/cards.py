@@ -1,6 +1,6 @@
 """The card of a task, for a judge: what the task is, and the meaning of its checks.
 
-It is generated from the task itself, so it always lists the checks that the grader makes.
+It is generated from the task, so it always lists the grader's checks.
 """
 
 import json
@@ -48,7 +48,7 @@ def card(task: Task) -> str:
 
 
 def contract_lines(task: Task, shape: Shape) -> Iterator[str]:
-    """Yield the form of the answer, and how it is read."""
+    """Yield the format of the answer, and the rules for reading it."""
     yield "```json"
     yield json.dumps(json_schema(task.answer_model), ensure_ascii=False, indent=1)
     yield "```"
@@ -61,12 +61,12 @@ def contract_lines(task: Task, shape: Shape) -> Iterator[str]:
 
 
 def constraint_lines(task: Task) -> Iterator[str]:
-    """Yield how the task is scored, and its checks."""
+    """Yield the scoring of the task, and its checks."""
     yield TEXTS["scoring"][task.scoring]
     if task.scores > 1:
         yield (
-            f"One answer gets {task.scores} scores, each from some of these checks. Judge only the "
-            "score that the verdict is about."
+            f"One answer gets {task.scores} scores, each from some of these checks. "
+            "Judge only the score that the verdict is about."
         )
     yield ""
     for check, requirement in {**task.checks, **COMMON_CHECKS}.items():
@@ -74,7 +74,7 @@ def constraint_lines(task: Task) -> Iterator[str]:
 
 
 def signal_lines(task: Task) -> Iterator[str]:
-    """Yield a table of the checks, with the labels that their failure points to."""
+    """Yield a table of the checks, with the likely label if each fails."""
     yield "| check | requirement that was not met | likely label |"
     yield "|---|---|---|"
     for signal in signals(task):
@@ -88,7 +88,7 @@ def signal_lines(task: Task) -> Iterator[str]:
 
 
 def cue_lines(task: Task, shape: Shape) -> Iterator[str]:
-    """Yield when each label applies to this task."""
+    """Yield the conditions for each label in this task."""
     facts = {
         "where": " or ".join(f"`{key}`" for key in shape.keys),
         "count": len(task.checks),

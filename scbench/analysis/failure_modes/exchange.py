@@ -1,7 +1,7 @@
-"""Judging elsewhere: candidates written out as prompts, decisions read back in.
+"""External judges: candidates are exported as prompts, and decisions are imported.
 
 Any model or person can judge: a bundle has one prompt per line, and a decision is one line of JSON
-that answers it. Decisions are read all together or not at all.
+that answers it. Either all decisions are read or none.
 """
 
 import hashlib
@@ -47,8 +47,8 @@ def export(
 
     Args:
         rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
-        release: the one the results are of; prompts come from it.
-        outputs: of the models, as returned by `read_outputs`.
+        release: the release of the results; prompts come from it.
+        outputs: outputs of the models, as returned by `read_outputs`.
 
     Yields:
         JSON objects with candidate (its name), task, subtask, prompt_version, prompt (the whole
@@ -69,7 +69,7 @@ def export(
     for row in rows.iter_rows(named=True):
         output = None if outputs is None else outputs[row["candidate"]]
         line = {key: row[key] for key in ("candidate", "task", "subtask")}
-        # A decision must be on this candidate.
+        # A decision must match this candidate.
         properties = dict(schema["properties"])
         for key, value in line.items():
             properties[key] = {**properties[key], "const": value}
@@ -107,7 +107,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
             `scbench.formats.predictions.open_predictions`.
 
     Raises:
-        ResultsError: a line is missing, or is not the one that was graded.
+        ResultsError: a line is missing, or differs from the graded one.
         PredictionsError: a file cannot be opened.
     """
     graded = set(rows.select("line", "prediction_hash").iter_rows())
@@ -120,7 +120,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
                 if not isinstance(entry, Line) or entry.number not in graded_lines:
                     continue
                 key = (entry.number, sha256(entry.data))
-                # A number alone may be that of a line in another file.
+                # A line number alone could belong to a different file.
                 if key in graded:
                     replies[key] = reply_text(entry.prediction)
                 else:
@@ -140,7 +140,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
 
 
 def reply_text(prediction: Prediction) -> str:
-    """Return the reply, and the reasoning that is given with it, each clipped."""
+    """Return the reply and its reasoning, each clipped."""
     reply = "[no text: the prediction gives the answer below as data]"
     if prediction.response is not None:
         reply = clip(prediction.response, LENGTHS["output"])
@@ -177,7 +177,7 @@ def import_decisions(
         problem = _misplaced(decision, expected, decided)
         if problem:
             problems.append(Problem("misplaced", problem, number, decision.candidate))
-        # The first decision counts, so that a second one is the fault.
+        # The first decision is used, and a second one is an error.
         decided.setdefault(decision.candidate, (number, decision))
     for name, row in expected.items():
         if name not in decided:
@@ -192,7 +192,7 @@ def import_decisions(
 def _numbered_lines(
     stream: BinaryIO, problems: list[Problem]
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield lines that are not blank, with their numbers; a stream that breaks is a problem."""
+    """Yield non-blank lines with their numbers; a broken stream is a problem."""
     number = 0
     try:
         for number, data in enumerate(stream, start=1):
@@ -205,7 +205,7 @@ def _numbered_lines(
 
 
 def decision_in(text: bytes) -> Decision | str:
-    """Return the decision in a line, or its faults in words."""
+    """Return the decision in a line, or a description of its errors."""
     try:
         return Decision.model_validate(parse_json(text))
     except JsonError as error:
@@ -219,7 +219,7 @@ def _misplaced(
     expected: Mapping[str, Any],
     decided: Mapping[str, tuple[int, Decision]],
 ) -> str | None:
-    """Return why a decision does not match a candidate without one; None if it does."""
+    """Return why a decision does not match an undecided candidate; None if it matches."""
     name = printable(decision.candidate[:_CLIP])
     row = expected.get(decision.candidate)
     if row is None:

@@ -1,7 +1,7 @@
 """The prompt for a judge of one candidate.
 
-It names neither the model nor its setting, so that no judge can favour one. Texts of models are in
-fences that they cannot close.
+It does not name the model or its setting, so that no judge can favour one. Texts of
+models are in fences that their content cannot close.
 """
 
 import re
@@ -12,7 +12,8 @@ from scbench.analysis.failure_modes.labels import parsed
 from scbench.analysis.failure_modes.modes import MEANINGS, TEXTS
 from scbench.base.canonical import canonical_json
 
-# Every label has it; raised whenever prompts or cards are worded differently.
+# Version stored with every label; increased whenever the wording of prompts or cards
+# changes.
 PROMPT_VERSION = "failure-modes-3"
 
 # Characters of each part that a judge sees.
@@ -37,8 +38,8 @@ def judge_prompt(
     Args:
         row: a candidate, as returned by `scbench.analysis.failure_modes.labels.candidates`.
         card: the card of its task.
-        prompt: of the model, as returned by `shown_prompt`.
-        output: of the model, clipped; None if that is not available.
+        prompt: the model's prompt, as returned by `shown_prompt`.
+        output: the model's output, clipped; None if unavailable.
 
     Raises:
         ResultsError: the row's checks are not JSON.
@@ -62,7 +63,7 @@ def judge_prompt(
 
 
 def modes_section() -> str:
-    """Return the meanings of the failure modes, and their order."""
+    """Return the meanings of the failure modes, and their decision order."""
     lines = ["# Failure modes", ""]
     for mode, meaning in MEANINGS.items():
         lines.append(
@@ -101,7 +102,7 @@ def attempt_section(row: Mapping[str, Any]) -> str:
 
 
 def verdict_lines(row: Mapping[str, Any]) -> str:
-    """Return checks line by line, each clipped so that none with many details hides the others."""
+    """Return checks line by line, each clipped so that long details do not hide other checks."""
     checks = parsed(row, "checks") or []
     lines = [clip(canonical_json(check), LENGTHS["check"]) for check in checks]
     return clip("\n".join(lines), LENGTHS["verdict"])
@@ -116,14 +117,14 @@ def fenced(text: str) -> str:
 
 
 def shown_prompt(prompt: str, images: int) -> str:
-    """Return a prompt with a marker for every image that was sent with it or is inside it."""
+    """Return a prompt with a marker for every image sent with it or contained in it."""
     lines = [_IMAGE.sub("[image, not shown]", prompt)]
     lines += [f"[image {i} of {images}, not shown]" for i in range(1, images + 1)]
     return clip("\n".join(lines), LENGTHS["prompt"])
 
 
 def clip(text: str, limit: int) -> str:
-    """Return a text of about this many characters at most, cutting out and marking its middle."""
+    """Return a text of at most about this many characters; a cut in its middle is marked."""
     if len(text) <= limit:
         return text
     head = 2 * limit // 3

@@ -1,4 +1,4 @@
-"""Files of labels: the decisions of one judge, with the candidates that they are about."""
+"""Files of labels: the decisions of one judge and their candidates."""
 
 from collections.abc import Iterable, Mapping
 from io import BytesIO
@@ -26,19 +26,19 @@ LABELS: Mapping[str, Any] = {
     "judge": pl.String(),
     "prompt_version": pl.String(),
 }
-# Scores of one grading differ by no more.
+# Differences of scores up to this one do not indicate another grading.
 _EXACT = 1e-9
 
 
 def labelled(
     rows: pl.DataFrame, decisions: pl.DataFrame, judge: str, prompt_version: str
 ) -> pl.DataFrame:
-    """Join decisions to the candidates they are about.
+    """Join decisions to their candidates.
 
     Args:
         rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
         decisions: columns `DECISIONS`, one row per candidate.
-        judge: who decided.
+        judge: name of the judge.
         prompt_version: version of the judge's prompt.
 
     Returns:
@@ -65,7 +65,7 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
     """Read files of labels.
 
     Args:
-        paths: Parquet files that `labels_file` made, each of other candidates.
+        paths: Parquet files made by `labels_file`, with different candidates in each.
 
     Returns:
         Columns `LABELS`.
@@ -104,7 +104,7 @@ def read_labels_file(path: Path) -> pl.DataFrame:
             raise ResultsError(
                 f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}"
             )
-    # A file of another version may have other modes.
+    # A file of another version may contain other modes.
     unknown = set(labels["failure_mode"]) - set(Mode)
     if unknown:
         raise ResultsError(f"{path}: {min(map(str, unknown))!r} is not a failure mode")
@@ -112,14 +112,15 @@ def read_labels_file(path: Path) -> pl.DataFrame:
 
 
 def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
-    """Refuse labels that are not of these candidates.
+    """Refuse labels that do not belong to these candidates.
 
     Args:
         labels: columns `LABELS`.
         rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
 
     Raises:
-        ResultsError: a candidate has no label, a label no candidate, or a score has changed.
+        ResultsError: a candidate has no label, a label has no candidate, or a score has
+            changed.
     """
     judged, candidates = set(labels["candidate"]), set(rows["candidate"])
     unknown, missing = judged - candidates, candidates - judged
@@ -129,7 +130,7 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
             f"labels without a candidate: {len(unknown)}); were other files or another threshold "
             "used?"
         )
-    # A label on another score is a label on another answer.
+    # A label for another score belongs to another answer.
     then = labels.select("candidate", then="score")
     both = rows.select("candidate", "id", "score").join(then, on="candidate")
     changed = both.filter((pl.col("score") - pl.col("then")).abs() > _EXACT)

@@ -1,4 +1,4 @@
-"""The rows to diagnose, and the decisions of judges on them."""
+"""The rows to diagnose, and judges' decisions on them."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from scbench.base.model import Status
 from scbench.grading.means import RUN
 from scbench.schemas.base import Index, Number, Text
 
-# Scores below it are candidates.
+# Scores below this one are candidates.
 THRESHOLD = 0.6
 
 # Columns that a diagnosis needs in addition to `scbench.analysis.results.NEEDED`.
@@ -37,7 +37,7 @@ IDENTITY = (*RUN, "sample", *ITEM)
 
 # The same with the task and bucket of a score.
 KEY = (*RUN, "sample", "id", "task", "bucket", "subtask")
-# Evidence tags of a decision at most.
+# Maximum number of evidence tags in a decision.
 MAX_TAGS = 8
 # Columns of decisions.
 DECISIONS: Mapping[str, Any] = {
@@ -75,18 +75,18 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
     """Return the rows to diagnose.
 
     A candidate has a score below the threshold and a reply: its status is answered or refused, or
-    unparsed with visible text. A reply that was never sent, blocked, lost, cut off or blank is not
-    the model's reasoning, and a grader's failure is ours; such rows keep their status as
-    `undiagnosed` shows.
+    unparsed with visible text. Replies that were never sent, blocked, lost, cut off or
+    blank do not show the model's reasoning, and grader failures are not the model's.
+    Such rows keep their status, see `undiagnosed`.
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
-        threshold: scores of this and above pass.
+        threshold: scores from this one on pass.
 
     Returns:
-        The rows, in their order, with a first column ``candidate``: a name that depends on the
-        run, sample, instance and subtask alone. Where one answer has several scores, each of its
-        rows has the answer; results have it in the first only.
+        The rows, in their order, with a first column ``candidate``: a name that depends
+        only on the run, sample, instance and subtask. If an answer has several scores,
+        all of its rows contain the answer, unlike in the results.
     """
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
     filled = results.with_columns(answer.alias("answer"))
@@ -97,7 +97,7 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
 
 
 def undiagnosed(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFrame:
-    """Return the state of every row, as far as it is known without a diagnosis.
+    """Return the state of every row that is known without a diagnosis.
 
     Args:
         results: as for `candidates`.

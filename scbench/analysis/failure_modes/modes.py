@@ -1,6 +1,6 @@
-"""The five failure modes, and the signals that checks give of them.
+"""The five failure modes, and their signals in failed checks.
 
-Cards print the signals of checks and the built-in judge follows them, so the two cannot disagree.
+Cards print the signals of checks, and the built-in judge uses the same ones.
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from scbench.base.data import packaged_toml
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 
-# State of a score that is no candidate because it is high enough.
+# State of a score that is too high to be a candidate.
 PASS = "pass"  # noqa: S105  (no password)
-# Places at which one failed check is still a slip.
+# Maximum number of places at which a failed check counts as a slip.
 SLIP_PLACES = 2
-# Texts for people and judges, worded once.
+# Texts for people and judges.
 TEXTS = packaged_toml("scbench.analysis.failure_modes", "texts.toml")
 
 
@@ -47,8 +47,8 @@ class Meaning(NamedTuple):
     Attributes:
         title: full name.
         short: name for the heads of tables.
-        applies: when it is the label.
-        not_if: when it is not.
+        applies: condition for the label.
+        not_if: condition that excludes the label.
     """
 
     title: str
@@ -63,7 +63,7 @@ MEANINGS: Mapping[Mode, Meaning] = {
 
 
 class Likely(NamedTuple):
-    """A label that the failure of a check points to, under a condition; empty for always."""
+    """A label suggested by a failed check, under a condition (empty for always)."""
 
     mode: Mode
     when: str
@@ -75,7 +75,7 @@ class Signal(NamedTuple):
     Attributes:
         check: its id.
         requirement: on the answer.
-        likely: labels that its failure points to, likeliest first.
+        likely: labels suggested by its failure, most likely first.
     """
 
     check: str
@@ -84,7 +84,7 @@ class Signal(NamedTuple):
 
 
 def signals(task: Task) -> list[Signal]:
-    """Return a signal for every check a task can fail: its own in their order, then the common."""
+    """Return a signal for every check of a task: its specific ones, then the common ones."""
     of_task = []
     for check, requirement in task.checks.items():
         kind = "defining" if check in task.defining_checks else "own"
@@ -95,7 +95,7 @@ def signals(task: Task) -> list[Signal]:
 
 
 def likely_labels(check: str) -> list[Likely]:
-    """Return the labels that the failure of a check, or of a kind of check, points to."""
+    """Return the labels suggested by the failure of a check or kind of check."""
     labels = []
     for label, when in TEXTS["likely"][check].items():
         labels.append(Likely(Mode(label), when.format(places=SLIP_PLACES)))

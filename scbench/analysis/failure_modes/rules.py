@@ -1,7 +1,7 @@
 """The built-in judge: labels from status, answer and checks, without a model or a network.
 
-It follows the decision order of the texts. The confidence says how clear the evidence was to the
-rule, not how likely the label is; nothing is filtered by it.
+It follows the decision order of the texts. The confidence is the clarity of the
+evidence, not the probability of the label; nothing is filtered by it.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,20 +17,20 @@ from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
 
 JUDGE = "rules"
-# Every label has it instead of a prompt's version; raised whenever a label could
-# change.
+# Version stored with every label instead of a prompt's; increased whenever a label
+# could change.
 VERSION = "rules-2"
 
-# Characters from which on a text without an answer may be more than a shrug.
+# Minimum characters of a text without an answer that is more than an evasion.
 _LONG = 2000
-# Characters of reasoning from which on a misshapen answer is derailed work.
+# Minimum characters of reasoning from which a malformed answer counts as derailed work.
 _LONG_REASONING = 20_000
-# A score with partial credit below this is of an answer that is mostly wrong.
+# With partial credit, an answer below this score is mostly wrong.
 _HALF = 0.5
 
 
 class Finding(NamedTuple):
-    """A label, how clear the evidence is from 0 to 1, and the reason."""
+    """A label, the clarity of the evidence from 0 to 1, and the reason."""
 
     mode: Mode
     confidence: float
@@ -77,8 +77,9 @@ def decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
 
 
 def failing_places(check: Mapping[str, Any]) -> int:
-    """Return the number of places at which a check fails; 0 if it is not known."""
-    # A count without a list of places is of something else, such as the parts of an answer.
+    """Return the number of places at which a check fails; 0 if unknown."""
+    # A count without a list of places counts something else, such as the parts of an
+    # answer.
     details = check["details"]
     if "offenders" not in details and "errors" not in details:
         return 0
@@ -94,7 +95,7 @@ def finding_of(
     Args:
         row: a candidate.
         task: of the row.
-        failed: places by check that failed; 0 if their number is not known.
+        failed: number of places by failed check; 0 if unknown.
         unmade: number of checks that could not be evaluated.
     """
     answer = parsed(row, "answer")
@@ -104,7 +105,7 @@ def finding_of(
     if row["status"] == Status.UNPARSED or "answer_found" in failed:
         return finding_without_answer(row["response_characters"], reasoning)
     if is_empty(answer, shape_of(task.answer_model).keys):
-        # Where "none" can be a right answer, an empty list may be meant.
+        # If "none" can be a right answer, an empty list may be intended.
         confidence = 0.9 if "answer_schema" in failed else 0.7
         why = "The answer is empty: the required keys have no values."
         return Finding(Mode.EVASION, confidence, why)
@@ -120,16 +121,16 @@ def finding_of(
     if len(failed) == 1:
         ((check, places),) = failed.items()
         finding = finding_of_check(check, places, row["score"], task)
-        # Checks that could not be made may hide more.
+        # Checks that could not be evaluated may hide further errors.
         doubt = 0.1 if unmade else 0.0
         return finding._replace(confidence=round(finding.confidence - doubt, 1))
     if failed:
         why = f"{len(failed)} checks fail: {', '.join(failed)}."
         return Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > SLIP_PLACES else 0.6, why)
     if unmade:
-        why = f"No check fails, but {unmade} could not be made."
+        why = f"No check fails, but {unmade} could not be evaluated."
         return Finding(Mode.LOCAL_ONLY, 0.3, why)
-    why = f"The answer keeps every rule but scores only {row['score']:.2f} of 1."
+    why = f"The answer follows every rule but scores only {row['score']:.2f} of 1."
     return Finding(Mode.LOCAL_ONLY, 0.4, why)
 
 
@@ -142,7 +143,8 @@ def finding_without_answer(characters: int | None, reasoning: int) -> Finding:
     """
     length = "" if characters is None else f" of {characters} characters"
     why = f"No answer can be found in the reply{length}: answer_found."
-    # An empty answer is evasion even after much work, but then less plainly.
+    # An empty answer is evasion even after much work, but then the evidence is less
+    # clear.
     is_long = (characters or 0) >= _LONG or reasoning >= _LONG_REASONING
     return Finding(Mode.EVASION, 0.4 if is_long else 0.6, why)
 
@@ -151,7 +153,7 @@ def finding_of_form(errors: int, reasoning: int) -> Finding:
     """Return the finding for an answer of the wrong form.
 
     Args:
-        errors: number of them; 0 if it is not known.
+        errors: number of errors; 0 if unknown.
         reasoning: characters of the reasoning.
     """
     if reasoning >= _LONG_REASONING:
@@ -160,7 +162,8 @@ def finding_of_form(errors: int, reasoning: int) -> Finding:
             "form: answer_schema."
         )
         return Finding(Mode.OVERTHINKING, 0.5, why)
-    # One or two values of a wrong type are hardly another task, but not a near miss by the order.
+    # One or two values of a wrong type hardly make it another task, but the decision
+    # order excludes a near miss.
     confidence = 0.4 if 0 < errors <= SLIP_PLACES else 0.6
     count = "1 error" if errors == 1 else f"{errors} errors"
     why = f"The answer does not have the required form ({count}): answer_schema."
@@ -168,11 +171,11 @@ def finding_of_form(errors: int, reasoning: int) -> Finding:
 
 
 def finding_of_check(check: str, places: int, score: float, task: Task) -> Finding:
-    """Return the finding where one check fails.
+    """Return the finding for a single failed check.
 
     Args:
         check: its id.
-        places: at which it fails; 0 if their number is not known.
+        places: number of places at which it fails; 0 if unknown.
         score: of the answer.
         task: of the answer.
     """
@@ -189,16 +192,16 @@ def finding_of_check(check: str, places: int, score: float, task: Task) -> Findi
     if is_partial and 0 < score < _HALF:
         why = f"One check fails, and the answer scores only {score:.2f} of 1: {check}."
         return Finding(Mode.LOCAL_ONLY, 0.5, why)
-    # Where there is partial credit, a 0 may be that of a bad answer as well as a voided score.
+    # With partial credit, a 0 may mean a bad answer or a voided score.
     why = f"One check fails, in an unknown number of places: {check}."
     return Finding(Mode.NEAR_MISS, 0.3 if is_partial else 0.5, why)
 
 
 def is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
-    """Whether an answer gives nothing.
+    """Whether an answer is empty.
 
-    An object gives the values of its asked-for keys; one that has none of them is empty if it has
-    only words, such as an apology.
+    For an object, the values of the requested keys are checked. An object with none of
+    them is empty if it has only words, such as an apology.
     """
     if answer is None:
         return False

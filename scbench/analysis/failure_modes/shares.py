@@ -1,7 +1,7 @@
-"""The state of every score, and how often each label occurs.
+"""The state of every score, and the frequency of each label.
 
-Every share is shown with its count and the run's statuses: the number of judged candidates falls as
-accuracy rises, so a share can grow while its count shrinks.
+Every share is shown with its count and the run's statuses. Higher accuracy means fewer
+judged candidates, so a share can rise while its count falls.
 """
 
 from collections.abc import Mapping
@@ -50,16 +50,16 @@ def states(
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with
             `scbench.analysis.failure_modes.labels.COLUMNS`.
-        labels: of all their candidates, columns
+        labels: labels of all their candidates, columns
             `scbench.analysis.failure_modes.label_files.LABELS`.
-        threshold: scores of this and above pass.
+        threshold: scores from this one on pass.
 
     Returns:
         Columns `scbench.analysis.failure_modes.labels.KEY`, status, and state: "pass", the
-        label of a candidate, or the row's status where there is nothing to diagnose.
+        label of a candidate, or the row's status if there is nothing to diagnose.
 
     Raises:
-        ResultsError: the labels are not those of the candidates.
+        ResultsError: the labels do not belong to the candidates.
     """
     check_labels(labels, candidates(results, threshold))
     undecided = undiagnosed(results, threshold).with_columns(status=results["status"])
@@ -71,7 +71,7 @@ def states(
 
 
 def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
-    """Return how often each label occurs.
+    """Return the frequency of each label.
 
     Args:
         row_states: as returned by `states`.
@@ -98,7 +98,7 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
         by_line = row_states.group_by(RUN).agg(**sums).sort(*RUN, nulls_last=False)
     rows: list[dict[str, Any]] = []
     for line in by_line.iter_rows(named=True):
-        # Every label has a row, and repeats the sums of its line.
+        # Every label has a row that repeats the sums of its line.
         cells = {name: line.get(name) for name in SHARES}
         for mode in Mode:
             count = line[f"label {mode}"]

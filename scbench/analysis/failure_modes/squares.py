@@ -1,4 +1,4 @@
-"""Counts of pairs of states, as square tables for people."""
+"""Square tables with counts of pairs of states."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from scbench.analysis.layout import Sheet
 
 
 def state_title(state: str) -> str:
-    """Return a state's name for people; book-keeping states are named by their status."""
+    """Return the display name of a state; states without a label are named by their status."""
     return MEANINGS[Mode(state)].short if state in set(Mode) else state
 
 
@@ -22,7 +22,8 @@ def square_sheet(
         title: of the table.
         head: of the states.
         states: in their order.
-        pairs: with the state of the row, that of the column, and the count, as first columns.
+        pairs: frame whose first columns are the row's state, the column's state, and
+            the count.
         note: below the table.
     """
     counts = {}

@@ -1,4 +1,4 @@
-"""How states move between two runs, and how their shares differ."""
+"""Moves of states between two runs, and differences of their shares."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from scbench.base.errors import ResultsError, did_you_mean, printable
 from scbench.base.model import Status
 from scbench.grading.means import RUN, Run
 
-# Columns by which rows of two runs belong together.
+# Columns that match rows of two runs.
 PAIRED = ("sample", "id", "subtask")
 
 # Columns of `transitions`.
@@ -40,16 +40,16 @@ def run_pairs(
 
     Args:
         row_states: as returned by `scbench.analysis.failure_modes.shares.states`.
-        first: name of a run, as `scbench.analysis.compare.run_name` makes it; with ``second`` the
-            only pair.
-        second: name of another.
+        first: name of a run, as returned by `scbench.analysis.compare.run_name`; with
+            ``second``, the only pair.
+        second: name of the other run.
 
     Returns:
-        The named pair; else each run without tools and the same model's with them; else, of just
-        two runs, these.
+        The named pair; or else each run without tools and the same model's run with
+        tools; or else the only two runs.
 
     Raises:
-        ResultsError: there is no such run, or no pair.
+        ResultsError: a run does not exist, or there is no pair.
     """
     runs: list[Run] = list(
         row_states.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows()
@@ -91,7 +91,7 @@ def run_of_name(runs: Sequence[Run], name: str) -> Run:
 def transitions(
     row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]
 ) -> pl.DataFrame:
-    """Return the moves between states from one run to another, score by score.
+    """Return the moves between states from one run to another for each score.
 
     Args:
         row_states: as returned by `scbench.analysis.failure_modes.shares.states`.
@@ -125,7 +125,7 @@ def transitions(
 
 
 def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataFrame:
-    """Return columns first_state and second_state, a row for each score that both runs have.
+    """Return columns first_state and second_state, with a row for each common score.
 
     Raises:
         ResultsError: there is none.
@@ -152,7 +152,7 @@ def states_of_run(row_states: pl.DataFrame, run: Run, name: str) -> pl.DataFrame
 def state_deltas(
     row_states: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]
 ) -> pl.DataFrame:
-    """Return how often each state occurs in two runs, and the difference.
+    """Return the frequency of each state in two runs, and the difference.
 
     Args:
         row_states: as returned by `scbench.analysis.failure_modes.shares.states`.
@@ -160,8 +160,9 @@ def state_deltas(
 
     Returns:
         Columns `DELTAS`: for each pair a row per state (pass and the five labels); n is the number
-        of scores that pass or have a label in both runs, left_out that of the others both have a
-        row for; counts and rates are over those n, and delta is the second rate minus the first,
+        of scores that pass or have a label in both runs, left_out the number of other
+        scores for which both have a row; counts and rates are over those n, and delta
+        is the second rate minus the first,
         in [-1, 1]. Rates add up to 1.
 
     Raises:
@@ -170,7 +171,7 @@ def state_deltas(
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
         all_rows = paired_states(row_states, first, second)
-        # Shares are of diagnosed scores, so both must be.
+        # Shares are over diagnosed scores, so both must be diagnosed.
         both = all_rows.filter(pl.all_horizontal(pl.all().is_in(list(STATES))))
         n = both.height
         first_counts = Counter(both["first_state"].to_list())
@@ -221,8 +222,8 @@ def deltas_sheets(frame: pl.DataFrame) -> list[Sheet]:
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         note = (
             f"Counts and percentages over the {part['n'][0]} scores with a state in both runs; "
-            f"{part['left_out'][0]} are left out. These are differences of totals; for the moves "
-            "of single scores, see `matrix`."
+            f"{part['left_out'][0]} are left out. These are differences of totals; "
+            "for the moves of single scores, see `matrix`."
         )
         title = f"States of {printable(str(first))} (first) and {printable(str(second))} (second)"
         sheets.append(sheet_of(title, columns, part.to_dicts(), [note]))

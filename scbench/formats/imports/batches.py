@@ -55,7 +55,7 @@ def openai(entry: Entry) -> Iterator[Reply]:
 
 
 def body_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
-    """Yield the replies in a provider's response to one call; none if its form is unknown."""
+    """Yield the replies in a provider's response to one call; none if its format is unknown."""
     if isinstance(body.get("choices"), list):
         yield from chat_replies(request, body)
     elif isinstance(body.get("output"), list):
@@ -101,11 +101,12 @@ def responses_reply(request: RequestKey, body: Entry) -> Reply:
         reasoning="output_tokens_details.reasoning_tokens",
     )
     items = objects(body.get("output"))
-    # Models may comment on their work in messages of other phases before the final one.
+    # Before the final message, models may comment on their work in messages of other
+    # phases.
     final_items = [item for item in items if item.get("phase") == "final_answer"]
     messages = final_items or items
     parts = [part for item in messages for part in objects(item.get("content"))]
-    # Calls are items next to messages.
+    # Tool calls are separate items next to messages.
     text = with_calls(content_text(parts), [content_text(items)])
     refusal = refusal_text({"content": parts})
     summaries = [part for item in items for part in objects(item.get("summary"))]
@@ -161,7 +162,7 @@ def anthropic_reply(request: RequestKey, message: Entry) -> Reply:
 
 
 def bedrock(entry: Entry) -> Iterator[Reply]:
-    """Read a line of Bedrock's batches, of models whose replies have Anthropic's or OpenAI's form.
+    """Read a line of Bedrock's batches, for models with Anthropic's or OpenAI's reply format.
 
     Raises:
         PredictionsError: the reply has neither form.
@@ -216,7 +217,8 @@ def gemini_replies(request: RequestKey, response: Entry) -> Iterator[Reply]:
     counts = token_counts(
         [gemini_field(response, "usageMetadata")],
         inputs="promptTokenCount toolUsePromptTokenCount",
-        # Candidates are counted without thoughts; a reply of thoughts alone has no other count.
+        # Token counts of candidates exclude thoughts; a reply with only thoughts has no
+        # other count.
         outputs="candidatesTokenCount thoughtsTokenCount",
         reasoning="thoughtsTokenCount",
         look=gemini_field,
@@ -243,7 +245,7 @@ def gemini_replies(request: RequestKey, response: Entry) -> Iterator[Reply]:
 
 
 def gemini_field(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
-    """Return a field by its name in JSON, or by the one that Python's library writes."""
+    """Return a field by its JSON name or by the Python library's name."""
     content = dig(value, name)
     if content is not None:
         return content
@@ -252,6 +254,6 @@ def gemini_field(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
 
 
 def left_out(entry: Entry) -> Iterator[Reply]:
-    """Read a request that `scbench prompts` left out, which has no reply."""
+    """Read a request that `scbench prompts` left out, so it has no reply."""
     fields = {"status": "not_run", "error": str(entry.get("error"))}
     yield Reply(request_key(entry.get("custom_id")), fields=fields)

@@ -1,14 +1,15 @@
-"""Replies as lines of predictions, and the JSON that the formats of other programs share.
+"""Conversion of replies to lines of predictions, and JSON helpers shared by formats.
 
 The status of a call without text follows from the provider's finish reason by one table,
-`scbench.base.finish_reasons`: a reply that the provider's filter withheld is ``blocked``, a reply
-that met its limit is ``truncated``, and every other call that did not end is ``api_error``. Text is
-always read: an answer in it counts, and the grader applies the same table to text without one. The
-provider's own word stays in ``finish_reason``. Words that a message marks as a refusal are the
-model's, so such a reply is ``refused``.
+`scbench.base.finish_reasons`: a reply withheld by the provider's filter is ``blocked``,
+a reply that reached its limit is ``truncated``, and every other incomplete call is
+``api_error``. Text is always read: an answer in it counts, and the grader applies the
+same table to text without an answer. The provider's finish reason stays in
+``finish_reason``. A message marked as a refusal comes from the model, so its status is
+``refused``.
 
-The arguments of tool calls are part of a reply. Scores of other programs are not read: replies are
-graded again, so that every way gives the same scores.
+The arguments of tool calls are part of a reply. Scores of other programs are ignored:
+replies are graded again, so that all formats give the same scores.
 """
 
 import json
@@ -25,12 +26,12 @@ from scbench.formats.custom_id import RequestKey, read_custom_id
 # An object of JSON.
 Entry = Mapping[str, Any]
 
-# Characters of an error, and of a name, that are imported.
+# Maximum characters imported of an error and of a name.
 _MAX_ERROR = 2000
 _MAX_NAME = 200
-# The largest number of tokens that results can contain.
+# The largest number of tokens that results can store.
 _MAX_COUNT = 2**53 - 1
-# Errors in errors that are opened.
+# Maximum depth of nested errors.
 _MAX_WRAPPERS = 3
 # Types of the parts of a message that have text, and of those that are tool calls.
 _TEXT_TYPES = ("text", "output_text")
@@ -42,7 +43,7 @@ _ERROR_CODE = re.compile(
     """,
     re.VERBOSE,
 )
-# Words of a provider that refuses a request or a reply by its policy on contents.
+# Error codes of providers that refuse content by policy.
 _POLICY_WORDS = re.compile(
     r"""
     content[ _-]?(?:filter | moderation | (?:management[ ])?policy)
@@ -61,7 +62,7 @@ class Reply:
 
     Attributes:
         request: the request that it answers.
-        model: as the file names it; None if it does not.
+        model: name in the file; None without one.
         fields: the other fields of a prediction, see `scbench.base.model.Prediction`.
     """
 
@@ -98,7 +99,7 @@ class Reply:
             raise PredictionsError(
                 f"the reply cannot be written as JSON: {error}"
             ) from None
-        # Half of a surrogate pair is allowed in JSON but has no UTF-8.
+        # A lone surrogate is allowed in JSON but cannot be encoded in UTF-8.
         return text.encode(errors="replace") + b"\n"
 
 
@@ -107,14 +108,14 @@ class State(NamedTuple):
 
     Attributes:
         status: the reason why there may be no answer; None if the reply is complete.
-        finish: the provider's own word.
+            finish: the provider's finish reason.
     """
 
     status: Status | None = None
     finish: str | None = None
 
 
-# The state of a reply whose format has no finish reasons; below its type.
+# The state of a reply whose format has no finish reasons. Defined after its type.
 COMPLETE = State()
 
 
@@ -165,13 +166,13 @@ def reply(
 
 
 def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
-    """Return a reply without text for a call that failed, with the first error that has words."""
+    """Return a reply without text for a failed call, with the first non-empty error message."""
     message = first_error(errors) or "the call failed without a reason"
     return reply(request, model, None, failure(message), {}, error=message)
 
 
 def failure(message: str) -> State:
-    """Return the state of a failed call: blocked if its code or its words are a filter's."""
+    """Return the state of a failed call: blocked if its code or message is a filter's."""
     if _POLICY_WORDS.search(message):
         return State(Status.BLOCKED)
     for match in _ERROR_CODE.finditer(message):
@@ -181,7 +182,7 @@ def failure(message: str) -> State:
 
 
 def first_error(errors: Iterable[object]) -> str:
-    """Return the first error that has words, as text; empty if none has."""
+    """Return the first non-empty error message; empty without one."""
     for error in errors:
         message = error_text(error)
         if message:
@@ -190,7 +191,7 @@ def first_error(errors: Iterable[object]) -> str:
 
 
 def error_text(error: object) -> str:
-    """Return an error as one text, however providers wrap it; empty if there is none."""
+    """Return an error as one text, for any provider's format; empty if there is none."""
     for _ in range(_MAX_WRAPPERS):
         if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping | str):
             error = error["error"]
@@ -199,7 +200,7 @@ def error_text(error: object) -> str:
     words: list[str] = []
     for key in ("code", "type", "message"):
         part = dig(error, key)
-        # Anthropic's wrappers have the type "error", which says nothing.
+        # Anthropic's wrappers have the uninformative type "error".
         if not isinstance(part, str | int) or part == "error":
             continue
         word = str(part)
@@ -212,9 +213,10 @@ def state_of(finish: object, *, text: bool) -> State:
     """Return the state of a call by its finish reason.
 
     Args:
-        finish: in the words of any provider.
-        text: whether the reply has text: it is complete then, if no reason is given. A failure
-            has no status here, because an answer in the text counts.
+        finish: any provider's finish reason.
+        text: whether the reply has text; without a finish reason, such a reply is
+            complete. A failure has no status here, because an answer in the text
+            counts.
     """
     if not isinstance(finish, str) or not finish.strip():
         return State(None if text else Status.API_ERROR)
@@ -237,12 +239,12 @@ def with_turns(last_reply: Reply, metadata: object) -> Reply:
         return last_reply
     replaced = {"response"}
     if dig(metadata, "over") is True:
-        # The end of the last call says nothing about a trial that was played to its end.
+        # The end of the last call is irrelevant for a trial that was played to its end.
         replaced |= {"status", "finish_reason"}
     fields = {
         name: value for name, value in last_reply.fields.items() if name not in replaced
     }
-    # The end of the last call is the end of a trial that stopped early.
+    # If a trial stopped early, the end of the last call is the end of the trial.
     ended = status_without_answer(fields.get("finish_reason"))
     if ended is not None:
         fields.setdefault("status", ended.value)
@@ -282,7 +284,7 @@ def objects(value: object) -> list[Entry]:
 
 
 def count(value: object) -> int | None:
-    """Return a number of tokens; None for everything that is not one."""
+    """Return a number of tokens; None for any other value."""
     return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
 
 
@@ -358,20 +360,20 @@ def with_calls(text: str | None, arguments: Iterable[object]) -> str | None:
             parts.append(argument)
         elif argument:
             parts.append(json.dumps(argument, ensure_ascii=False))
-    # Without calls an empty text stays different from none.
+    # Without calls, an empty text differs from a missing one.
     return "\n".join(filter(None, parts)) or text
 
 
 def message_text(message: object) -> str | None:
     """Return the text of a message of OpenAI's chat form with its tool calls; None if empty."""
     calls = objects(dig(message, "tool_calls"))
-    # The older form, of which a message has one at most.
+    # The older format, with at most one call per message.
     calls.append({"function": dig(message, "function_call")})
     return with_calls(content_text(dig(message, "content")), map(call_arguments, calls))
 
 
 def refusal_text(message: object) -> str:
-    """Return the words of a refusal that a message marks as one; empty if it is none."""
+    """Return the text of a marked refusal; empty if the message is not a refusal."""
     parts = objects(dig(message, "content"))
     marked = [part.get("refusal") for part in parts if part.get("type") == "refusal"]
     return joined([dig(message, "refusal"), *marked])
@@ -380,7 +382,8 @@ def refusal_text(message: object) -> str:
 def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
     """Return the text of a message of OpenAI's chat form, and the state of its call.
 
-    Every route reads chat messages with this function, so that a reply gets the same score on each.
+    All importers read chat messages with this function, so that a reply always gets the
+    same score.
 
     Args:
         message: None if there is none.
@@ -392,6 +395,6 @@ def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
     if refusal and status_without_answer(state.finish) is None:
         return text or refusal, State(Status.REFUSED, state.finish)
     if text is None and state.status is None:
-        # The call ended normally without text: the model's doing, so an empty answer.
+        # The call ended normally without text, so it is an empty answer by the model.
         text = ""
     return text, state

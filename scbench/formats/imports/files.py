@@ -55,7 +55,7 @@ _READERS: Mapping[str, Callable[[Entry], Iterator[Reply]]] = {
     "lighteval details": lighteval,
     "requests left out": left_out,
 }
-# Readers whose result depends on the entries before in the file.
+# Readers whose result depends on earlier entries in the file.
 _HISTORY_READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterator[Reply]]] = {
     "lm-evaluation-harness samples": lm_eval,
     "verifiers traces": verifiers,
@@ -114,7 +114,7 @@ def own_lines(lines: Iterable[NumberedLine], kinds: Counter[str]) -> Iterator[Re
             yield line.line or 0, line
             continue
         number, data = line
-        # Blank lines are copied, so that numbers of lines stay, but are no entries.
+        # Blank lines are copied to preserve line numbers, but are not entries.
         if data.strip():
             kinds[OWN_FORM] += 1
         # The last line of a file may have no line break.
@@ -245,7 +245,7 @@ def parquet_replies(
         raise unmapped(path, types, mapped)
     needed: set[str] = set()
     for column in mapping.values():
-        # A name that is no column may be a path into one, such as output.text.
+        # A name that is not a column may be a path into one, such as output.text.
         needed.add(column if column in types else column.partition(".")[0])
     if needed - types.keys():
         raise unmapped(path, types, mapped)
@@ -273,7 +273,7 @@ def _numbered_replies(
             else:
                 yield number, reply
     except PredictionsError as error:
-        # Of a file that cannot be read at all there is nothing to keep.
+        # If nothing of a file can be read, the whole file is refused.
         if not number:
             raise
         kinds[kind] += 1

@@ -23,9 +23,9 @@ from scbench.formats.imports.kinds import (
 from scbench.formats.imports.tables import Mapped, read_mapping
 from scbench.formats.predictions import Problem
 
-# Bytes of lines without a model that are kept in memory; more go to a file.
+# Maximum bytes of lines without a model in memory; more are written to a file.
 _MAX_IN_MEMORY = 2**26
-# Models that a message lists.
+# Maximum number of models in a message.
 _MAX_NAMES = 3
 
 
@@ -51,7 +51,7 @@ class Gathered:
         return self.files[self._file[line - 1]], self._line[line - 1]
 
     def add_origin(self, file: int, line: int) -> None:
-        """Note the origin of the next line."""
+        """Record the origin of the next line."""
         self._file.append(file)
         self._line.append(line)
 
@@ -92,7 +92,7 @@ class ImportOptions:
 def is_own(path: str, mapped: Mapped | None = None) -> bool:
     """Return whether a file contains predictions in our own form, or an unknown form.
 
-    Anything that can be read only once, such as a pipe, counts as our own form.
+    Pipes and other files that can be read only once count as our own form.
 
     Raises:
         PredictionsError: it cannot be read, or contains requests instead of replies.
@@ -140,7 +140,7 @@ def gather(
                 if isinstance(item, Reply):
                     model = options.model or item.model
                     if model is None:
-                        # Its model may be named further on, or in another file.
+                        # Its model may be named later, or in another file.
                         unnamed.write(f"{place} {number} ".encode() + line)
                         continue
                     models[place][model] += 1
@@ -168,7 +168,7 @@ def _write_unnamed(
     result: Gathered,
     sink: IO[bytes],
 ) -> None:
-    """Write the lines that name no model, if there is only one that they can be of."""
+    """Write the lines without a model, if only one model is possible."""
     all_models = sum(models, Counter[str]())
     for stored in unnamed:
         place, number, line = stored.split(b" ", 2)

@@ -1,6 +1,6 @@
 """Folders of Harbor's jobs: a folder for each trial, with its result and the agent's answer.
 
-Rewards in them are not read: answers are graded again. Source: harbor 0.25
+Their rewards are ignored: answers are graded again. Source: harbor 0.25
 ``models/trial/paths.py``, ``models/trial/result.py``.
 """
 
@@ -24,9 +24,9 @@ from scbench.machine.files import read_foreign
 ANSWER = "/app/answer.json"
 _RESULT = "result.json"
 _TRIAL_RESULTS = f"*/{_RESULT}"
-# Where the answer is in the folder of a trial.
+# Path of the answer in the folder of a trial.
 _ARTIFACT = ("artifacts", *Path(ANSWER).parts[1:])
-# Bytes of a line of predictions that are left to fields other than the answer.
+# Bytes of a line of predictions reserved for fields other than the answer.
 _OTHER_FIELDS = 2**16
 _TIMEOUT = "AgentTimeoutError"
 # Characters of an error that are imported.
@@ -81,7 +81,7 @@ def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
     if usage:
         fields["usage"] = usage
     failure = dig(result, "exception_info", "exception_type")
-    # An agent that failed after it wrote its answer has an answer.
+    # An agent that failed after writing its answer has an answer.
     if not failure or trial.joinpath(*_ARTIFACT).is_file():
         return fields | answer_fields(trial.parent, (trial.name, *_ARTIFACT))
     message = dig(result, "exception_info", "exception_message")
@@ -106,8 +106,8 @@ def _usage_fields(agent_result: object) -> dict[str, Any]:
 def answer_fields(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     """Return an agent's answer as fields of a prediction; an empty reply if it cannot be read.
 
-    JSON is the answer itself; anything else is a reply that an answer is extracted from. An answer
-    that is too long for a line of predictions is not read.
+    JSON is used as the answer; from anything else, the answer is extracted as from a
+    reply. An answer that is too long for a line of predictions is not read.
 
     Args:
         folder: where the file is.

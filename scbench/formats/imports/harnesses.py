@@ -31,7 +31,7 @@ from scbench.formats.imports.entries import (
     with_turns,
 )
 
-# Our lm-eval tasks have the harness write this where a call came back without text.
+# Our lm-eval tasks make the harness write this for calls that returned no text.
 NO_REPLY = "(there was no reply)"
 _NO_REPLY_ERROR = (
     "the call returned no text (filtered, or only reasoning); the log does not say why"
@@ -134,7 +134,7 @@ def trace_reply(
     last_call = calls[-1] if calls else {}
     counts = token_counts(
         [call.get("usage") for call in calls],
-        # Tokens read from a cache are not among the prompt's.
+        # Cached tokens are not included in the prompt's.
         inputs="prompt_tokens cached_input_tokens",
         outputs="completion_tokens",
         reasoning="reasoning_tokens",

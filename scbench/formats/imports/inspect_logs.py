@@ -1,7 +1,7 @@
 """Logs of Inspect, ``.eval`` and ``.json``, read by its own library (extra ``inspect``).
 
-Its scores are not read: replies are graded again. Source: inspect_ai 0.3.285 ``log/_log.py``,
-``model/_model_output.py``.
+Its scores are ignored: replies are graded again. Source: inspect_ai 0.3.285
+``log/_log.py``, ``model/_model_output.py``.
 """
 
 import ast
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalError, EvalLog, EvalSample, EvalSpec
     from inspect_ai.model import ModelOutput
 
-# In the error of a sample whose reply exists, but could not be graded.
+# Text in the error of a sample whose reply exists but could not be graded.
 GRADER_FAILED = "the grader failed, not the model"
 
 # Where our solver keeps a reply in the metadata of its sample, and the fields that it keeps.
 REPLY = "reply"
 _STORED_FIELDS = ("response", "status", "finish_reason", "error")
 
-# A log, or a member of its archive, that is larger is refused unread.
+# Maximum size of a log or a member of its archive; larger ones are not read.
 _MAX_BYTES = 2**30
 # Copies of one member of an archive: a sample that is asked again is written again, and the last
 # copy counts.
 _MAX_COPIES = 100
-# Members of which every archive of Inspect has one.
+# Members that occur in every archive of Inspect.
 _LOG_MEMBERS = {"header.json", "_journal/start.json"}
-# Limits that somebody else set off; every other limit cut the model off.
+# Limits not caused by the model; every other limit cuts the model off.
 _LIMITS = {"operator": Status.API_ERROR}
 _READING: Any = {
     "resolve_attachments": "core",
@@ -66,9 +66,9 @@ _READING_OTHERS: Any = {
     "resolve_attachments": "full",
     "exclude_fields": {"messages", "store", "scores"},
 }
-# Inspect puts the whole request before the error of a call.
+# Inspect writes the whole request before the error of a call.
 _REQUEST = re.compile(r"\s*Request:\n.*?\n\n", re.DOTALL)
-# An error as Python shows it: its class, and one text.
+# An error in Python's format: its class and one text.
 _EXCEPTION = re.compile(r"\w+\((['\"].*['\"])\)", re.DOTALL)
 # An error of the libraries of OpenAI and Anthropic: its HTTP status and its body.
 _HTTP_ERROR = re.compile(r"Error code: (\d{3}) - (.*)", re.DOTALL)
@@ -81,7 +81,7 @@ write_replies(arguments)
 
 
 def is_inspect_archive(path: str) -> bool:
-    """Return whether a zip archive is one of Inspect's.
+    """Return whether a zip archive was written by Inspect.
 
     Raises:
         PredictionsError: it is damaged, or too large when unpacked.
@@ -142,7 +142,7 @@ def write_replies(path: str) -> None:
     A line has the number, the error, and the request, model and fields of the reply. Either the
     error is null or everything after it; a line without a number is the error of the whole file.
     """
-    # Libraries print to standard output, too; that may not get between the lines.
+    # Libraries print to standard output, too, which must not mix with the lines.
     out, sys.stdout = sys.stdout, sys.stderr
     try:
         for number, item in _replies_in(path):
@@ -180,7 +180,7 @@ def _replies_in(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
 
 
 def samples_in(path: str, spec: "EvalSpec") -> "Iterable[EvalSample]":
-    """Return the samples of a log, one at a time where the library can."""
+    """Return the samples of a log, one at a time if the library supports it."""
     from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
 
     reading = _READING if our_setting(spec) else _READING_OTHERS
@@ -223,7 +223,7 @@ def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     error = sample.error
     if error is not None and not _failed_in_grading(sample, error):
         message = error_message(error) or "the sample failed"
-        # A trial that failed is still a trial, and needs its turns to be read as one.
+        # A failed trial is still a trial, and needs its turns.
         return with_turns(failed(request, message, model=spec.model), sample.metadata)
     limit = sample.limit.type if sample.limit else None
     usage = model_usage(sample, spec.model)
@@ -239,8 +239,8 @@ def raw_reply(
 ) -> dict[str, str] | None:
     """Return what `stored_fields` keeps of a reply, from the provider's raw response.
 
-    Other people's solvers do not store it. Inspect logs the responses of the first calls of each
-    sample, and drops what its own form has no place for.
+    Third-party solvers do not store it. Inspect logs the responses of the first calls
+    of each sample, and drops what its own form has no place for.
 
     Returns:
         None if the response to the last call is not in the log, or its form is unknown.
@@ -251,7 +251,7 @@ def raw_reply(
         if event.event == "model" and event.model == model
     ]
     last_call = calls[-1] if calls else None
-    # A solver may replace the output by its own.
+    # A solver may replace the output.
     if last_call is None or last_call.output.completion != sample.output.completion:
         return None
     raw = last_call.call
@@ -263,7 +263,7 @@ def raw_reply(
 
 def _failed_in_grading(sample: "EvalSample", error: "EvalError") -> bool:
     """Return whether a sample failed after its reply, which can be graded like every other."""
-    # A limit that was hit in the solver is no error: with both, the scorer failed.
+    # A limit reached in the solver is not an error; with both, the scorer failed.
     if sample.limit is not None:
         return True
     is_timeout = error.message.startswith("Time limit exceeded")
@@ -271,7 +271,7 @@ def _failed_in_grading(sample: "EvalSample", error: "EvalError") -> bool:
 
 
 def error_message(error: "EvalError") -> str:
-    """Return the error of a sample; that of the last attempt if every retry failed."""
+    """Return the error of a sample, or of the last attempt if every retry failed."""
     message = error.message
     before, cause, _ = error.traceback.rpartition(_CAUSE)
     if cause and message.startswith("RetryError"):
@@ -282,9 +282,9 @@ def error_message(error: "EvalError") -> str:
 def call_error(message: str) -> str:
     """Return a provider's error of a call, without the request and the names of classes."""
     text = message
-    # A text that is not a literal of Python stays as it is.
+    # A text that is not a Python literal stays unchanged.
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        # An error of Inspect's own may contain the provider's.
+        # Inspect's errors may contain the provider's.
         for _ in range(2):
             text = _REQUEST.sub("", text, 1).strip()
             exception = _EXCEPTION.fullmatch(text)
@@ -293,7 +293,7 @@ def call_error(message: str) -> str:
         http_error = _HTTP_ERROR.search(text)
         if http_error:
             status, body = http_error.groups()
-            # The body as it is, in case that it cannot be read.
+            # The unchanged body, in case it cannot be parsed.
             text = f"{status} {body}"
             text = f"{status} {error_text(ast.literal_eval(body)) or body}"
     return text
@@ -302,7 +302,8 @@ def call_error(message: str) -> str:
 def refused_call(output: "ModelOutput") -> bool:
     """Return whether a provider refused a call, which Inspect may log like a reply.
 
-    A prompt that is too long uses no tokens; a reply that meets the end of the window does.
+    A prompt that is too long uses no tokens; a reply that reaches the end of the window
+    does.
     """
     stop = output.stop_reason if output.choices else None
     if stop == "content_filter":
@@ -356,7 +357,7 @@ def reply_of(
         stop = output.stop_reason
         text = reply_text(output)
     if stop == "content_filter" and (output.error or output.usage is None):
-        # The text is the filter's message, and not a word of the model's.
+        # The text is the filter's message, not the model's.
         state = State(Status.BLOCKED, stop)
         return reply(request, model, None, state, usage, error=call_error(error))
     if limit is not None:
@@ -385,7 +386,7 @@ def _from_stored(
     values: dict[str, str] = {}
     for name in _STORED_FIELDS:
         value = stored.get(name)
-        # A log may say anything.
+        # A log may contain anything.
         if isinstance(value, str):
             values[name] = value
     named = values.get("status")

@@ -28,11 +28,11 @@ NumberedLine = tuple[int, bytes] | Problem
 
 # The kind of entries that are predictions in our own form.
 OWN_FORM = "predictions"
-# First lines of a file that are looked at.
+# Number of first lines of a file that are examined.
 _MAX_FIRST_LINES = 20
-# First bytes of a file that are looked at.
+# Number of first bytes of a file that are examined.
 _HEAD_BYTES = 4096
-# A file that is one JSON value is read as a whole, so it may not be larger.
+# Maximum size of a file with a single JSON value, which is read as a whole.
 _MAX_DOCUMENT_BYTES = 2**28
 _PARQUET_HEAD = b"PAR1"
 _ZIP_HEAD = b"PK\x03\x04"
@@ -106,7 +106,7 @@ def first_bytes(path: str) -> bytes:
         with open_predictions(path) as stream:
             return stream.read(_HEAD_BYTES)
     except (OSError, EOFError, zlib.error, zstandard.ZstdError):
-        # The reader will say why.
+        # The reader reports the reason.
         return b""
 
 
@@ -117,7 +117,7 @@ def numbered_entries(path: str) -> Iterator[NumberedLine]:
 
 
 def first_lines(lines: Iterator[NumberedLine]) -> list[NumberedLine]:
-    """Take lines from a file until one is an object of JSON, and return them."""
+    """Read lines from a file until one is a JSON object, and return them."""
     beginning: list[NumberedLine] = []
     for line in islice(lines, _MAX_FIRST_LINES):
         beginning.append(line)

@@ -1,4 +1,4 @@
-"""Tables of replies: CSV, Parquet, JSON Lines, also with columns that are not named as ours."""
+"""Tables of replies: CSV, Parquet and JSON Lines tables, also with other column names than ours."""
 
 import csv
 import re
@@ -22,7 +22,7 @@ _FIELDS = tuple(Prediction.model_fields)
 _NUMBER_FIELDS = {"sample", "budget"}
 _JSON_FIELDS = {"answer", "usage", "run"}
 _MAX_DIGITS = 16
-# A fraction of nothing but zeros, as in 16000.0.
+# A fraction of only zeros, as in 16000.0.
 _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0{1,9}\Z")
 _DELIMITERS = ",;\t"
 # Rows of a Parquet file in memory at a time.
@@ -45,7 +45,7 @@ def read_mapping(text: str | None) -> Mapped | None:
     """Return the column of each field from an option such as ``id=item,response=output``.
 
     Raises:
-        PredictionsError: a field is not known or named twice, or there is none for the id.
+        PredictionsError: a field is unknown or repeated, or the id has no column.
     """
     if text is None:
         return None
@@ -79,10 +79,10 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
     Args:
         row: value by column.
         mapped: column by field; if the row has no such column, a path into one, as output.text.
-        words: whether every value is text, as in CSV: an empty one is absent.
+        words: whether every value is text, as in CSV, where empty values are missing.
 
     Raises:
-        PredictionsError: the id is missing, or a value is not what its field takes.
+        PredictionsError: the id is missing, or a value does not fit its field.
     """
     fields: dict[str, Any] = {}
     for name, column in mapped.items():
@@ -98,7 +98,7 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
 
 
 def _typed_value(name: str, value: object) -> object:
-    """Return a value as its field takes it: numbers and JSON are read from text."""
+    """Return a value converted for its field: numbers and JSON are read from text."""
     if not isinstance(value, str):
         # Libraries make floats of a column of whole numbers that has an empty cell.
         if isinstance(value, float) and value.is_integer() and name in _NUMBER_FIELDS:
@@ -130,7 +130,7 @@ def csv_rows(
         lines: all lines of the file with their numbers, from 1.
 
     Raises:
-        PredictionsError: it is not UTF-8, or no CSV.
+        PredictionsError: it is not UTF-8, or not CSV.
     """
     texts = (
         data.decode("utf-8-sig" if number == 1 else "utf-8") for number, data in lines
@@ -153,7 +153,7 @@ def csv_rows(
 
 
 def csv_columns(line: bytes) -> list[str]:
-    """Return the names in the first line of what may be a CSV file; none if it is no such line."""
+    """Return the names in the first line of a possible CSV file; none if it is not CSV."""
     head = line.decode("utf-8-sig", "replace")
     try:
         return next(csv.reader([head], delimiter=_delimiter_of(head)), [])

@@ -1,15 +1,16 @@
 """Verifying a release: recompute everything and report every mismatch.
 
-Two directions meet here. From the files: hashes, sizes, missing and foreign files, column schemas,
-row hashes. From the builders: every row, prompt, schema, card and reference is regenerated and
-compared; every reference must score 1.0 and every counter-reference less.
+There are two kinds of checks. From the files: hashes, sizes, missing and foreign files,
+column schemas, row hashes. From the builders: every row, prompt, schema, card and
+reference is regenerated and compared; every reference must score 1.0 and every
+counter-reference less.
 
-Nothing in the folder is trusted, the manifest included: the builders show an edited row even if
-every hash was adapted.
+Nothing in the folder is trusted, including the manifest: rebuilding reveals an edited
+row even if all hashes were adapted.
 
-With the base seed, everything that was drawn follows from the experiment. Without it (a private
-seed), rows are regenerated, each from its own point and seed; whether they are the first cases of
-their points remains unproven.
+With the base seed, all drawn instances can be regenerated from the experiment. Without
+it (a private seed), rows are regenerated, each from its own point and seed; whether
+they are the first cases of their points remains unproven.
 """
 
 import tempfile
@@ -48,7 +49,7 @@ def verify_release(
     on_hashes: Callable[[Sequence[str]], object] = no_progress,
     proofs: Path | None = None,
 ) -> tuple[str, ...]:
-    """Return every mismatch as a sentence that names the file or row; none if the release is sound.
+    """Return a message for every mismatch that names the file or row; none if the release is valid.
 
     Args:
         root: folder of the release.

@@ -18,7 +18,7 @@ from scbench.release.sources import MOST_BYTES, NOT_SENT, read_regular
 
 
 def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
-    """Yield the faults of a manifest that it shows on its own: its digest, text and files."""
+    """Yield the errors of a manifest that need no other file: digest, text and files."""
     path = root / MANIFEST
     if path.is_symlink():
         yield f"{MANIFEST}: is a link, not a file"

@@ -135,7 +135,7 @@ def origins_of(
 def origin_of(
     task: Task, row: Mapping[str, Any], points: Mapping[tuple[str, str], Planned]
 ) -> _Origin | None:
-    """Return the origin of a row; None if it has no seed, or no point of the experiment."""
+    """Return the origin of a row; None without a seed or a point of the experiment."""
     try:
         values = whole_point(row["point"], row["unprinted"])
         # The rest of the values are facts of the case.
@@ -167,7 +167,7 @@ def remake(
     prefix: str,
     proofs: Path | None,
 ) -> FrozenTask:
-    """Make instances of a task again, the first with this number, and prove its grader on them."""
+    """Recreate instances of a task, numbered from `first`, and test its grader on them."""
     builder = task.builder()
     items = []
     for planned, seed, index in origins:

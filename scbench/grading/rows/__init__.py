@@ -1,1 +1,1 @@
-"""From lines to rows: chunks, parsed lines, coverage, and the columns of the results."""
+"""Chunks, parsed lines, coverage, and the rows and columns of the results."""

@@ -1,8 +1,8 @@
 """Splitting a predictions file into chunks of whole lines: the unit of work of light tasks.
 
-The lines alone decide where a chunk ends. So every run splits a file in the same way, and a resumed
-run finds its finished chunks again. The first chunks are small, so that even a short file keeps
-every worker busy.
+Chunk boundaries depend only on the lines. So every run splits a file in the same way,
+and a resumed run finds its finished chunks again. The first chunks are small, so that
+even a short file keeps every worker busy.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from scbench.formats.predictions import Problem, line_spans
 
-# Most lines of a chunk: of the first few, of the next, and so on, and of all later ones.
+# Maximum lines of a chunk: for the first few chunks, the next few, and so on, and all
+# later ones.
 _SIZES = (32, 128, 512, 1024)
-# Chunks of each of these sizes but the last.
+# Number of chunks of each of these sizes except the last.
 _OF_EACH = 16
 # A chunk that has reached this many bytes is full.
 _BYTES = 2**20
@@ -32,12 +33,13 @@ class Shard(NamedTuple):
         return line % self.total == self.number % self.total
 
 
-# The only part of a file that is not split (it needs the class above).
+# The only shard of a file that is not split. Defined here because it needs the class
+# above.
 ALL_LINES = Shard()
 
 
 class Chunk(NamedTuple):
-    """Some lines of a file, byte for byte.
+    """Some lines of a file as bytes.
 
     Attributes:
         place: number of chunks before it.
@@ -54,7 +56,7 @@ class Chunk(NamedTuple):
     data: bytes
 
     def lines(self) -> Iterator[tuple[int, int, int]]:
-        """Return number, start and end of every line; surrounding whitespace is kept."""
+        """Return the number, start and end of every line, including whitespace."""
         return line_spans(self.data, self.first, self.step)
 
 
@@ -82,7 +84,7 @@ class ChunkBuilder:
         return len(self._pieces) >= limit or self._size >= _BYTES
 
     def take(self) -> Iterator[Chunk]:
-        """Yield the chunk, if there is any line in it, and begin another."""
+        """Yield the chunk if it has any lines, and start another."""
         if not self._pieces:
             return
         data = b"".join(self._pieces)
@@ -97,7 +99,8 @@ def cut(
 ) -> Iterator[Chunk | Problem]:
     """Yield the lines of a shard as chunks, and problems where they occur.
 
-    A blank line is part of a chunk; a problem ends one. Blocks are those of `read_blocks`.
+    A blank line is part of a chunk; a problem ends one. `read_blocks` yields the
+    blocks.
     """
     builder = ChunkBuilder(shard.total)
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Columns of the results: a row per score, or the reason why there is none."""
+"""Columns of the results: each row has a score or the reason for a missing one."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, get_args, get_type_hints
@@ -42,7 +42,7 @@ class RunKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the results: one score, or the reason why there is none.
+    """One row of the results: a score, or the reason for a missing one.
 
     Attributes:
         line: line of the predictions file; None for a row that had no line.
@@ -127,7 +127,7 @@ def column_types() -> ColumnTypes:
     }
     columns: ColumnTypes = {}
     for name, hint in get_type_hints(Row).items():
-        # The hint of a column that may be null is a union of its type with None.
+        # The type hint of a nullable column is a union with None.
         plain = hint if hint in types else get_args(hint)[0]
         columns[name] = types[plain]
     return columns

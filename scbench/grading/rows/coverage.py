@@ -1,4 +1,4 @@
-"""Coverage: the items of a release that have a line, in each run of a file.
+"""Coverage: the items of a release with a line, for each run in a file.
 
 `Coverage.admit` is the one rule for the fate of a line. It must see lines in the order of the file:
 of two that answer the same item in the same run, the first counts.
@@ -25,13 +25,14 @@ from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
 from scbench.grading.rows.lines import run_of
 
-# Ids of generated items begin like this; no release has such ids.
+# Prefix of the ids of generated items, which no release contains.
 _GENERATED = re.compile("^[0-9a-f]{8}:")
-# Unknown keys that are counted; a file may contain any number.
+# Maximum number of unknown keys that are counted; a file may contain any number.
 _MOST_KEYS = 100
-# How many unknown ids are compared with the known ones.
+# Maximum number of unknown ids compared with known ones.
 _HINTS = 200
-# Runs of a file: each takes memory for every item, and a row for every item that it lacks.
+# Maximum number of runs in a file: each needs memory for every item, and a row for
+# every missing item.
 _MOST_RUNS = 20_000
 
 
@@ -49,13 +50,13 @@ class Admission(NamedTuple):
 class Coverage:
     """The line number of every instance in each run: eight bytes per item.
 
-    Lines may have an origin in other files: file and line.
+    Converted lines may have an origin: a file and line.
 
     Attributes:
         known_ids: the ids of the release.
         lines: number of lines.
         graded: of these, lines that are graded.
-        not_chosen: lines of tasks that are not chosen.
+        not_chosen: lines of tasks that were not selected.
         excluded: lines of excluded instances.
         outside: lines of tasks that the release does not contain.
         unread: number of lines with each unknown key, of up to a hundred keys.
@@ -80,9 +81,9 @@ class Coverage:
     def read(
         self, path: str, digest: Digest
     ) -> Iterator[tuple[Admission, Line | None]]:
-        """Yield the fate of every line of a predictions file, or ``-``; bad ones have no `Line`.
+        """Yield the fate of every line of a file, or ``-``; invalid lines have no `Line`.
 
-        The digest is given every byte.
+        The digest is updated with every byte.
 
         Raises:
             PredictionsError: the file cannot be opened.
@@ -114,9 +115,9 @@ class Coverage:
                 self.unread[key] += lines
 
     def run(self, key: RunKey) -> "array[int] | None":
-        """Make a run known; return the line of each instance in it, 0 for those without one.
+        """Register a run; return the line of each instance in it, 0 for none.
 
-        None if the file already has as many runs as are graded.
+        Returns None if the file already has the maximum number of runs.
         """
         lines = self._runs.get(key)
         if lines is None:
@@ -136,7 +137,7 @@ class Coverage:
             number: of the line.
             place: see `KnownIds.place`.
             run: see `run`; None for a line without a row, too.
-            row_id: its id; needed of unknown ones only.
+            row_id: its id; needed only for unknown ids.
         """
         self.lines += 1
         if place >= 0:
@@ -171,7 +172,7 @@ class Coverage:
         return Admission(LineKind.DUPLICATE, place, problem)
 
     def refuse_run(self, number: int, place: int) -> Admission:
-        """Return the fate of a line of one run too many; its row does not count."""
+        """Return the fate of a line in a run beyond the limit; its row does not count."""
         message = (
             f"the file has more than {_MOST_RUNS:,} runs (model, setting, sample and budget); "
             "lines of further ones are not graded, so split the file"
@@ -186,14 +187,14 @@ class Coverage:
         return Admission(LineKind.BAD, problem=problem)
 
     def hint(self, row_id: str) -> str:
-        """Suggest the intended id, similar ids, or the form of the ids of its task."""
-        if self._hints_left == 0:  # a file of other ids must not be slow to read
+        """Suggest the intended id, similar ids, or the id format of its task."""
+        if self._hints_left == 0:  # a file of foreign ids must not be slow to read
             return ""
         self._hints_left -= 1
         ids = [*self.known_ids.ids, *self.known_ids.unchosen]
         prefix = generated_prefix(ids[0]) if ids else ""
         if generated_prefix(row_id) != prefix:
-            # Ids of another origin have nothing in common with these.
+            # Ids from other sources have nothing in common with these.
             if prefix:
                 return f" This release was generated: its ids begin with {prefix!r}."
             return " It is a generated item; grade it against its folder with --release FOLDER."
@@ -209,7 +210,8 @@ class Coverage:
                 f" Ids of this task look like '{name}/00', but this release does not contain "
                 "it."
             )
-        # With a number, only the name of the task can be misspelt, so few candidates suffice.
+        # If the id has a number, only the task name can be misspelt, so few candidates
+        # suffice.
         candidates = ids
         if number is not None:
             tasks = self.known_ids.tasks
@@ -248,7 +250,7 @@ class Coverage:
         return Problem("nothing_graded", f"{lines}: {'; '.join(reasons)}")
 
     def buckets_not_chosen(self) -> list[str]:
-        """Return the buckets of tasks that are not to be graded, each once."""
+        """Return the distinct buckets of tasks that are not graded."""
         catalog = all_tasks()
         buckets: dict[str, None] = {}
         for task in self.known_ids.tasks:
@@ -267,9 +269,9 @@ class Coverage:
                 )
 
     def missing(self, *, partial: bool = False) -> Iterator[tuple[RunKey, list[str]]]:
-        """Yield each run with the ids it has no line for.
+        """Yield each run with the ids that have no line in it.
 
-        In a partial file, tasks that no line answers are left out.
+        In a partial file, tasks without lines are left out.
         """
         ids = self.known_ids.ids
         tasks = [task_of(row_id) for row_id in ids]
@@ -298,7 +300,7 @@ def generated_prefix(row_id: str) -> str:
 
 
 def id_parts(row_id: str) -> tuple[str, int | None]:
-    """Return the task and number that an id seems to mean, however it is spelt."""
+    """Return the task and number that a misspelt id seems to mean."""
     text = _GENERATED.sub("", row_id.strip().lower())
     name = text.rstrip("0123456789")
     digits = text[len(name) :]

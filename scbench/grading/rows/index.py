@@ -1,7 +1,7 @@
-"""The index of a release: its instances without prompts and pictures, and its tasks.
+"""The index of a release: its tasks, and its instances without prompts and pictures.
 
 It is small (a few hundred kilobytes), is sent to every worker once, and decides from the id alone
-how to handle a line. It also has the metadata of runs whose lines have none.
+how to handle a line. It also contains metadata for runs whose lines have none.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class InstanceKey(NamedTuple):
-    """Everything that a grader needs of an instance; the parameters are canonical JSON."""
+    """The parts of an instance that a grader needs; parameters are canonical JSON."""
 
     task: str
     params: str
@@ -32,17 +32,17 @@ class LineKind(IntEnum):
     """The fate of a line. Positions of instances are 0 and above, so all others are negative."""
 
     GRADED = 0
-    # Its instance is not to be graded; the line is only counted.
+    # Its instance is not graded; the line is only counted.
     EXCLUDED = -1
-    # Its task is not to be graded; the line is only counted.
+    # Its task is not graded; the line is only counted.
     NOT_CHOSEN = -2
     # The release does not contain its task: a row without a score.
     NOT_IN_RELEASE = -3
-    # No release can mean its id.
+    # Its id does not fit any release.
     UNKNOWN = -4
     # An earlier line of the same run answers the same instance.
     DUPLICATE = -5
-    # It is no prediction.
+    # It is not a prediction.
     BAD = -6
 
 
@@ -52,13 +52,13 @@ def is_number(text: str) -> bool:
 
 
 def has_row(place: int) -> bool:
-    """Return whether a line of this place (see `KnownIds.place`) gets a row in its run."""
+    """Return whether a line with this place (see `KnownIds.place`) gets a row in its run."""
     return place >= 0 or place == LineKind.NOT_IN_RELEASE
 
 
 @dataclass(frozen=True)
 class KnownIds:
-    """The ids of a release, and those among them that are to be graded.
+    """The ids of a release, including those to be graded.
 
     Attributes:
         ids: instances to be graded, in order.
@@ -87,7 +87,7 @@ class KnownIds:
         return {plain_id(row_id) for row_id in (*self.ids, *self.unchosen)}
 
     def place(self, row_id: str) -> int:
-        """Return the position of an instance that is to be graded, else the `LineKind`."""
+        """Return the position of an instance to be graded, or else the `LineKind`."""
         if row_id in self.excluded:
             return LineKind.EXCLUDED
         position = self.positions.get(row_id)
@@ -108,13 +108,13 @@ class KnownIds:
         first = next(iter(self.ids), "")
         is_listed = is_number(plain.partition("/")[2])
         is_rung = rung_of(plain) is not None
-        # Styles are of lists and rungs, but not of every instance.
+        # Styles belong to lists and rungs, not to single instances.
         if style_of(first):
             return style_of(row_id) is None and (is_listed or is_rung)
         return is_listed if rung_of(first) is not None else is_rung
 
     def of_another(self, line: Line) -> Problem | None:
-        """Return the problem that a line answers an instance of this id with other content."""
+        """Return the problem if a line answers an instance with the same id but other content."""
         prediction = line.prediction
         answered_hash = prediction.instance_hash
         position = self.positions.get(prediction.id)
@@ -155,7 +155,7 @@ class IndexEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class ReleaseIndex:
-    """Everything that a run grades against, as JSON values only so that it can be sent to workers.
+    """Everything that a run grades against, as JSON values that can be sent to workers.
 
     Attributes:
         release: version of the release.
@@ -163,7 +163,7 @@ class ReleaseIndex:
         entries: instances to be graded, in order.
         tasks: all tasks of the release.
         versions: grader version of each task to be graded.
-        heavy: seconds that one item may take, of tasks whose items are graded separately.
+        heavy: seconds allowed for one item, by task whose items are graded separately.
         excluded: ids of instances that are left out.
         described: metadata of runs, see `scbench.grading.run_file`.
         unchosen: ids of instances whose tasks are not to be graded.
@@ -198,7 +198,7 @@ class ReleaseIndex:
         }
 
     def identity(self, *values: object) -> str:
-        """Return a hash of these JSON values and everything except the line that affects rows."""
+        """Return a hash of everything except the line that affects rows."""
         parts: list[object] = [
             __version__,
             self.release,

@@ -17,19 +17,19 @@ from scbench.grading.rows.columns import RunKey
 from scbench.grading.rows.index import LineKind, ReleaseIndex, has_row
 from scbench.grading.rows.wire import FORGED, WireOutcome
 
-# A resumed run tries these once more: limits or permissions may have been raised since, or a
-# missing engine installed.
+# A resumed run grades these again: limits may have been raised since, or a missing
+# engine installed.
 TRIED_AGAIN = frozenset({Status.GRADER_ERROR, Status.NOT_RUN})
 
 
 class Head(NamedTuple):
-    """Everything that the rows of a line contain, except the outcome.
+    """The content of a line's rows, except the outcome.
 
     Attributes:
         line: number of the line; None for an item without one.
         position: of its instance in the index; negative outside the release (a `LineKind`).
         run: the run that the line belongs to.
-        id: instance id; needed outside the release only.
+        id: instance id; needed only outside the release.
         digest: SHA-256 of the line.
         finish: the provider's finish reason.
         characters: length of the model's text in characters.
@@ -100,18 +100,18 @@ def text_length(prediction: Prediction) -> int | None:
 
 
 def run_text(run: RunMetadata) -> str:
-    """Return run metadata as the JSON text that is stored in results."""
+    """Return run metadata as the JSON text stored in results."""
     return canonical_json(run.model_dump(mode="json", exclude_none=True))
 
 
 class FoundAnswer(NamedTuple):
-    """A heavy answer that is still to be graded.
+    """A heavy answer that has not been graded.
 
     Attributes:
         key: equal for equal answers to the same instance.
         text: the answer as JSON.
         source: where in the reply it was found.
-        repairs: what had to be done to read it.
+        repairs: repairs applied to read it.
     """
 
     key: str
@@ -124,7 +124,7 @@ class PendingLine(NamedTuple):
     """A line to be graded separately.
 
     Attributes:
-        head: everything that its rows contain, except the outcome.
+        head: the content of its rows, except the outcome.
         start: byte offset of the line in its chunk.
         end: byte offset of its end.
         answer: its answer, if one was found.
@@ -142,7 +142,7 @@ class PendingLine(NamedTuple):
 
 
 class LineAccount(NamedTuple):
-    """A line that is not blank.
+    """A non-blank line.
 
     Attributes:
         number: of the line in the file.
@@ -165,14 +165,15 @@ class ChunkAccount:
     """An account of a chunk for the collector; the rows travel separately.
 
     Attributes:
-        lines: every line that is not blank.
+        lines: every non-blank line.
         runs: the runs of these lines.
-        pending: lines that are to be graded separately.
+        pending: lines to grade separately.
         graded: number of lines with an outcome; a line may have several rows.
         forged: a problem for each submitted trace that the environment does not reproduce.
         again: whether a resumed run should grade the chunk again.
         unread: number of lines with each unknown key.
-        rows: number of rows. This and the next two are set when `table` creates the rows.
+        rows: number of rows. This and the next two are set when `table` creates the
+            rows.
         text: size in bytes of the rows' long text columns.
         size: size in bytes of the Arrow file of the rows.
     """
@@ -199,14 +200,14 @@ class ParsedLine(NamedTuple):
 
 
 class GradedLine(NamedTuple):
-    """A line with its outcome: everything that its rows contain."""
+    """A line with its outcome: the content of its rows."""
 
     head: Head
     outcome: WireOutcome
 
 
 class ParsedChunk(NamedTuple):
-    """The lines of a chunk that get rows, and the account of all lines."""
+    """The lines of a chunk with rows, and the account of all lines."""
 
     account: ChunkAccount
     lines: list[ParsedLine]
@@ -256,8 +257,8 @@ def settle(
     Args:
         index: what is graded against.
         parsed: the chunk; lines without an outcome are added to its account as pending.
-        results: by line number, outcomes of lines that were graded, and answers that were found
-            in lines of heavy tasks.
+        results: by line number, outcomes of graded lines, and answers found in lines of
+            heavy tasks.
     """
     account = parsed.account
     graded: list[GradedLine] = []
@@ -270,7 +271,7 @@ def settle(
             continue
         result = results.get(number)
         if not isinstance(result, WireOutcome):
-            # A heavy answer that is still to be judged, or no result at all.
+            # A heavy answer that has not been judged, or no result at all.
             account.pending.append(PendingLine(head, line.start, line.end, result))
             continue
         if result.forged:

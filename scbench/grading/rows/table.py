@@ -1,7 +1,7 @@
 """The rows of the results as a table.
 
-Workers create the rows of long chunks and send them as an Arrow file, which is not read before the
-end of the run.
+Workers create the rows of long chunks and send them as an Arrow file, which is read
+only at the end of the run.
 """
 
 import io
@@ -44,7 +44,7 @@ class RowMaker:
             entry_outside(head.id) if is_outside else self._index.entries[head.position]
         )
         run = head.run
-        # Metadata in a line counts more than that of a file next to the predictions.
+        # Metadata in a line overrides metadata in a file next to the predictions.
         metadata = head.described
         if metadata is None and self._index.described:
             metadata = metadata_of(
@@ -53,7 +53,7 @@ class RowMaker:
         floors = floors_by_turn(head.loop, entry.bucket, entry.floor)
         floor = floor_in_loop(head.loop, entry.bucket, entry.floor)
         scores = outcome.scores
-        # A line without a verdict has a row for each score that it might have had.
+        # A line without a verdict gets a row for each score of its instance.
         for i in range(len(scores) or entry.scores):
             scored = scores[i] if scores else None
             turn_scores = None
@@ -118,17 +118,17 @@ class RowMaker:
 def entry_outside(row_id: str) -> IndexEntry:
     """Return an entry for an item of the catalogue whose task the release does not contain."""
     task_id, _, subtask = row_id.partition("/")
-    # A longer number is none that any release has, and need not fit into the column.
+    # No release has longer numbers, and they may not fit into the column.
     number = int(subtask[:9])
     bucket = all_tasks()[task_id].bucket
     return IndexEntry(f"{task_id}/{number:02d}", task_id, bucket, number, 1, "", "")
 
 
 def floor_in_loop(loop: str | None, bucket: str, floor: float | None) -> float | None:
-    """Return the floor of an answer: in setting retry, that of guesses that may be repeated, too.
+    """Return the floor of an answer; in setting retry, it includes repeated guesses.
 
     Args:
-        loop: setup of the loop as JSON; None if the answer was made in none.
+        loop: setup of the loop as JSON; None for answers without a loop.
         bucket: of the task.
         floor: of the instance; None if it is not known.
     """
@@ -139,7 +139,7 @@ def floor_in_loop(loop: str | None, bucket: str, floor: float | None) -> float |
 def floors_by_turn(
     loop: str | None, bucket: str, floor: float | None
 ) -> list[float] | None:
-    """Return the score of guessing after each number of answers; None but for setting retry."""
+    """Return the score of guessing after each number of answers; None outside setting retry."""
     if loop is None or floor is None:
         return None
     attempts = retry_attempts(loop)
@@ -163,7 +163,7 @@ def retry_attempts(loop: str) -> int | None:
 def make_table(
     index: ReleaseIndex, account: ChunkAccount, lines: Iterable[GradedLine]
 ) -> bytes:
-    """Return the rows of a chunk as a file of Arrow; its account takes their number and sizes."""
+    """Return the rows of a chunk as an Arrow file; record their number and sizes in its account."""
     frame = RowMaker(index, lines).frame()
     table = encode(frame)
     account.rows = frame.height
@@ -173,7 +173,7 @@ def make_table(
 
 
 def encode(frame: "pl.DataFrame") -> bytes:
-    """Return rows as a file of Arrow; nothing if there are none."""
+    """Return rows as an Arrow file; empty without rows."""
     if frame.is_empty():
         return b""
     stream = io.BytesIO()
@@ -182,7 +182,7 @@ def encode(frame: "pl.DataFrame") -> bytes:
 
 
 def text_bytes(frame: "pl.DataFrame") -> int:
-    """Return how many bytes the texts of rows have that can be long."""
+    """Return the size in bytes of the long text columns of rows."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     sums = frame.select(pl.col(_LONG).str.len_bytes().cast(pl.Int64).sum())

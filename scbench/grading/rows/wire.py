@@ -1,4 +1,4 @@
-"""The wire format of outcomes, from worker to parent and into files: text and finite numbers only.
+"""The wire format of outcomes between processes and in files: only text and finite numbers.
 
 All numbers are finite: `Verdict` refuses other scores, and `canonical_json` other details and
 metrics. Writing the checks as JSON in the worker spreads that work over processors, and plain
@@ -15,12 +15,12 @@ from scbench.base.model import Check, Verdict
 if TYPE_CHECKING:
     from scbench.scoring.outcomes import Outcome
 
-# Code of the problem that a trace is not what the environment gives.
+# Code of the problem that a trace differs from the environment's.
 FORGED = "forged_trace"
 
 
 class WireVerdict(NamedTuple):
-    """One verdict: its score, and the other columns in the form of results."""
+    """One verdict: its score, and the other columns as in results."""
 
     score: float
     failed_checks: list[str]
@@ -53,7 +53,8 @@ def to_wire(outcome: "Outcome") -> WireOutcome:
     """Return an outcome in the wire format.
 
     Raises:
-        Exception: a verdict contains something that JSON or UTF-8 cannot; a fault of its grader.
+        Exception: a verdict contains something that JSON or UTF-8 cannot express, which
+            is a bug in its grader.
     """
     trial = outcome.trial
     return WireOutcome(

@@ -1,13 +1,13 @@
 """Grading on a cluster: a worker pool of the threads of a dask scheduler's workers.
 
 ``scbench-grade predictions.jsonl --cluster tcp://HOST:8786`` sends every chunk, and every heavy
-item, to a worker started with ``dask worker tcp://HOST:8786``. Workers need this package in the
-same version, and nothing else: instances travel with the jobs, so release and files may be missing
-there. A worker that dies loses nothing, because the scheduler gives its jobs to others.
+item, to a worker started with ``dask worker tcp://HOST:8786``. Workers need only the
+same version of this package: jobs contain the instances, so workers need no release or
+files. If a worker dies, the scheduler gives its jobs to others, so nothing is lost.
 
-A cluster's worker may run several jobs in threads. Each has its own process that can be
-killed, so that an item that hangs or crashes costs one row there, too. Processes are kept for later
-jobs of the run that they were started for.
+A cluster's worker may run several jobs in threads. Each job has a separate process that
+can be killed, so that an item that hangs or crashes costs only one row. Processes are
+reused for later jobs of the same run.
 
 The first half of this module runs in the client, the second in the cluster's workers.
 """
@@ -50,22 +50,22 @@ _CONNECT = 5.0
 _FIRST_WORKER = 10.0
 # Seconds without any worker after which a run is given up.
 _NO_WORKERS = 60.0
-# Seconds between looks at the workers that are there.
+# Seconds between checks of the current workers.
 _LOOK = 2.0
-# Seconds after which an item counts as one that takes long.
+# Seconds after which an item counts as slow.
 _NOTICED = 2.0
 # Jobs of a worker's thread: one running, one waiting.
 _AHEAD = 2
-# Jobs one after the other that no worker could do, after which a run is given up.
+# Number of consecutive failed jobs after which a run is given up.
 _BARREN = 20
 # Jobs are megabytes; dask warns of those as large graphs.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
-# Processes of a worker that may die before they do anything.
+# Maximum number of a worker's processes that may die before they do anything.
 _TRIES = 3
 # Seconds after which another run's idle processes are stopped.
 _IDLE = 60.0
-# Seconds between looks at a running process.
+# Seconds between checks of a running process.
 _POLL = 5.0
 
 # Version of the package, as ``scbench``, and of each grader, by task.
@@ -73,12 +73,12 @@ Versions = dict[str, str | int]
 
 
 class Orders(NamedTuple):
-    """Everything about a run that travels with every job.
+    """Everything about a run that is sent with every job.
 
     Attributes:
         key: the key of the run.
-        start: for its processes, as JSON.
-        versions: of package and graders, which must be those of the worker.
+        start: start data of its processes, as JSON.
+        versions: versions of package and graders, which the worker must match.
     """
 
     key: str
@@ -88,7 +88,7 @@ class Orders(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A job on its way. Not a tuple, because dask inspects those."""
+    """A job to send. Not a tuple, because dask inspects tuples."""
 
     orders: Orders
     job: GradingJob
@@ -102,7 +102,7 @@ class JobReply(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """A job that is under way, and the monotonic time at which it was sent."""
+    """A running job, and the monotonic time at which it was sent."""
 
     job: GradingJob
     since: float
@@ -125,7 +125,7 @@ def orders_of(start: Start) -> Orders:
 
 
 class ClusterPool(WorkerPool):
-    """The threads of the workers of a scheduler, such as that at ``tcp://10.0.0.5:8786``.
+    """The worker threads of a scheduler at an address such as ``tcp://10.0.0.5:8786``.
 
     Raises:
         ClusterError: there is no scheduler or no worker, or a worker has other versions.
@@ -144,7 +144,7 @@ class ClusterPool(WorkerPool):
         self._looked = time.monotonic()
         self._last_present = self._looked
         self._barren = 0
-        # It reports on standard error what it repairs on its own.
+        # It reports repairs on standard error.
         silence_libraries()
         dask.config.set(_QUIET)
         try:
@@ -196,13 +196,13 @@ class ClusterPool(WorkerPool):
             )
 
     def _look(self) -> int:
-        """Look up the current workers; return their number of threads."""
+        """Look up the current workers; return their total number of threads."""
         self._looked = time.monotonic()
         try:
             threads = dict(self._client.nthreads())
         except (OSError, TimeoutError, AttributeError) as error:
             raise self._lost() from error
-        # The scheduler gives their jobs to others: the user only learns of it.
+        # The scheduler gives their jobs to others; this only informs the user.
         for worker in sorted(self._threads.keys() - threads.keys()):
             self.note(f"the cluster lost worker {worker}")
         self._threads = threads
@@ -217,8 +217,8 @@ class ClusterPool(WorkerPool):
 
     def _lost(self) -> ClusterError:
         return ClusterError(
-            f"lost the connection to the scheduler at {self._address}; results so far are "
-            "kept, continue with --resume"
+            f"lost the connection to the scheduler at {self._address}; results so far "
+            "are saved; continue with --resume"
         )
 
     @override
@@ -261,7 +261,7 @@ class ClusterPool(WorkerPool):
             self._barren = 0
             return reply.result
         why = reply.result.why if isinstance(reply.result, Failure) else "unknown"
-        # Workers may join at any time, with any version.
+        # Workers with any version may join at any time.
         if reply.kind == "refused":
             self._refuse(why, "that joined")
         self._barren += 1
@@ -269,13 +269,13 @@ class ClusterPool(WorkerPool):
             raise self._lost()
         if self._barren >= _BARREN:
             raise EngineError(f"the cluster failed on {_BARREN} jobs in a row: {why}")
-        self.note(f"a job is sent again: {why}")
+        self.note(f"sending a job again: {why}")
         self.submit(job)
         return None
 
     @override
     def waited_for(self) -> Iterator[Waiting]:
-        # Steps are not known from afar.
+        # Steps of remote jobs are unknown.
         now = time.monotonic()
         for job, since in self._flight.values():
             if job.heavy and not isinstance(job.work, Chunk) and now - since > _NOTICED:
@@ -283,13 +283,13 @@ class ClusterPool(WorkerPool):
 
     @override
     def resize(self, *, single: bool) -> None:
-        """There is nothing to give back."""
+        """Do nothing: there is nothing to restore."""
 
     @override
     def close(self) -> None:
         self._flight.clear()
         if self._client.status == "running":
-            # First the jobs, or workers would begin those that wait.
+            # Cancel jobs first, or workers would start the waiting ones.
             with contextlib.suppress(Exception):
                 self._executor.shutdown(wait=False)
             with contextlib.suppress(Exception):
@@ -299,9 +299,9 @@ class ClusterPool(WorkerPool):
 
 
 def silence_libraries() -> None:
-    """Silence dask and its dependencies: our own errors say what is wrong."""
+    """Silence dask and its dependencies, because our errors are clearer."""
     for name in ("distributed", *logging.root.manager.loggerDict):
-        # Dask gives several parts of itself a separate level.
+        # Dask sets separate log levels for several of its parts.
         if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL)
     # Coroutines of a lost connection end with errors that nobody waits for, at level ERROR.
@@ -310,13 +310,13 @@ def silence_libraries() -> None:
 
 def executor_of(client: Any) -> Executor:  # noqa: ANN401  (untyped library)
     """Return a `concurrent.futures` executor that makes its calls on a cluster."""
-    # Two equal jobs are two jobs.
+    # Equal jobs must not be merged.
     executor: Executor = client.get_executor(pure=False)
     return executor
 
 
 def reply_of(future: "Future[JobReply]") -> JobReply:
-    """Return the reply in a future that is done."""
+    """Return the reply in a finished future."""
     if future.cancelled():
         return JobReply("broken", Failure("the scheduler dropped it"))
     error = future.exception()
@@ -338,7 +338,7 @@ def error_line(error: BaseException) -> str:
 
 @cache
 def unpack_start(data: bytes) -> Start:
-    """Return the start that `orders_of` packed."""
+    """Return the start data that `orders_of` packed."""
     memory_bytes, allow_code, index_fields = json.loads(data)
     entries = [IndexEntry(*values) for values in index_fields["entries"]]
     described = tuple(DescribedRun(*values) for values in index_fields["described"])
@@ -349,7 +349,7 @@ def unpack_start(data: bytes) -> Start:
 def package_versions() -> Versions:
     """Return the version of the package, and the hash of its files.
 
-    Two copies of one version may differ, such as a checkout that somebody has edited.
+    Two copies of one version may differ, for example an edited checkout.
     """
     return {
         "scbench": __version__,
@@ -358,7 +358,7 @@ def package_versions() -> Versions:
 
 
 def installed(versions: Mapping[str, str | int]) -> Versions:
-    """Return the versions here of the package and of graders, by the names in a client's."""
+    """Return the local versions of the package and graders named in a client's versions."""
     tasks = all_tasks()
     here = package_versions()
     for name in versions:
@@ -369,7 +369,7 @@ def installed(versions: Mapping[str, str | int]) -> Versions:
 
 
 def protections_here(tasks: Iterable[str]) -> list[str]:
-    """Return the protections around child programs here, if a grader of these tasks starts any."""
+    """Return the local protections around child programs, if graders of these tasks start any."""
     catalog = all_tasks()
     if not any(catalog[name].isolated for name in tasks if name in catalog):
         return []
@@ -394,7 +394,7 @@ def differences(
 
 @cache
 def version_differences(versions: tuple[tuple[str, str | int], ...]) -> str:
-    """Return a client's versions that differ from those here, which stay fixed while this runs."""
+    """Return a client's versions that differ from the local ones, which never change."""
     return differences(dict(versions), installed(dict(versions)))
 
 
@@ -405,11 +405,12 @@ def run_job(parcel: Parcel) -> JobReply:
     unlike = version_differences(tuple(orders.versions.items()))
     if unlike:
         return JobReply("refused", Failure(unlike))
-    # Clusters start their workers as daemons, which may have no children. Ours end with us: they
-    # notice that nobody speaks to them.
+    # Clusters start their workers as daemons, which may have no children. Our children
+    # end with us: they notice the closed connection.
     if multiprocessing.current_process().daemon:
         multiprocessing.current_process().daemon = False
-    # A process that died while it was idle fails the job before it begins: another one tries.
+    # A process that died while idle fails the job before it starts; then another
+    # process tries.
     for _ in range(_TRIES):
         worker = processes.take(orders)
         attempt = wait_for_job(worker, job)
@@ -439,7 +440,8 @@ def wait_for_job(worker: Worker, job: GradingJob) -> Attempt:
         try:
             error = future.exception(timeout=_POLL)
         except TimeoutError:
-            # Only the wait is over; the job fails if its process does not answer.
+            # Only this wait is over; the job fails if its process does not answer in
+            # time.
             stuck = worker.stuck()
             if stuck or worker.overdue():
                 return Attempt(TimeoutError(), stuck)
@@ -453,7 +455,7 @@ def wait_for_job(worker: Worker, job: GradingJob) -> Attempt:
 
 
 class Processes:
-    """The processes of a cluster's worker, by the key of the run that they were started for."""
+    """The processes of a cluster's worker, by the key of their run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -471,13 +473,13 @@ class Processes:
             worker = workers.pop() if workers else Worker(unpack_start(orders.start))
             self._busy.setdefault(orders.key, set()).add(worker)
             self._used[orders.key] = now
-        # Outside the lock: to close a process takes a while.
+        # Outside the lock, because closing a process takes a while.
         for idle_worker in old:
             idle_worker.close()
         return worker
 
     def _forget_old(self, current: str, now: float) -> list[Worker]:
-        """Return the processes of other runs that have been idle for long."""
+        """Return the processes of other runs that have been idle too long."""
         old: list[Worker] = []
         for key, used in [*self._used.items()]:
             is_idle = now - used > _IDLE and not self._busy.get(key)

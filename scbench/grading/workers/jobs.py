@@ -1,4 +1,4 @@
-"""Jobs: everything that is sent to and returned by a worker process."""
+"""Jobs: the data sent to and returned by worker processes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from scbench.grading.rows.wire import WireOutcome
 
 
 class AnswerOrigin(NamedTuple):
-    """The place in a reply where an answer was found, and the repairs that it needed."""
+    """The place of an answer in a reply, and the repairs that it needed."""
 
     source: str
     repairs: Sequence[str]
@@ -23,11 +23,11 @@ class WorkItem(NamedTuple):
 
     Attributes:
         line: its number.
-        data: its bytes, or the answer in it as JSON if one was found before.
-        instance_id: of the instance that it answers.
-        answer: the origin of an answer that was found before.
-        looped: whether it is a trial in a loop, which takes several verdicts.
-        key: of an instance that the worker was not started with.
+        data: its bytes, or its answer as JSON if already extracted.
+        instance_id: id of the instance that it answers.
+        answer: the origin of an answer that was already extracted.
+        looped: whether it is a trial in a loop, which needs several verdicts.
+        key: key of an instance that the worker was not started with.
     """
 
     line: int
@@ -43,9 +43,9 @@ class GradingJob(NamedTuple):
 
     Attributes:
         work: a chunk of lines, or items.
-        seconds: limit for all of it.
-        heavy: whether it is one item that can take long.
-        each: limit in seconds for each verdict of several.
+        seconds: time limit for the whole job.
+        heavy: whether it is one item of a heavy task.
+        each: time limit in seconds for each verdict, if there are several.
     """
 
     work: Chunk | tuple[WorkItem, ...]
@@ -55,12 +55,13 @@ class GradingJob(NamedTuple):
 
 
 class GradedChunk(NamedTuple):
-    """A chunk that was graded: its account and its rows.
+    """A graded chunk: its account and its rows.
 
     Attributes:
-        account: what each line is.
-        lines: the lines with an outcome; empty where the rows are made already.
-        table: the rows as a file of Arrow; None of a short chunk, whose rows the parent makes.
+        account: account of all lines.
+        lines: the lines with an outcome; empty if the rows already exist.
+        table: the rows as an Arrow file; None for a short chunk, whose rows the parent
+            creates.
     """
 
     account: ChunkAccount
@@ -85,13 +86,13 @@ JobResult = GradedChunk | list[GradedItem] | Failure
 
 
 class Start(NamedTuple):
-    """Everything that a worker process is started with.
+    """The start data of a worker process.
 
     Attributes:
         instances: task and parameters by instance id.
         memory_bytes: limit on its address space; 0 for none.
         allow_code: whether programs among the answers may run, in a sandbox.
-        release: what is graded against; chunks need it.
+        release: index of the release; needed for chunks.
     """
 
     instances: Mapping[str, InstanceKey]
@@ -101,12 +102,12 @@ class Start(NamedTuple):
 
 
 class Progress(Structure):
-    """The progress of a worker, in memory that it shares with its parent.
+    """The progress of a worker, in memory shared with its parent.
 
     Attributes:
         done: finished steps of the current verdict, if its grader reports any.
-        total: steps that it takes.
-        begun: verdicts that were begun since the worker started.
+        total: number of its steps. begun: number of verdicts begun since the worker
+            started.
     """
 
     _fields_ = (("done", c_int64), ("total", c_int64), ("begun", c_int64))

@@ -1,7 +1,8 @@
 """Grades answers as they arrive, from any thread, without waiting for simulations.
 
-Worker processes do it, as for a file: some for heavy tasks, whose items wait only for each other,
-and one for all others. They start with the first answer and end with this process.
+Worker processes grade them, as for a file: several for heavy tasks, whose items wait
+only for each other, and one for light tasks. They start with the first answer and end
+with this process.
 """
 
 import atexit
@@ -28,7 +29,8 @@ from scbench.machine.start_methods import main_not_imported
 # Bytes of address space of a worker.
 MEMORY = 4 * 2**30
 _TRIES = 2
-# Pools that may break before an answer is tried: a process that dies idle is no attempt.
+# Maximum number of pools that may break before an answer is tried; a process that dies
+# idle is not an attempt.
 _MOST_BROKEN = 5
 _T = TypeVar("_T")
 
@@ -36,8 +38,9 @@ _T = TypeVar("_T")
 class LiveGrader:
     """Worker processes for single answers.
 
-    Daemonic processes, such as those of `multiprocessing.Pool` and of data loaders, may have no
-    workers: they grade here, without limits of time. A fork of this process opens new pools.
+    Daemonic processes (such as those of `multiprocessing.Pool` and data loaders) may
+    not start workers. They grade in this process, without time limits. A fork of this
+    process opens new pools.
 
     An answer that takes too long, or whose process dies, is retried once; then it is a
     ``grader_error``, which is not a score of 0.
@@ -46,7 +49,7 @@ class LiveGrader:
     def __init__(
         self, workers: int | None = None, seconds: float | None = None
     ) -> None:
-        # By whether they are for heavy tasks.
+        # The key is whether the pool is for heavy tasks.
         self._counts = {True: workers or processors(), False: 1}
         self._pools: dict[bool, WorkerProcesses] = {}
         self._seconds = seconds
@@ -67,7 +70,8 @@ class LiveGrader:
         item = WorkItem(0, line, instance.id, key=key)
         outcome: Future[WireOutcome] = Future()
         call = partial(self._call, task.heavy, limit, grade_items, (item,))
-        # One for each attempt that failed, and for each pool that broke before its attempt.
+        # One reason for each failed attempt, and for each pool that broke before its
+        # attempt.
         reasons: list[str] = []
         breaks: list[BaseException] = []
 
@@ -78,7 +82,7 @@ class LiveGrader:
                 return
             try:
                 future = call()
-            except Exception as error:  # noqa: BLE001  (nobody else would hear of it)
+            except Exception as error:  # noqa: BLE001  (otherwise the error would be lost)
                 future = Future()
                 future.set_exception(error)
             attempts.append(future)
@@ -99,7 +103,7 @@ class LiveGrader:
             if len(reasons) < _TRIES:
                 attempt()
                 return
-            # The same reason twice is named once.
+            # Repeated reasons are named once.
             why = ", then ".join(dict.fromkeys(reasons))
             status = Status.GRADER_ERROR.value
             outcome.set_result(WireOutcome(status, reason=f"{why} (tried twice)"))
@@ -130,13 +134,13 @@ class LiveGrader:
             if pool is None:
                 pool = self._open(heavy)
             future = pool.submit(function, *arguments, seconds=seconds)
-            # A pool that broke while it was idle takes no more calls: open another one.
+            # A pool that broke while idle takes no more calls, so open another one.
             if future.done() and isinstance(future.exception(), BrokenProcessPool):
                 self._pools.pop(heavy).stop()
             return future
 
     def _forget(self) -> None:
-        """Forget, in a fork, the processes of its parent and a lock that another thread had."""
+        """In a fork, forget the parent's processes and a lock that another thread may hold."""
         self._lock = Lock()
         self._pools = {}
 
@@ -168,12 +172,12 @@ def call_here(function: Callable[..., _T], *arguments: object) -> "Future[_T]":
 
 
 def is_ready() -> bool:
-    """Return in a worker process that it has started."""
+    """Do nothing: a call that returns shows that the worker process has started."""
     return True
 
 
 def attempt_words(error: BaseException, seconds: float) -> str:
-    """Say why an attempt failed."""
+    """Return the reason for a failed attempt."""
     if isinstance(error, TimeoutError):
         return f"no verdict within {seconds:g} s"
     return f"{type(error).__name__}: {error}"
@@ -191,6 +195,6 @@ def live_grader(workers: int | None = None, seconds: float | None = None) -> Liv
 
 
 def line_of(instance_id: str, **fields: object) -> bytes:
-    """Return a line of predictions as a worker reads it."""
+    """Return a prediction as a line for a worker."""
     text = json.dumps({"id": instance_id, **fields}, ensure_ascii=False)
     return text.encode(errors="replace")

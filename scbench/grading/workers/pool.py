@@ -33,15 +33,14 @@ from scbench.grading.workers.jobs import (
 from scbench.machine.processes import WorkerProcesses, close_all
 from scbench.machine.start_methods import start_server
 
-# Jobs a worker has: one running, one waiting, so that it never waits for us. Nothing
-# waits behind a heavy item: another worker may be free sooner.
+# Maximum jobs of a worker: one running and one waiting, so that it is never idle.
+# Nothing waits behind a heavy item, because another worker may be free sooner.
 _QUEUED = 2
-# Seconds after which an item counts as one that takes long.
+# Seconds after which an item counts as slow.
 _NOTICED = 2.0
-# Seconds past its limit after which a worker that does not answer is given up.
+# Seconds beyond its time limit after which an unresponsive worker is given up.
 _GRACE = 30.0
-# Workers that die one after the other, before any gives a result, mean that none can
-# start.
+# If this many workers die in a row without a result, none can start.
 _BARREN = 20
 
 _log = logging.getLogger(__name__)
@@ -77,7 +76,7 @@ class FinishedJob(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """An item that takes long: since how many seconds, and its steps if its grader reports any."""
+    """A slow item: its running time in seconds, and its steps if its grader reports any."""
 
     instance_id: str
     seconds: float
@@ -86,7 +85,7 @@ class Waiting(NamedTuple):
 
 
 class Free(NamedTuple):
-    """Whether a worker is idle, and how many workers have no heavy item."""
+    """Whether a worker is idle, and the number of workers without a heavy item."""
 
     vacant: bool
     light: int
@@ -96,8 +95,8 @@ class WorkerPool(ABC):
     """An executor of jobs whose results are collected by polling.
 
     Attributes:
-        incidents: sentences about workers that failed.
-        protections: around child programs; None for those of this machine.
+        incidents: messages about workers that failed.
+        protections: protections around child programs; None for this machine's.
     """
 
     def __init__(self) -> None:
@@ -114,20 +113,20 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def submit(self, job: GradingJob) -> None:
-        """Take a job; there must be room, and for a heavy one a vacant worker."""
+        """Take a job; a worker must be free, and vacant for a heavy job."""
 
     @abstractmethod
     def done(self, seconds: float) -> list[FinishedJob]:
-        """Return the finished jobs, waiting this long for the first.
+        """Return the finished jobs; wait up to this long for the first.
 
         Raises:
             EngineError: workers die before they can do anything.
-            ClusterError: the workers cannot be reached any more, or would grade differently.
+            ClusterError: the workers cannot be reached, or would grade differently.
         """
 
     @abstractmethod
     def waited_for(self) -> Iterator[Waiting]:
-        """Yield the heavy items that take long."""
+        """Yield the slow heavy items."""
 
     @abstractmethod
     def resize(self, *, single: bool) -> None:
@@ -138,7 +137,7 @@ class WorkerPool(ABC):
         """Stop everything."""
 
     def note(self, incident: str) -> None:
-        """Keep an incident, and log it."""
+        """Record and log an incident."""
         self.incidents.append(incident)
         _log.warning("%s", incident)
 
@@ -151,7 +150,7 @@ class Worker:
         memory_bytes: limit on its address space.
         process: a pool of one process.
         flight: its jobs, the running one first.
-        since: monotonic time at which the running job was begun.
+        since: monotonic time at which the running job started.
     """
 
     def __init__(self, start: Start) -> None:
@@ -161,13 +160,14 @@ class Worker:
         self.process = WorkerProcesses(1, start_worker, (start, self.progress), context)
         self.flight: dict[Future[Any], GradingJob] = {}
         self.since = 0.0
-        # The number of verdicts when `stuck` was last asked, and since when it is that.
+        # The number of verdicts at the last call of `stuck`, and the time when it last
+        # changed.
         self._begun = 0
         self._begun_since = 0.0
 
     @property
     def heavy(self) -> bool:
-        """Whether it has a heavy item."""
+        """Whether it works on a heavy item."""
         return any(job.heavy for job in self.flight.values())
 
     @property
@@ -177,7 +177,7 @@ class Worker:
 
     @property
     def running_job(self) -> GradingJob | None:
-        """The job that it is at."""
+        """The running job."""
         return next(iter(self.flight.values()), None)
 
     def submit(self, job: GradingJob) -> Future[Any]:
@@ -192,14 +192,14 @@ class Worker:
         return future
 
     def overdue(self) -> bool:
-        """Return whether it does not respond, even to its time limit."""
+        """Return whether it is unresponsive, even after its time limit."""
         if not self.flight:
             return False
         limit = max(job.seconds for job in self.flight.values()) + _GRACE
         return time.monotonic() - self.since > limit
 
     def stuck(self) -> Failure | None:
-        """Return a failure if one verdict of several takes longer than one may.
+        """Return a failure if one of several verdicts exceeds its time limit.
 
         It compares the number of verdicts with that of the last call, so call it repeatedly.
         """
@@ -209,7 +209,7 @@ class Worker:
             self._begun = begun
             self._begun_since = now
         job = self.running_job
-        # Before its first verdict a process starts, which may take any time.
+        # Before the first verdict the process must start, which may take any time.
         if job is None or not begun:
             return None
         if now - max(self.since, self._begun_since) <= job.each:
@@ -217,7 +217,7 @@ class Worker:
         return Failure(f"no verdict on a line within {job.each:g} s")
 
     def why(self, error: BaseException, seconds: float) -> str:
-        """Say why a job failed."""
+        """Return the reason for a failed job."""
         match error:
             case TimeoutError():
                 return f"no verdict within {seconds:g} s"
@@ -248,7 +248,7 @@ class LocalPool(WorkerPool):
         super().__init__()
         self._start = start
         self._count = count
-        # Jobs whose worker was lost before it came to them.
+        # Waiting jobs of workers that were lost.
         self._again: deque[GradingJob] = deque()
         # Workers that died since the last result.
         self._barren = 0
@@ -281,7 +281,7 @@ class LocalPool(WorkerPool):
 
     @override
     def done(self, seconds: float) -> list[FinishedJob]:
-        # Before new work: these jobs have waited once.
+        # These jobs have already waited, so they come before new work.
         while self._again and self._has_room():
             self.submit(self._again.popleft())
         futures = [future for worker in self._workers for future in worker.flight]

@@ -1,14 +1,15 @@
 """The scheduler: distributes work over workers that can be killed, without losing any.
 
 Lines of light tasks travel in chunks, items of heavy tasks singly: an item of a heavy task may take
-long (see `Task.heavy`). Which heavy items a file contains is known only once it has been read, and
-reading all of it first would cost memory and time. So some chunks are read ahead. Then heavy items
-go out, the slowest task first and within a task the longest answer first, while one worker stays
-with the chunks. Reading pauses while too much is waiting.
+long (see `Task.heavy`). The heavy items in a file are known only after reading it, but
+reading it completely first would cost memory and time. So some chunks are read ahead.
+Then heavy items are started, the slowest task first and within a task the longest
+answer first, while one worker continues with chunks. Reading pauses while too much is
+waiting.
 
-A job whose worker crashes, runs out of memory or hits the time limit is split, and its items are
-tried once more, one at a time with nothing else running. An item that fails again becomes a
-``grader_error``: it costs one row, but never stops the run.
+A job whose worker crashes, runs out of memory or hits the time limit is split, and its
+items are retried one at a time with nothing else running. An item that fails again
+becomes a ``grader_error``: it costs one row, but never stops the run.
 """
 
 import time
@@ -38,18 +39,18 @@ from scbench.grading.workers.pool import LocalPool, Waiting, WorkerPool
 # Chunks to read first, so that the slowest items are known before any heavy item is started (see
 # `JobQueue.take`).
 _AHEAD = 64
-# At most so many heavy items wait, and so many bytes of them in total: then reading pauses.
+# Reading pauses at this many waiting heavy items, or this many bytes of them.
 _ITEMS = 1000
 _BYTES = 2**26
-# A batch of light items is full when it reaches either limit.
+# A batch of light items is full at either limit.
 _BATCH_ITEMS = 128
 _BATCH_BYTES = 2**20
-# Items that wait to be tried alone, and their bytes. At either limit, no other work is started
-# until they have been tried.
+# Maximum number of items that wait to be retried alone, and of their bytes. At either
+# limit, no other work starts until they have been retried.
 _SUSPECTS = 1000
 _SUSPECT_BYTES = 2**26
 
-# Called about once a second with the items that are taking long.
+# Called about once a second with the slow items.
 OnWait = Callable[[Sequence[Waiting]], object]
 
 # A piece of work and its result; the result of a chunk that failed is None.
@@ -63,8 +64,8 @@ class WorkerLimits:
     Attributes:
         workers: worker processes.
         seconds: wall-clock limit for one item, and for `_BATCH_ITEMS` light ones together. If
-            None, heavy tasks have their own limits and light ones `SECONDS`. A trial in a loop
-            has `MAX_ATTEMPTS` times as long.
+            None, heavy tasks have their own limits and light ones `SECONDS`. A trial in
+            a loop has `MAX_ATTEMPTS` times as much time.
         memory_bytes: limit on a worker's address space; 0 for none.
         allow_code: whether programs among the answers may run, in a sandbox; if not, such rows are
             ``not_run``.
@@ -80,7 +81,7 @@ class JobSource(Protocol):
     """A source of jobs."""
 
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:
-        """Return the next job; None if there is none now.
+        """Return the next job; None if none is available now.
 
         Args:
             vacant: whether a worker is idle; otherwise a heavy job must not be returned.
@@ -90,11 +91,12 @@ class JobSource(Protocol):
 
 
 class Suspect(NamedTuple):
-    """An item to be tried alone.
+    """An item to be retried alone.
 
     Attributes:
         item: the item.
-        why: the reason of the first failure; empty if the item was only in a chunk that failed.
+        why: the reason for the first failure; empty if the item was only in a chunk
+            that failed.
     """
 
     item: WorkItem
@@ -109,7 +111,7 @@ class Scheduler:
         instances: task and parameters by instance id.
         limits: the resources that it may use.
         heavy: seconds allowed for one item, by heavy task.
-        index: what chunks are graded against.
+        index: the index of the release, for chunks.
         open_pool: opens the worker pool; by default a pool of processes on this machine.
         incidents: filled while running.
         protections: set by `work`, from the pool: the protections around child programs; None for
@@ -143,10 +145,10 @@ class Scheduler:
     def run(
         self, items: Iterable[WorkItem], on_wait: OnWait = no_progress
     ) -> Iterator[tuple[WorkItem, WireOutcome]]:
-        """Yield each item with its outcome, in the order they are done.
+        """Yield each item with its outcome, in order of completion.
 
-        Items are drawn from the iterable only as fast as they are graded. While items take long,
-        ``on_wait`` is called about once a second with each of them.
+        Items are taken from the iterable only as fast as they are graded. ``on_wait``
+        is called about once a second with each slow item.
         """
         for work, outcome in self.work(BatchQueue(self, items), on_wait):
             # Always true, for the type checker: a `BatchQueue` has no chunks.
@@ -154,7 +156,7 @@ class Scheduler:
                 yield work, outcome
 
     def work(self, source: JobSource, on_wait: OnWait = no_progress) -> Generator[Done]:
-        """Yield the results of the jobs of a source, in the order they are done.
+        """Yield the results of the jobs of a source, in order of completion.
 
         A chunk that failed comes with None, and its lines should then be given to `suspect` one by
         one.
@@ -201,7 +203,7 @@ class Scheduler:
     def _drain(
         self, pool: WorkerPool, source: JobSource, on_wait: OnWait
     ) -> Iterator[Done]:
-        """Run jobs until the source has none for now; items that fail become suspects."""
+        """Run jobs until the source has none; items that fail become suspects."""
         announced = time.monotonic()
         while True:
             self._fill(pool, source)
@@ -214,7 +216,7 @@ class Scheduler:
                 on_wait(tuple(pool.waited_for()))
 
     def _fill(self, pool: WorkerPool, source: JobSource) -> None:
-        """Hand out jobs while there are any, and workers to take them."""
+        """Hand out jobs while there are jobs and free workers."""
         while not self._has_many_suspects():
             free = pool.free()
             if free is None:
@@ -282,8 +284,8 @@ class Scheduler:
             # The length of a chunk is its number of lines.
             batches = max(1.0, work.length / _BATCH_ITEMS)
             return GradingJob(work, light_seconds * batches, each=light_seconds)
-        # The first item speaks for all: a batch has light items only, and a heavy item or a trial
-        # in a loop comes singly.
+        # The first item decides: a batch has only light items; heavy items and loop
+        # trials are sent singly.
         first = work[0]
         attempts = MAX_ATTEMPTS if first.looped else 1
         task_limit = self.heavy.get(self.instances[first.instance_id].task)
@@ -302,9 +304,9 @@ class QueuedItem(NamedTuple):
 
 
 class JobQueue:
-    """Chunks (None for one that was done before) and heavy items that are still to be graded.
+    """Chunks (None for one that is already done) and heavy items that are not yet graded.
 
-    Among heavy tasks, the one that may take more seconds goes first. While ``held_back()`` is true,
+    Heavy tasks with longer time limits go first. While ``held_back()`` is true,
     no chunk is started.
     """
 
@@ -318,8 +320,8 @@ class JobQueue:
         self._chunks = chunks
         self._job = job
         self._held_back = held_back
-        # The slowest task first. Among tasks with the same limit the later one in the catalogue
-        # goes first, as it simulates more.
+        # The slowest task goes first. Among tasks with equal limits, the later one in
+        # the catalogue goes first, because it simulates more.
         order = {task: i for i, task in enumerate(heavy)}
         slowest = sorted(heavy, key=lambda task: (-heavy[task], -order[task]))
         self._items: dict[str, list[QueuedItem]] = {task: [] for task in slowest}
@@ -337,8 +339,8 @@ class JobQueue:
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:
         """See `JobSource.take`."""
         if vacant and self._waiting_count():
-            # A chunk comes before heavy items only while reading ahead, and for the last worker
-            # without a heavy item, which stays with the chunks.
+            # Chunks come before heavy items only while reading ahead, and for the last
+            # worker without a heavy item, which continues with chunks.
             prefers_chunk = self._chunks_read < _AHEAD or light <= 1
             if not (self._may_read() and prefers_chunk):
                 return self._slowest()
@@ -350,7 +352,7 @@ class JobQueue:
         return self._slowest() if vacant and self._waiting_count() else None
 
     def _waiting_count(self) -> int:
-        """Return the number of heavy items that wait."""
+        """Return the number of waiting heavy items."""
         return sum(map(len, self._items.values()))
 
     def _may_read(self) -> bool:
@@ -379,7 +381,7 @@ class JobQueue:
 
 
 class BatchQueue:
-    """Items as jobs: those of light tasks in batches, those of heavy tasks singly."""
+    """Items as jobs: light tasks in batches, heavy tasks one by one."""
 
     def __init__(self, scheduler: Scheduler, items: Iterable[WorkItem]) -> None:
         self._scheduler = scheduler

@@ -1,6 +1,6 @@
 """The inside of a worker process: it parses lines, extracts the answers, and grades them.
 
-A worker has the instances' parameters and nothing else of the release. Exceptions of graders are
+A worker has only the instances' parameters from the release. Exceptions of graders are
 caught here and become outcomes; the scheduler handles the death of the process.
 """
 
@@ -44,11 +44,11 @@ from scbench.machine.signals import ENDING
 from scbench.scoring.answers.candidates import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found, seek_answer
 
-# Of the garbage collector. Most of what a verdict makes is gone at its end; looking for
-# more often would cost a tenth.
+# Threshold of the garbage collector. Most objects of a verdict are freed at its end;
+# collecting more often would cost 10 %.
 THRESHOLDS = (20_000, 20, 20)
-# The parent makes the rows of chunks of at most so many bytes: importing polars takes longer than
-# the rows of a short file, or of the end of one.
+# The parent creates the rows of chunks up to this many bytes, because importing polars
+# takes longer than creating the rows of a short file.
 _SHORT = 2**17
 
 # A worker process grades against one release.
@@ -76,10 +76,10 @@ def start_worker(start: Start, progress: Progress) -> None:
         from scbench.machine import sandbox  # noqa: PLC0415  (one task needs it, and rarely)
 
         sandbox.allow_code(True)
-    # The parent decides what signals to the whole job mean; workers must not race it.
+    # The parent handles signals sent to the whole job; workers must not react first.
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
-    # As many other workers run as there are processors.
+    # There are already as many workers as processors.
     os.environ["POLARS_MAX_THREADS"] = "1"
     if start.memory_bytes:
         limit_memory(start.memory_bytes)
@@ -110,7 +110,7 @@ def judge_lines(
 ) -> dict[int, WireOutcome | FoundAnswer]:
     """Return outcomes of light lines and answers in heavy ones, by line number."""
     results: dict[int, WireOutcome | FoundAnswer] = {}
-    # Answers to one item after the other find its code and data in the processor's cache.
+    # Answers to the same item are graded in a row, to reuse code and data in the cache.
     for line in sorted(parsed.lines, key=lambda line: line.head.position):
         result = judge_line(index, line)
         if result is not None:
@@ -121,7 +121,7 @@ def judge_lines(
 def judge_line(
     index: ReleaseIndex, line: ParsedLine
 ) -> WireOutcome | FoundAnswer | None:
-    """Return a light line's outcome, or a heavy line's answer or why there is none.
+    """Return a light line's outcome, or a heavy line's answer or the reason for a missing one.
 
     None for lines that are graded separately, or whose task the release does not contain.
     """
@@ -142,7 +142,7 @@ def judge_line(
 
 
 def found_answer(extraction: Extraction, instance_id: str) -> FoundAnswer | None:
-    """Return the answer to an instance, ready to travel; None if no JSON can contain it."""
+    """Return the answer to an instance in wire form; None if JSON cannot express it."""
     try:
         key = sha256(f"{instance_id} {canonical_json(extraction.value)}")
     except ValueError:
@@ -168,20 +168,20 @@ def grade_item(item: WorkItem) -> WireOutcome:
 
 
 def judge_item(item: WorkItem) -> Outcome:
-    """Grade one item; exceptions of its grader are passed on."""
+    """Grade one item; exceptions of its grader propagate."""
     task, params = prepared_instance(item.instance_id, item.key)
     if item.answer is not None:
         source, repairs = item.answer
         extraction = Extraction(json.loads(item.data), source, tuple(repairs))
         return judge_found(extraction, task, params)
     line = parse_line(item.data, item.line)
-    if not isinstance(line, Line):  # these very bytes were read before
+    if not isinstance(line, Line):  # these bytes were read before
         raise TypeError(f"line {item.line} cannot be read again: {line}")
     return grade_line(line.prediction, task, params)
 
 
 def outcome_of(grade: Callable[[], Outcome]) -> WireOutcome:
-    """Return the outcome of a verdict in the wire format; only `MemoryError` is passed on."""
+    """Return the outcome of a verdict in the wire format; only `MemoryError` propagates."""
     _progress.done = 0
     _progress.total = 0
     _progress.begun += 1
@@ -191,7 +191,7 @@ def outcome_of(grade: Callable[[], Outcome]) -> WireOutcome:
         raise
     except ReleaseError as error:
         reason = str(error)
-    except Exception as error:  # noqa: BLE001  (any fault of ours costs this row only)
+    except Exception as error:  # noqa: BLE001  (our bugs cost only this row)
         reason = describe_error(error)
     return to_wire(Outcome(Status.GRADER_ERROR, reason=reason))
 
@@ -199,7 +199,7 @@ def outcome_of(grade: Callable[[], Outcome]) -> WireOutcome:
 def prepared_instance(
     instance_id: str, key: InstanceKey | None = None
 ) -> PreparedInstance:
-    """Return an instance ready for its grader; the key is of one that is not in the release."""
+    """Return an instance ready for its grader; `key` is for instances outside the release."""
     task, params = key or _start.instances[instance_id]
     return prepared_once(instance_id, task, params)
 

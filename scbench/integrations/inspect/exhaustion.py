@@ -1,7 +1,8 @@
-"""Ends a run whose calls all fail in the same way, for example because a key has no credit.
+"""Stops a run whose calls all fail in the same way, for example without credit.
 
-Inspect retries a call for minutes before it moves on, which takes hours for a whole run. A watch
-counts failures that retries do not fix, and ends the run at the tenth in a row.
+Inspect retries a call for minutes before it moves on, which takes hours for a whole
+run. A watch counts failures that retries do not fix, and stops the run at the tenth in
+a row.
 """
 
 import re
@@ -12,9 +13,10 @@ from anyio import CancelScope
 
 from scbench.base.errors import FailedCallError
 
-# Failures in a row, with the same words, that end a run.
+# Number of consecutive failures with the same message that stop a run.
 MAX_FAILURES = 10
-# What providers say of a key without credit, with any status. Asking again does not help.
+# Providers' messages about keys without credit, with any status. Retrying does not
+# help.
 _NO_CREDIT = re.compile(
     r"^40[12]\b | insufficient_quota | exceeded\ your\ current\ quota | credit | billing",
     re.VERBOSE | re.IGNORECASE,
@@ -29,8 +31,8 @@ class Watch:
     """The failures of a run.
 
     Attributes:
-        latest: the words of the last failure; empty after a success.
-        verdict: the words of the failures that ended the run; empty while it continues.
+        latest: message of the last failure; empty after a success.
+        verdict: message of the failures that stopped the run; empty while it continues.
     """
 
     def __init__(self) -> None:
@@ -38,16 +40,16 @@ class Watch:
         self.verdict = ""
         self._kind = ""
         self._failures = 0
-        # Of the calls that are waiting.
+        # Tasks of the waiting calls.
         self._scopes: set[CancelScope] = set()
 
     def answered(self) -> None:
-        """Take a call that was answered."""
+        """Record an answered call."""
         self.latest = ""
         self._failures = 0
 
     def failed(self, words: str, *, last_try: bool) -> None:
-        """Take the words of a failure.
+        """Record the message of a failure.
 
         Args:
             words: see `scbench.formats.imports.inspect_logs.call_error`.
@@ -67,10 +69,10 @@ class Watch:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Make calls in this block, which ends as soon as the run does.
+        """Make calls in this block, which is cancelled when the run stops.
 
         Raises:
-            FailedCallError: the run has ended.
+            FailedCallError: the run was stopped.
         """
         self._raise_verdict()
         with CancelScope() as scope:

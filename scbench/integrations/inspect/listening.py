@@ -1,9 +1,9 @@
 """Providers' raw responses, read before Inspect reduces them to its own form.
 
 Inspect drops everything that does not fit its form: parts of a message, the provider's finish
-reason, an error inside a successful response. Its log keeps raw responses of the first calls only,
-so a solver listens while a call is made. Source: inspect_ai 0.3.285 ``model/_model.py``
-``ModelEventSink``.
+reason, an error inside a successful response. Its log stores raw responses only for the
+first calls, so a solver listens during each call. Source: inspect_ai 0.3.285
+``model/_model.py`` ``ModelEventSink``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from scbench.formats.imports.entries import Reply, dig, error_text
 from scbench.formats.imports.inspect_logs import call_error
 from scbench.integrations.inspect.exhaustion import Watch
 
-# Marks a method that hands responses on already.
+# Marks a method that already passes responses on.
 _MARK = "hands_on_responses"
 
 
@@ -31,7 +31,7 @@ class Listener:
     """The last call of a model.
 
     Args:
-        watch: of the calls that fail.
+        watch: the watch for failed calls.
 
     Attributes:
         body: the provider's response to it; None if there was none, or an error.
@@ -42,20 +42,20 @@ class Listener:
         self._watch = watch
         self.body: Mapping[str, Any] | None = None
         self.stumbled = False
-        # What came over the wire; Inspect loses it where it stumbles.
+        # The raw response, which Inspect loses if it cannot read it.
         self.raw: Mapping[str, Any] | None = None
 
     # The two methods that Inspect calls. Events are passed on to the transcript, which would have
     # received them otherwise.
     def on_pending(self, event: ModelEvent) -> None:
-        """Forget the call before."""
+        """Forget the previous call."""
         self.body = None
         self.raw = None
         self.stumbled = False
         transcript()._event(event)  # noqa: SLF001
 
     def on_complete(self, event: ModelEvent) -> None:
-        """Keep the response of a call."""
+        """Store the response of a call."""
         call = event.call
         self.body = None if call is None or call.error else call.response
         if event.error is not None:
@@ -103,10 +103,11 @@ def keep_raw_responses(api: ModelAPI) -> None:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Listen to the calls that are made in the block.
+    """Listen to the calls in the block.
 
     Raises:
-        FailedCallError: a response has an error inside, that the provider's library could not read.
+        FailedCallError: a response contains an error that the provider's library could
+            not read.
     """
     token = _LISTENER.set(listener)
     try:

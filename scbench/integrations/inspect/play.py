@@ -29,12 +29,12 @@ from scbench.integrations.inspect.listening import (
 from scbench.integrations.inspect.tasks import TASKS, loop
 from scbench.machine.work_folder import WorkFolder
 
-# The file of the ids that a run was begun with, next to its logs.
+# The file with a run's item ids, next to its logs.
 _IDS = "ids.txt"
-# The first call, which finds a wrong model, key or address before hundreds of others.
+# The first call, which detects a wrong model, key or address early.
 _HELLO = "Answer with the one word: yes"
 _HELLO_RETRIES = 2
-# For that word, with all tries.
+# Time limit of that call, including retries.
 _HELLO_SECONDS = 60
 # Characters of a provider's error that are printed.
 _MAX_ERROR = 300
@@ -70,7 +70,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The options of one call; later calls may continue the same run with other values.
+    """The options of one call of `play`; later calls may continue the same run with other values.
 
     Attributes:
         samples: answers to request for each item.
@@ -105,7 +105,7 @@ class Played(NamedTuple):
     Attributes:
         complete: whether every call was answered.
         logs: paths.
-        exhausted: the words of the failures that ended the run early; empty if none did.
+        exhausted: message of the failures that stopped the run early; empty otherwise.
     """
 
     complete: bool
@@ -133,7 +133,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
         with _inspect_silent():
             try:
                 model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
-            # Providers raise these for a name that they do not know.
+            # Providers raise these for unknown names.
             except (ValueError, TypeError) as error:
                 raise PredictionsError(
                     f"Inspect cannot use {plan.model}: {error}"
@@ -147,7 +147,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
                 begun = True
             return run_evals(plan, pace, model, logs)
     finally:
-        # A folder without a run is as it was before.
+        # Without a run, the folder is restored.
         if begun:
             folder.close()
         else:
@@ -156,7 +156,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
 
 @contextmanager
 def _inspect_silent() -> Iterator[None]:
-    """Let Inspect print nothing; options that it refuses become errors of ours."""
+    """Silence Inspect; convert its errors about options to ours."""
     with Path("/dev/null").open("w") as nowhere:
         try:
             with redirect_stdout(nowhere):
@@ -199,7 +199,8 @@ async def greet(model: Model) -> None:
 
 def run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> Played:
     """Run Inspect on all tasks of a plan, see `play`."""
-    # Before the ids are stored: wrong options change nothing in the folder.
+    # Checked before storing the ids, so that wrong options change nothing in the
+    # folder.
     tasks = tasks_of(plan)
     ids = None if pace.ids is None else _with_earlier_ids(pace.ids, logs / _IDS)
     with watching() as watch, _reply_counts(tasks, replace(pace, ids=ids), logs):
@@ -210,9 +211,9 @@ def run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> Played:
             epochs=pace.samples,
             limit=pace.limit,
             sample_id=ids,
-            # The logs are graded as one run afterwards, in the way of all other files.
+            # The logs are graded afterwards as one run, like all other files.
             score=False,
-            # A call that failed is made once more, and again when the run is continued.
+            # A failed call is retried once, and again when the run is continued.
             fail_on_error=True,
             continue_on_fail=True,
             retry_attempts=1,
@@ -244,7 +245,7 @@ def tasks_of(plan: Plan) -> list[Task]:
 
 
 def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
-    """Add ids to those of earlier calls: a run that is continued keeps its replies."""
+    """Add ids to those of earlier calls, because a continued run keeps its replies."""
     earlier = path.read_text("utf-8").splitlines() if path.exists() else []
     together = list(dict.fromkeys([*earlier, *ids]))
     path.write_text("".join(f"{row_id}\n" for row_id in together), "utf-8")
@@ -277,7 +278,7 @@ def _reply_counts(tasks: Sequence[Task], pace: Pace, logs: Path) -> Iterator[Non
 
 @hooks("scbench_replies", "Counts the replies of `scbench run`.")
 class _Replies(Hooks):
-    """The counts of one run. Inspect makes the only object, so the counts are of the class."""
+    """The counts of one run. Inspect creates the only object, so counts are class attributes."""
 
     is_running = False
     on_reply: Callable[[int, int, str], object] | None = None

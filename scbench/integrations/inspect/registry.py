@@ -1,4 +1,4 @@
-"""What Inspect finds under ``scbench/`` when this package is installed (entry point group)."""
+"""Objects that Inspect finds under ``scbench/`` through the entry point group."""
 
 from scbench.integrations.inspect.scorer import by_bucket, outcome
 from scbench.integrations.inspect.tasks import TASKS, loop, trial

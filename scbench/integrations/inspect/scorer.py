@@ -1,8 +1,8 @@
 """The scorer of Inspect's tasks: a reply becomes a line of predictions, and is graded as such.
 
-The line is the one that `scbench import` makes of the log, and the grader that of
-``scbench-grade``, so both ways give the same scores and statuses. Grading runs in separate
-processes, so that Inspect's event loop never waits for it.
+It is the same line as from `scbench import`, graded as by ``scbench-grade``, so both
+ways give the same scores and statuses. Grading runs in separate processes, so that
+Inspect's event loop never waits for it.
 """
 
 import json
@@ -78,7 +78,7 @@ def named_floors(release: str | None) -> Mapping[str, float]:
 
 
 def configs_of(release: Release) -> Iterator[Release]:
-    """Yield a release and its other configs, such as terse and ladder, as far as it has them."""
+    """Yield a release and its other configs, such as terse and ladder, if present."""
     yield release
     for name in CONFIGS:
         if getattr(release.manifest, name):
@@ -93,12 +93,12 @@ def by_bucket(
 ) -> Metric:
     """The score, mean and coverage of each bucket, as `scbench-grade` prints them.
 
-    The score is the normalized one. Samples without a score (errors, blocked replies, answers that
-    cannot be graded here) are no zeros: they lower the coverage.
+    The score is the normalized one. Samples without a score (errors, blocked replies,
+    answers that cannot be graded here) do not count as 0: they lower the coverage.
 
     Args:
-        expected: number of scores for one attempt at all items, by bucket. The coverage is a share
-            of it, however many items were asked; None for no coverage.
+        expected: number of scores for one attempt at all items, by bucket. The coverage
+            is a share of this number; None for no coverage.
         weights: of tasks, in the release; None if they follow from the floors.
     """
 

@@ -78,10 +78,10 @@ _PYTHON_SECONDS = 180
 # calls, sent and received. A reply that meets one is cut off (truncated).
 MESSAGES_WITH_TOOLS = 200
 TOKENS_WITH_TOOLS = 2_000_000
-# Retries of a call, as in `scbench run`, if --max-retries does not set them. Inspect's own rule is
-# to go on for ever.
+# Retries of a call, as in `scbench run`, if --max-retries does not set them. By
+# default, Inspect retries forever.
 MAX_RETRIES = 7
-# Steps of trials at a time: most of them wait for a process.
+# Concurrent steps of trials; most of them wait for a process.
 _MAX_STEPS = 64
 
 
@@ -91,7 +91,7 @@ _MAX_STEPS = 64
 def task_function(
     default_tasks: Sequence[str] | None, default_variant: str
 ) -> Callable[..., Task]:
-    """Return the function that makes a task of Inspect, with defaults for its parameters."""
+    """Return a function that creates an Inspect task, with defaults for its parameters."""
 
     def spatial_task(
         tasks: str | list[str] | None = None,
@@ -222,8 +222,8 @@ def task_of(
 ) -> Task:
     """Return a task that is graded as `scbench-grade` does.
 
-    With ``is_limited``, a reply ends after a number of messages and tokens, as models with tools
-    may call them for ever.
+    With ``is_limited``, a reply ends after a number of messages and tokens, because
+    models may call tools forever.
     """
     metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected, weights)]
     return Task(
@@ -234,7 +234,8 @@ def task_of(
         config=config,
         epochs=Epochs(samples, "mean"),
         sandbox=sandbox,
-        # An item that fails is one row, never the run; `inspect eval-retry` asks it again.
+        # A failed item affects one row, never the run; `inspect eval-retry` asks it
+        # again.
         continue_on_fail=True,
         version=version,
         metadata={"setting": setting},
@@ -264,12 +265,12 @@ def ask(
     """Ask for one reply. A call that failed is an error of the sample.
 
     Args:
-        tools: whether tool calls are answered. Otherwise no tool is offered, and a reply that
-            calls one all the same is the model's last.
+        tools: whether tool calls are answered. Otherwise no tool is offered, and a
+            reply that still calls one is the model's last.
         schema: whether the reply is to follow the JSON Schema of the sample's answer.
         release: of the samples.
     """
-    # `inspect eval` has no watch of the whole run.
+    # `inspect eval` has no watch for the whole run.
     watch = Watch()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -287,7 +288,7 @@ def ask(
         )
         if status_of_reply(reply) is Status.API_ERROR:
             task_name = str(state.metadata["task"])
-            # A provider may report an error behind a whole answer.
+            # A provider may report an error after a complete answer.
             if not await run_sync(has_answer, reply, task_name):
                 raise failed_call(reply)
         return state
@@ -302,12 +303,12 @@ async def generated(
     watch: Watch,
     **options: Unpack[GenerateConfigArgs],
 ) -> tuple[TaskState, Reply]:
-    """Ask for a reply, and keep it in the metadata as the provider's response has it.
+    """Ask for a reply, and store the provider's form of it in the metadata.
 
-    A refusal by the provider's policy is no error: asking again would not help.
+    A refusal by the provider's policy is not an error, because retrying would not help.
 
     Raises:
-        FailedCallError: the call failed, though Inspect words it like a reply.
+        FailedCallError: the call failed, although Inspect presents it as a reply.
     """
     request = RequestKey(str(state.sample_id))
     model = str(state.model)
@@ -353,14 +354,14 @@ def has_answer(reply: Reply, task_name: str) -> bool:
 
 
 def failed_call(reply: Reply) -> FailedCallError:
-    """Return the error of a call that failed, though the provider sent a reply to it."""
+    """Return the error of a call that failed although the provider sent a reply."""
     finish = reply.fields.get("finish_reason")
     message = f"the call ended with the finish reason {finish}"
     return FailedCallError(reply.fields.get("error") or message)
 
 
 def raise_refused_call(output: ModelOutput) -> None:
-    """Raise the error of a call that the provider refused, though Inspect words it like a reply.
+    """Raise the error of a refused call, which Inspect presents as a reply.
 
     Raises:
         FailedCallError: the call was refused.
@@ -461,7 +462,7 @@ def trial_samples(
 
 @solver
 def trial(setup: Setup, release: str | None = None) -> Solver:
-    """Let a model play: its replies are steps of an environment, until that is done.
+    """Let a model play: its replies are steps of an environment until the trial ends.
 
     The release is that of the samples, as for `scbench.load_release`. The first message is the
     sample's input, as `scbench.loop.Environment.reset` words it.
@@ -485,11 +486,11 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
             if status is Status.API_ERROR:
                 raise failed_call(reply)
             if status is Status.BLOCKED:
-                # The reply is the provider's, and no step of the model's.
+                # The reply comes from the provider and is not a step of the model.
                 break
             text = reply.fields.get("response", "")
             if state.output.message.tool_calls:
-                # Providers refuse a call that no message answers.
+                # Providers refuse unanswered tool calls.
                 state.messages[-1] = ChatMessageAssistant(content=text)
             step = await run_sync(environment.step, text, limiter=steps)
             state.messages.append(ChatMessageUser(content=step.observation))

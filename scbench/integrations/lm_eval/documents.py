@@ -30,9 +30,9 @@ _log = logging.getLogger("scbench")
 
 Document = Mapping[str, Any]
 
-# The harness's setting of the text that it has instead of a reply that never came.
+# The harness's setting for the text that replaces a missing reply.
 _PLACEHOLDER = "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER"
-# The values of ``images`` that `load` was called with: both in a run of both kinds.
+# The values of ``images`` in calls of `load`; a run of both kinds has both.
 _loaded: set[bool] = set()
 # Pictures by document. They are opened here, and read when the harness makes a request.
 _opened: dict[str, list[ImageFile.ImageFile]] = {}
@@ -92,8 +92,9 @@ def load(
 
 
 def _mark_absent_replies() -> None:
-    """Have the harness mark replies that never came, which look like empty ones otherwise."""
-    # It reads the setting when its models are imported, which may have happened already.
+    """Make the harness mark missing replies, which otherwise look like empty ones."""
+    # It reads the setting when its models are imported, which may already have
+    # happened.
     os.environ.setdefault(_PLACEHOLDER, NO_REPLY)
     models = sys.modules.get("lm_eval.models.api_models")
     if models is not None and not getattr(models, _PLACEHOLDER, NO_REPLY):
@@ -103,13 +104,13 @@ def _mark_absent_replies() -> None:
 def process_results(
     document: Document, results: Sequence[str | None]
 ) -> dict[str, dict[str, Any]]:
-    """Return what metrics need of a reply; nothing if it cannot be graded.
+    """Return the data that metrics need from a reply; empty if it cannot be graded.
 
     The harness leaves a document without a metric out of its metrics, and does not count it in
     ``effective``.
     """
     text = results[0]
-    # A picture that was never read has its tiles still.
+    # An unread picture still has its tiles.
     if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning(
             "%s was asked without its pictures, so it has no score", document["id"]
@@ -169,7 +170,7 @@ def line_over(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         fields = {name: answer[name] for name in StoredAnswer._fields}
         stored.append(StoredAnswer(**fields))
     lines = bucket_lines(stored, weights)
-    # Over a single bucket there is no line of all.
+    # With a single bucket there is no overall line.
     return lines.get(OVERALL) or next(iter(lines.values()))
 
 

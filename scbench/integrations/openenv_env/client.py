@@ -1,4 +1,4 @@
-"""The client, at the place where OpenEnv looks for it."""
+"""The client, in the place where OpenEnv expects it."""
 
 from scbench.integrations.openenv import SpatialClient
 

@@ -1,22 +1,25 @@
-"""Child programs in a sandbox: no network, no files, limits on time, memory, processes, output.
+"""Sandboxed child programs: no network, no files, and limits on resources.
 
-Two things run here. A *function* of ours, in a separate file, imports what it needs, is then
-closed in, and only then sees the data that it works on: `call_script`. A *program* that we were
-given runs in a full sandbox or not at all, and only if `allow_code` was called: `run_python`.
+Two kinds of code run here. One of our *functions*, in a separate file, first imports
+what it needs. Then it is locked in, and only then gets its data: `call_script`. An
+untrusted *program* runs only in a full sandbox, and only if `allow_code` was called:
+`run_python`.
 
 Kinds of sandbox, strongest first:
 
 - ``namespaces``: own network, processes and mounts, made by the child itself. Root sets them up and
   then becomes a separate user for each child; others need a user namespace to do so.
-- ``bubblewrap``: the same, made by bwrap(1), which some systems let do what they let no other do.
-- ``rlimits``: what every POSIX system has. A function cannot open a file or socket, as no
-  descriptor is left to it. Programs are not run.
+- ``bubblewrap``: the same, made by bwrap(1), which some systems grant more rights than
+other programs.
+- ``rlimits``: resource limits, which every POSIX system has. A function cannot open a
+file or socket, because no descriptor is available. Programs are not run.
 
-In every kind, Linux lets a child make only listed system calls (``system_calls.py``); a program is
-not run without this filter. Limits on memory, processor time, sizes of files and number of
-processes bind, too; the parent keeps those on the wall clock and on output. The child is a
-separate group of processes and dies with its parent (on Linux). ``launch.py`` starts the child, and
-``child.py`` is its program. docs/sandbox.md says what all this is worth.
+In every kind, a Linux child can make only listed system calls (``system_calls.py``).
+Programs are not run without this filter. Memory, CPU time, file sizes and the number of
+processes are limited, too. The parent enforces the limits on wall-clock time and
+output. The child is a separate group of processes and dies with its parent (on Linux).
+``launch.py`` starts the child, and ``child.py`` is its program. docs/sandbox.md
+describes the protection.
 """
 
 import sys
@@ -56,7 +59,7 @@ __all__ = [
 ]
 
 _CALLS = "seccomp: system calls"
-# The kinds of sandbox, strongest first, and the protections of each in words.
+# The kinds of sandbox, strongest first, with a description of each.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "namespaces": (
         "namespaces: network, processes, files",
@@ -87,7 +90,7 @@ class Trial(NamedTuple):
 
 
 def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
-    """Set whether `run_python` may run programs in this process; at first it may not."""
+    """Set whether `run_python` may run programs in this process; the default is no."""
     global _allowed  # noqa: PLW0603  (a process has one policy)
     _allowed = allowed
 
@@ -95,10 +98,10 @@ def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
 def call_script(
     script: Path, data: bytes, limits: Limits, kind: str | None = None
 ) -> Finished:
-    """Run ``main(data)`` of a Python file of ours in a sandbox; its result is the output, as bytes.
+    """Run ``main(data)`` of one of our Python files in a sandbox; return its result as bytes.
 
-    The file is imported, with all that it imports, before any data is read. From then on nothing
-    can be opened, not even a module. The kind is by default the strongest there is.
+    The file and all its imports are loaded before any data is read. After that, nothing
+    can be opened, not even a module. By default, the strongest available kind is used.
 
     Raises:
         ChildError: ``main`` raised, or a limit of time or memory was hit.
@@ -120,12 +123,13 @@ def call_script(
 
 
 def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finished:
-    """Run a Python program that we were given; it has the standard library and an empty folder.
+    """Run an untrusted Python program with the standard library and an empty folder.
 
-    Its standard input is empty. The kind, never ``rlimits``, is by default the strongest there is.
+    Its standard input is empty. By default, the strongest available kind is used;
+    ``rlimits`` is never used.
 
     Raises:
-        LimitError: a limit of time or memory ended it, or a signal.
+        LimitError: a time limit, a memory limit or a signal ended it.
         CannotGrade: programs are not allowed, or there is no full sandbox.
         SandboxError: the requested kind cannot be set up.
     """
@@ -162,7 +166,7 @@ def check_code_can_run(kind: str | None = None) -> None:
 
 
 def protections() -> tuple[str, ...]:
-    """Return the protections from children on this machine, in words."""
+    """Return a description of the protections on this machine."""
     trial = try_sandbox(strongest())
     words = list(KINDS[strongest()])
     if trial.missing:
@@ -174,7 +178,7 @@ def protections() -> tuple[str, ...]:
 
 @cache
 def strongest() -> str:
-    """Return the strongest of `KINDS` that can be set up here; found out by trying."""
+    """Return the strongest of `KINDS` that can be set up here, found by trying each."""
     for name in KINDS:
         if name != "rlimits" and not trouble(name):
             return name
@@ -188,7 +192,7 @@ def trouble(kind: str) -> str:
 
 @cache
 def try_sandbox(kind: str) -> Trial:
-    """Try a kind of sandbox with a program of ours."""
+    """Try a kind of sandbox with a small program."""
     if kind == "rlimits":
         return _try_job({"mode": "nothing"}, kind)
     if kind == "namespaces" and groups.home():

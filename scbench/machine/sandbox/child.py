@@ -5,25 +5,25 @@ one argument is the job as JSON:
 
     mode: "function", "program" or "nothing"
     script, path: for a function, its file and the folders to import from
-    argv: for a program, the command; the program itself is read from standard input
-    kind: of sandbox; "namespaces" are made here, bubblewrap is there already
+    argv: for a program, the command; the program is read from standard input
+    kind: kind of sandbox; "namespaces" are set up here, bubblewrap is already active
     limits: the fields of `scbench.machine.sandbox.Limits`
     files: paths a program may read
     hidden: folders below them that it may not
     folder: the private folder of a program
-    user: the user to become; null for whoever starts this
-    group: folder of the control group that counts its memory; null if there is none
+    user: the user to become; null to stay the same user
+    group: folder of the control group that counts its memory; null for none
     filter: of system calls, as the kernel takes it, in hexadecimal digits; empty if there is none
-    strict: whether nothing is done without the filter
+    strict: whether the job requires the filter
     keyctl: number of that system call; null if unknown
     processor: the one a function runs on; null for any
-    status: descriptor that gets "ok" when the sandbox is set up, and then what is missing, if
-        that is no reason not to start; else what is wrong
+    status: descriptor that receives "ok" and any missing optional protection once the
+        sandbox is set up, or else the error
 
 With namespaces there are three processes: the first waits in the old namespaces, the second is the
-init of the new one, and the third does the job. When the second ends, the kernel ends whatever the
-third has started; and each dies with the one before it. A control group takes one more: it contains
-these three, and a process outside waits for them.
+init of the new one, and the third does the job. When the second ends, the kernel ends
+everything that the third has started. Each process dies with its parent. With a control
+group there is a fourth process outside it, which waits for these three.
 
 Numbers are those of Linux: man 2 prctl, clone, mount, umount, capget, keyctl.
 """
@@ -65,7 +65,7 @@ _CHANGE = 1 << 5
 _BIND = 1 << 12
 _DEEP = 1 << 14
 _PRIVATE = 1 << 18
-# Flags of a mount as statvfs gives them and as mount takes them; not every system names them all.
+# Flags of a mount in statvfs and in mount; not every system defines all of them.
 _MOUNT_FLAGS = {
     os.ST_NOSUID: _NOSUID,
     getattr(os, "ST_NODEV", 4): _NODEV,
@@ -80,7 +80,7 @@ _CAPABILITIES = 0x20080522
 # Operation of keyctl: join a new session keyring.
 _JOIN_KEYRING = 1
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
-# Files and folders in the private folder: the kernel keeps each in memory, empty or not.
+# Maximum number of files and folders in the private folder: each needs kernel memory.
 _INODES = 4096
 _STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place is used)
 
@@ -109,15 +109,15 @@ def main(job: Job) -> NoReturn:
             if init:
                 os.close(job["status"])
                 give_up_rights(NOBODY if job["user"] else None)
-                prctl(_SET_DUMPABLE, 0)  # nobody may look into this process
+                prctl(_SET_DUMPABLE, 0)  # no other process may inspect this one
                 wait_for(init)
         if job["kind"] == "bubblewrap":
-            # Profiles of bwrap may leave no right to do this.
+            # Security profiles of bwrap may deny this.
             with contextlib.suppress(OSError):
                 flags = _CHANGE | _NOSUID | _NODEV
                 mount("none", job["folder"], "", flags, f"nr_inodes={_INODES}")
         work = prepare_work(job, function)
-        # The order matters: each step needs a right that a later one takes away.
+        # The order matters: each step needs a right that a later step removes.
         give_up_rights(job["user"])
         set_limits(job)
         forget_keys(job["keyctl"])
@@ -151,12 +151,12 @@ def prctl(option: int, value: int) -> None:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends."""
+    """Make the kernel kill this process when its parent ends."""
     prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def wait_for(child: int) -> None:
-    """Return in the child; in its parent, end as the child ends."""
+    """Fork; return in the child, and make the parent exit like the child."""
     if child == 0:
         die_with_parent()
         return
@@ -171,7 +171,7 @@ def wait_for(child: int) -> None:
 
 
 def fork_into(group: str) -> int:
-    """Fork, with the child in a control group from its start; to move it would take 10 ms."""
+    """Fork a child that starts in a control group; moving it later would take 10 ms."""
     folder = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
     # struct clone_args: the flags come first, the signal fifth, and the group last.
     arguments = (ctypes.c_uint64 * 11)()
@@ -188,7 +188,7 @@ def fork_into(group: str) -> int:
 
 
 def enter_namespaces(job: Job) -> None:
-    """Enter new namespaces, with a user namespace where only that gives the right to do so."""
+    """Enter new namespaces; use a user namespace if rights are missing."""
     if job["user"] is not None:
         try:
             call_library("unshare", _SPACES)
@@ -213,7 +213,7 @@ def enter_namespaces(job: Job) -> None:
 
 
 def load_function(job: Job) -> Callable[[bytes], bytes]:
-    """Import a function with all that it needs, while files can still be read."""
+    """Import a function and its dependencies while files can still be read."""
     sys.path[:0] = job["path"]
     spec = importlib.util.spec_from_file_location("isolated", job["script"])
     if spec is None or spec.loader is None:
@@ -233,7 +233,7 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 
 def empty_root(files: Sequence[str], job: Job) -> None:
     """Change the root to an empty folder that contains only these files, read-only."""
-    # Nothing that is mounted from here on is seen outside.
+    # Later mounts are not visible outside.
     mount("none", "/", "", _PRIVATE | _DEEP)
     mount("tmpfs", _STAGE, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
     os.chdir(_STAGE)
@@ -269,7 +269,8 @@ def show_file(file: str) -> None:
     flags = _BIND | _CHANGE | _RDONLY | _NOSUID
     if file not in _DEVICES:
         flags |= _NODEV
-    # What the system has locked on a mount must be named again, or the change is refused.
+    # Flags that the system has locked on a mount must be repeated, or the change is
+    # refused.
     present_flags = os.statvfs(file).f_flag
     for mark, flag in _MOUNT_FLAGS.items():
         if present_flags & mark:
@@ -280,7 +281,7 @@ def show_file(file: str) -> None:
 def prepare_work(
     job: Job, function: Callable[[bytes], bytes] | None
 ) -> Callable[[], None]:
-    """Lay out the descriptors; return the work to do once the sandbox is set up."""
+    """Arrange the descriptors; return the work to do once the sandbox is set up."""
     if job["mode"] == "program":
         with open("program.py", "wb") as file:  # noqa: PTH123  (relative to the private folder)
             shutil.copyfileobj(sys.stdin.buffer, file)
@@ -294,12 +295,13 @@ def prepare_work(
         return start_program
 
     if job["processor"] is not None:
-        # On one processor libraries start no threads, and no result can hang on how many there are.
+        # On one processor, libraries start no threads, and results cannot depend on the
+        # number of threads.
         os.sched_setaffinity(0, {job["processor"]})
 
     def call_function() -> None:
         result = os.dup2(1, 3)
-        os.dup2(2, 1)  # whatever prints must not mix with the result
+        os.dup2(2, 1)  # printed text must not mix with the result
         # Where no number is free above those in use, nothing can be opened: no file, no socket.
         os.closerange(result + 1, 256)
         resource.setrlimit(resource.RLIMIT_NOFILE, (result + 1, result + 1))
@@ -311,15 +313,15 @@ def prepare_work(
 
 
 def become_user(user: int) -> None:
-    """Become another user for good."""
+    """Switch to another user permanently."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    die_with_parent()  # becoming another user took it back
+    die_with_parent()  # switching users reset it
 
 
 def give_up_rights(user: int | None) -> None:
-    """Become another user, if one is given, and lose every capability for good."""
+    """Switch to another user if one is given, and drop every capability permanently."""
     if user is not None:
         become_user(user)
     if sys.platform == "linux":
@@ -330,11 +332,11 @@ def give_up_rights(user: int | None) -> None:
 
 
 def set_limits(job: Job) -> None:
-    """Set the limits of this process, and of those that it starts."""
+    """Set the limits of this process and its children."""
     limits = job["limits"]
     bounds = {
         "RLIMIT_CORE": 0,
-        # Where both limits are the same, the parent ends it by the wall clock before.
+        # If both limits are equal, the parent's wall-clock limit ends it first.
         "RLIMIT_CPU": int(limits["seconds"]) + 2,
         "RLIMIT_FSIZE": limits["files"] if job["mode"] == "program" else 0,
         "RLIMIT_NPROC": limits["processes"],
@@ -353,19 +355,19 @@ def set_limits(job: Job) -> None:
         try:
             resource.setrlimit(number, (soft, limit))
         except (OSError, ValueError):
-            if sys.platform == "linux":  # others know limits that they do not set
+            if sys.platform == "linux":  # others define limits that they cannot set
                 raise
 
 
 def forget_keys(keyctl: int | None) -> None:
-    """Begin a separate session keyring; if keys are out of reach, none is needed."""
+    """Start a separate session keyring, unless keys are unavailable."""
     if keyctl is not None:
         operation = ctypes.c_long(_JOIN_KEYRING)
         ctypes.CDLL(None).syscall(ctypes.c_long(keyctl), operation, None)
 
 
 def filter_calls(job: Job) -> str:
-    """Let only the system calls of the filter through; return why not, or raise if strict."""
+    """Install the system call filter; if that fails, return the reason, or raise if strict."""
     code = bytes.fromhex(job["filter"])
     # An instruction takes eight bytes.
     program = FilterProgram(len(code) // 8, code)

@@ -1,4 +1,4 @@
-"""Conversations with child processes: a child is started, fed, read, and ended within limits."""
+"""Communication with a child process: start it, write input, read output, enforce limits."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 # Bytes that are read or written at a time.
 _BLOCK = 65536
-# Bytes of standard error that are kept, the last ones.
+# Number of last bytes of standard error that are stored.
 _MOST_STDERR = 4096
 # Added to the number of the signal that ended a child, as shells do.
 SIGNALLED = 128
@@ -37,7 +37,7 @@ class Limits:
         memory: bytes of address space of each process.
         output: bytes on standard output.
         errors: bytes on standard error.
-        processes: about how many processes it may start.
+        processes: approximate number of processes it may start.
         files: bytes in the private folder.
         wall: seconds of wall clock; None for ``seconds``.
     """
@@ -58,14 +58,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a child, on its own or at its output limit.
+    """The result of a child that exited or reached its output limit.
 
     Attributes:
         code: exit code.
         stdout: its standard output, at most the limit.
         stderr: the last few thousand bytes of its standard error.
-        flooded: whether it wrote more than a limit and was ended for it.
-        missing: why there was no filter of system calls; empty if there was one.
+        flooded: whether it was ended because it wrote more than a limit.
+        missing: why there was no system call filter; empty if there was one.
     """
 
     code: int
@@ -76,15 +76,15 @@ class Finished:
 
     @property
     def refused(self) -> bool:
-        """Whether it was ended for a system call that no sandbox lets through."""
+        """Whether it was ended because of a forbidden system call."""
         return self.code == SIGNALLED + _SIGSYS
 
 
 class TimeBudget:
-    """Seconds of wall clock that several programs share.
+    """A wall-clock time budget shared by several programs.
 
     Attributes:
-        left: seconds that are left, at least one.
+        left: remaining seconds, at least one.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -92,7 +92,7 @@ class TimeBudget:
 
     @contextlib.contextmanager
     def spending(self) -> Iterator[None]:
-        """Take the seconds of the block from those that are left."""
+        """Subtract the duration of the block from the remaining seconds."""
         start = time.monotonic()
         try:
             yield
@@ -101,7 +101,7 @@ class TimeBudget:
 
 
 class ChildError(RuntimeError):
-    """A child hit its limit of time or memory, or crashed: nothing that a score may rest on."""
+    """A child hit its limit of time or memory, or crashed, so there is no basis for a score."""
 
 
 class LimitError(ChildError):
@@ -117,7 +117,7 @@ class LimitError(ChildError):
 
 
 class ProcessorTime(NamedTuple):
-    """How long processes have run and waited, in seconds."""
+    """Running and waiting time of processes in seconds."""
 
     running: float
     waiting: float
@@ -131,19 +131,20 @@ class SandboxError(RuntimeError):
 def converse(
     command: Callable[[int], Sequence[str]], data: bytes, limits: Limits
 ) -> Finished:
-    """Start a child, feed it, and end it with all that it started.
+    """Run a child with input, and end it together with all its processes.
 
-    The child itself keeps all limits but those of seconds and output.
+    The child enforces its limits, except those on seconds and output.
 
     Args:
-        command: returns the command of the child for the descriptor on which it says "ok".
+        command: returns the child's command, given the descriptor for its "ok".
         data: its standard input.
         limits: of the child.
 
     Raises:
-        LimitError: it was too slow.
-        ChildError: it was too slow because it got hardly any processor time.
-        SandboxError: it never said "ok".
+        LimitError: it reached its deadline.
+        ChildError: it reached its deadline because the machine gave it hardly any CPU
+            time.
+        SandboxError: it did not write "ok".
     """
     status_end, status_descriptor = os.pipe()
     try:
@@ -167,13 +168,13 @@ def converse(
             return _exchange(child, status, data, limits)
         finally:
             if child.poll() is None:
-                # The group has all processes that the child started.
+                # The group contains all processes that the child started.
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
 
 
 def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
-    """Write a child's input, and read its output until it ends, gets too long or times out."""
+    """Write a child's input and read its output until it ends or reaches a limit."""
     remainder = memoryview(data)
     deadline = time.monotonic() + limits.deadline
     output = bytearray()
@@ -226,7 +227,7 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
 
 
 def _feed(descriptor: int, remainder: memoryview) -> memoryview:
-    """Write some of the input; return the rest, nothing if the child reads no more."""
+    """Write some of the input; return the rest, or nothing if the child has stopped reading."""
     try:
         size = os.write(descriptor, remainder[:_BLOCK])
     except BrokenPipeError:
@@ -235,7 +236,7 @@ def _feed(descriptor: int, remainder: memoryview) -> memoryview:
 
 
 def deadline_error(child: int, limits: Limits) -> ChildError:
-    """Return the error of a child at its deadline: its own fault, or that of a busy machine."""
+    """Return the error for a child at its deadline; a busy machine gives a different one."""
     late = f"no result within {limits.deadline:g} s"
     time_used = processor_time(child)
     waited_long = time_used.waiting > _STARVED_WAITING * limits.deadline
@@ -249,7 +250,7 @@ def deadline_error(child: int, limits: Limits) -> ChildError:
 
 
 def processor_time(child: int) -> ProcessorTime:
-    """Return how long a process and all below it have run and waited; zeros where unknown."""
+    """Return the running and waiting times of a process and its descendants; 0 if unknown."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError, ValueError):

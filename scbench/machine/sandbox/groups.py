@@ -1,7 +1,7 @@
-"""Groups of processes whose memory the kernel counts together: cgroup v2, where we may make one.
+"""Control groups (cgroup v2), in which the kernel counts the memory of several processes.
 
-Limits of resources count the address space of each process, but not what the kernel keeps for it,
-such as page tables. Source: the kernel's Documentation/admin-guide/cgroup-v2.rst.
+Resource limits count the address space of each process, but not the kernel's memory for
+it, such as page tables. Source: the kernel's Documentation/admin-guide/cgroup-v2.rst.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from pathlib import Path
 _ROOT = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
 _SYSTEMD = Path("/run/systemd/system")
-# Begins the line of version 2 among the groups of a process.
+# Start of the version 2 line in the list of a process's groups.
 _UNIFIED = "0::/"
 # Milliseconds to wait for the end of a group.
 _PATIENCE = 2000
@@ -30,7 +30,8 @@ def group(memory: int) -> Iterator[Path]:
     folder.mkdir(exist_ok=True)
     try:
         (folder / "memory.max").write_text(str(memory), "ascii")
-        # Not every kernel has swap; if one process takes too much, all of them end.
+        # Not every kernel has swap. If one process takes too much memory, all of them
+        # end.
         for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
             with contextlib.suppress(FileNotFoundError):
                 (folder / name).write_text(value, "ascii")
@@ -49,7 +50,7 @@ def group(memory: int) -> Iterator[Path]:
 
 @cache
 def home() -> Path | None:
-    """Return the group in which ours can be made, next to this process's; None if there is none."""
+    """Return the group in which we can create ours, near this process's; None if none."""
     place = None
     try:
         for line in _OWN_GROUP.read_text("utf-8").splitlines():
@@ -67,7 +68,7 @@ def home() -> Path | None:
     for path_to_write in (place, place / "cgroup.procs"):
         if not os.access(path_to_write, os.W_OK):
             return None
-    # Root could write what systemd keeps for itself, but only systemd should.
+    # Root could write to systemd's groups, but only systemd should.
     if os.geteuid() != 0 or not _SYSTEMD.exists():
         return place
     is_delegated = any(_delegated(folder) for folder in (place, *place.parents))
@@ -75,7 +76,7 @@ def home() -> Path | None:
 
 
 def _delegated(folder: Path) -> bool:
-    """Return whether systemd has left a group to others."""
+    """Return whether systemd has delegated a group."""
     with contextlib.suppress(OSError):
         return os.getxattr(folder, "trusted.delegate") == b"1"
     return False

@@ -1,4 +1,4 @@
-"""Starting children in a sandbox: their commands, their users and the files that they see."""
+"""Starting sandboxed children: their commands, users and visible files."""
 
 import itertools
 import json
@@ -21,15 +21,16 @@ from scbench.machine.sandbox.conversation import (
 from scbench.machine.sandbox.system_calls import filter_program, keyctl_number
 
 _CHILD = Path(__file__).with_name("child.py")
-# With an environment of ours the same as -I -S, which would also ignore the hash seed.
+# With our environment, the same as -I -S, except that -I would also ignore the hash
+# seed.
 _FLAGS = ("-P", "-s", "-S", "-B")
-# The private folder of a child, in the sandbox.
+# Path of a child's private folder inside the sandbox.
 _FOLDER = "/.private"
 _NOBODY = 65534
-# Bytes that the processes around a program take together.
+# Total bytes of the processes around a program.
 _OVERHEAD = 2**26
-# Users that systemd(1) sets aside for nobody: the first, and how many are used for each process of
-# ours. Linux numbers fewer processes.
+# User ids that systemd(1) leaves unassigned: the first, and how many each of our
+# processes uses. Linux numbers fewer processes.
 _FIRST_USER = 0x70000000
 USERS_EACH = 64
 _PROCESSES = 2**22
@@ -89,7 +90,7 @@ def run_job(
 
 
 def program_job() -> dict[str, Any]:
-    """Return the job of running a Python program that we were given."""
+    """Return the job that runs an untrusted Python program."""
     files = _interpreter_files()
     return {
         "mode": "program",
@@ -101,21 +102,21 @@ def program_job() -> dict[str, Any]:
 
 
 def _interpreter() -> str:
-    # Not the link or copy in a virtual environment, which finds its library only from there.
+    # Not the link or copy in a virtual environment, which finds its library only there.
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 def _interpreter_files() -> list[str]:
-    """Return the files of a bare interpreter: itself, its library, the system's shared ones."""
+    """Return the files of a bare interpreter: executable, library and shared libraries."""
     prefix = sys.base_prefix.rstrip("/")
     places = [_interpreter(), f"{prefix}/lib", f"{prefix}/lib64", "/lib", "/lib64"]
     places += ["/usr/lib", "/usr/lib64", "/nix/store"]
-    return [place for place in dict.fromkeys(places) if os.path.exists(place)]  # noqa: PTH110  (false where we may not look, too)
+    return [place for place in dict.fromkeys(places) if os.path.exists(place)]  # noqa: PTH110  (also false where we may not look)
 
 
 @cache
 def _packages(files: tuple[str, ...]) -> list[str]:
-    """Return folders below these that contain packages: answers to our items may be there."""
+    """Return the folders of packages below these, which may contain answers to our items."""
     folders = {Path(__file__).resolve().parents[2]}
     roots = [Path(file) for file in files]
     for root in roots:
@@ -124,7 +125,8 @@ def _packages(files: tuple[str, ...]) -> list[str]:
         for folder in root.glob(f"{versions}/*-packages"):
             folders |= {folder, folder.resolve()}
     hidden: list[Path] = []
-    # A folder comes before those in it, which are hidden with it: a mount on them finds no place.
+    # Subfolders are skipped: they are hidden with their folder and cannot be mounted
+    # on.
     for folder in sorted(folders):
         is_visible = any(folder.is_relative_to(root) for root in roots)
         is_hidden = any(folder.is_relative_to(outer) for outer in hidden)
@@ -134,7 +136,7 @@ def _packages(files: tuple[str, ...]) -> list[str]:
 
 
 def own_user() -> int | None:
-    """Return a user for a child, as limits and the kernel's keys go by users; None for our own."""
+    """Return a user id for a child, because limits and kernel keys are per user; None for ours."""
     if os.geteuid() != 0:
         return None
     process = os.getpid() % _PROCESSES
@@ -153,7 +155,7 @@ def own_user() -> int | None:
 
 
 def _processor() -> int | None:
-    """Return one of our processors, another one for each process of ours; None if unknown."""
+    """Return one of our processors, different for each of our processes; None if unknown."""
     if sys.platform != "linux":
         return None
     processors = sorted(os.sched_getaffinity(0))
@@ -161,7 +163,7 @@ def _processor() -> int | None:
 
 
 def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
-    """Return the words before a command that put it into bubblewrap."""
+    """Return the command prefix that runs a command in bubblewrap."""
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxError("bwrap is not installed")
@@ -180,7 +182,7 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
     if "script" in job:
         # It may import the modules in its folder.
         visible.add(str(Path(job["script"]).parent))
-    # Folders on the way to them would be closed to others than root.
+    # Otherwise, folders on the way to them would be readable only by root.
     folders = set()
     for path in (*visible, "/dev/null"):
         folders |= {str(parent) for parent in Path(path).parents}

@@ -1,9 +1,10 @@
-"""The system calls that a child may make: a list, as a filter for Linux (seccomp).
+"""A Linux filter (seccomp) with the system calls that a child may make.
 
-A call that is not on a list is answered with an error: "not permitted" if it is older than Linux
-5.1, "not known" if it is younger, upon which C libraries do the same in an older way. Calls that
-nobody makes by mistake and that reach deep into the kernel end the process instead, as do calls
-from another architecture's table. Source: man 2 seccomp; numbers from the kernel's unistd.h.
+A call that is not on a list is answered with an error: "not permitted" for calls older
+than Linux 5.1, and "not known" for newer ones, so that C libraries fall back to older
+calls. Dangerous calls that ordinary programs never make end the process, as do calls
+from another architecture's table. Source: man 2 seccomp; numbers from the kernel's
+unistd.h.
 """
 
 import errno
@@ -28,7 +29,7 @@ class Instruction(NamedTuple):
 
 
 class Architecture(NamedTuple):
-    """A kind of processor."""
+    """A processor architecture."""
 
     column: int
     """In the tables of numbers."""
@@ -45,8 +46,9 @@ class Numbers(NamedTuple):
 
 # Constants come after their types.
 
-# What every child may call; what programs may call in addition, as functions have no use for files
-# and processes; and what ends the process: each name with its number on x86_64 and on aarch64.
+# Calls allowed to every child, additional calls for programs (functions need no files
+# or processes), and calls that end the process. Each name has its number on x86_64 and
+# on aarch64.
 _FUNCTION, _PROGRAM, _FATAL = (
     Path(__file__).with_name("system_calls.txt").read_text("ascii").split("\n\n")
 )
@@ -59,9 +61,9 @@ _SOCKETPAIR = Numbers(53, 199)
 _SENDTO = Numbers(44, 206)
 _KEYCTL = Numbers(250, 219)
 
-# Of prctl: tell PR_GET_DUMPABLE and PR_GET_NO_NEW_PRIVS, name threads and memory.
+# prctl: read PR_GET_DUMPABLE and PR_GET_NO_NEW_PRIVS, name threads and memory.
 _OPTIONS = (3, 15, 16, 39, 0x53564D41)
-# Of ioctl: is it a terminal, how large, how much to read, block, close on exec, copy a file.
+# ioctl: terminal checks and size, readable bytes, blocking, close on exec, file copies.
 _REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
 # Flags of clone that make namespaces.
 _NEW_NAMESPACES = 0x7E020000
@@ -72,7 +74,7 @@ _ARCHITECTURES: Mapping[str, Architecture] = {
     "x86_64": Architecture(0, 0xC000003E),
     "aarch64": Architecture(1, 0xC00000B7),
 }
-# Codes of instructions.
+# Instruction codes.
 _LOAD = 0x20
 _EQUAL = 0x15
 _AT_LEAST = 0x35
@@ -86,19 +88,21 @@ _ARGUMENTS = 16
 _ALLOW = 0x7FFF0000
 _ERROR = 0x00050000
 _KILL = 0x80000000
-# The first number of Linux 5.1, from which on all architectures have the same numbers.
+# The first call number of Linux 5.1; from there on all architectures use the same
+# numbers.
 _YOUNG = 424
-# The bit of calls of x32, another table on x86_64.
+# The bit that marks calls of x32, a second table on x86_64.
 _FOREIGN = 0x40000000
 
 
 @cache
 def filter_program(*, for_program: bool, machine: str = "") -> bytes:
-    """Return the filter as the kernel takes it (struct sock_filter), empty if there is none here.
+    """Return the filter in the kernel's form (struct sock_filter); empty if unsupported.
 
     Args:
-        for_program: whether it is for a program that we were given, or for a function of ours.
-        machine: as ``platform.machine`` names it; by default this one.
+        for_program: whether the filter is for an untrusted program or for one of our
+            functions.
+        machine: name as in ``platform.machine``; by default this machine.
     """
     is_linux = sys.platform == "linux" and struct.calcsize("P") == 8
     if not machine and is_linux:
@@ -111,7 +115,7 @@ def filter_program(*, for_program: bool, machine: str = "") -> bytes:
 
 
 def keyctl_number() -> int | None:
-    """Return the number of keyctl here, which no C library offers; None if unknown."""
+    """Return the number of keyctl, which C libraries do not wrap; None if unknown."""
     if sys.platform != "linux":
         return None
     architecture = _ARCHITECTURES.get(platform.machine())
@@ -121,7 +125,7 @@ def keyctl_number() -> int | None:
 def _instructions(
     architecture: Architecture, *, for_program: bool
 ) -> list[Instruction]:
-    """Return the filter; the kernel runs it from the top for each call, up to an answer."""
+    """Return the filter; for each call, the kernel runs it from the top until it answers."""
     column = architecture.column
     steps = [
         Instruction(_LOAD, 0, 0, _ARCHITECTURE),
@@ -140,7 +144,7 @@ def _instructions(
         steps += _if_equal(number, _KILL)
     steps += _checked_call(_PRCTL[column], _one_of(0, _OPTIONS))
     steps += _checked_call(_IOCTL[column], _one_of(1, _REQUESTS), errno.ENOTTY)
-    # Limits of this process alone, whose number is 0.
+    # Only limits of this process, which has the number 0.
     steps += _checked_call(_PRLIMIT[column], _one_of(0, (0,)))
     if for_program:
         no_namespaces = [
@@ -150,7 +154,8 @@ def _instructions(
         ]
         steps += _checked_call(_CLONE[column], no_namespaces)
         steps += _checked_call(_SOCKETPAIR[column], _one_of(0, (_UNIX,)))
-        # Over what is connected already, not to an address: both halves of it are 0.
+        # Only over connected sockets, not to an address: both halves of the address are
+        # 0.
         no_address = [
             _load_argument(4),
             Instruction(_EQUAL, 0, 3, 0),
@@ -168,7 +173,7 @@ def _instructions(
 
 
 def _call_numbers(table: str, column: int) -> list[int]:
-    """Return the numbers of the calls in a table; an architecture may not have all."""
+    """Return the numbers of the calls in a table that this architecture has."""
     numbers = []
     for entry in table.split(","):
         number = entry.split()[1 + column]
@@ -203,7 +208,7 @@ def _one_of(place: int, values: Sequence[int]) -> list[Instruction]:
 def _checked_call(
     number: int, check: list[Instruction], refusal: int = errno.EPERM
 ) -> list[Instruction]:
-    """Let a check allow a call; refuse the call if the check gives no answer."""
+    """Allow a call if a check allows it; otherwise refuse it."""
     # Any other call skips the check and the refusal.
     skip = Instruction(_EQUAL, 0, len(check) + 1, number)
     return [skip, *check, _answer(_ERROR | refusal)]

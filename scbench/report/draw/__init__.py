@@ -1,1 +1,1 @@
-"""The drawing kit: flat shapes, scenes in space, and the files they become."""
+"""The drawing kit: flat shapes, 3D scenes, and output files."""

@@ -1,4 +1,4 @@
-"""The camera of a still picture: it has all of a scene in view.
+"""The camera of a still picture, placed so that the whole scene is in view.
 
 The eye is infinitely far away, so parallel edges stay parallel and lengths along one direction can
 be compared.
@@ -14,7 +14,7 @@ from scbench.report.draw.scene import Lines, Scene, all_points, tame
 # Pixels around a scene, without and with labels at its axes.
 _MARGIN = 14.0
 _AXES_MARGIN = 30.0
-# Pixels per unit of the scene, for scenes that are as good as a point.
+# Pixels per unit of a scene that is no larger than a point.
 _LARGEST_SCALE = 1e6
 
 
@@ -44,7 +44,7 @@ class Camera:
 
 
 def camera_of(scene: Scene, width: float, height: float) -> Camera:
-    """Return the camera that has all of a scene in view."""
+    """Return the camera that has the whole scene in view."""
     turn = rotation(scene.azimuth, scene.elevation)
     points = all_points(scene)
     if not len(points):
@@ -88,7 +88,8 @@ def axes_behind(scene: Scene, eye: Floats) -> tuple[Lines, ...]:
             edge = np.zeros((2, 3), dtype=np.int64)
             edge[:, across] = ends
             edge[1, axis] = 1
-            # An edge on no side behind the scene would be before it.
+            # An edge that is on none of the sides behind the scene would be in front of
+            # it.
             if np.any(edge[0, across] == back[across]):
                 paths.append(np.take_along_axis(box, edge, axis=0))
     return (Lines(tuple(paths), "faint", 1.0),)

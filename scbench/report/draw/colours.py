@@ -4,7 +4,7 @@ The hues are those of Okabe and Ito. No meaning rests on a hue alone: missing th
 dashed, wrong things are thick, circled or labelled.
 """
 
-# Hues without a meaning, in the order in which they are used.
+# Hues without a meaning, in order of use.
 COLOURS = (
     "#0072B2",
     "#D55E00",

@@ -10,7 +10,8 @@ from scbench.report.draw.scene import Mesh
 Heights = npt.NDArray[np.float64]
 
 
-# By the step to the next column: left and right end of the wall as seen from there, in the cell.
+# For each step to a neighbouring column: left and right end of the wall between them,
+# seen from the neighbour.
 _WALLS = {
     (1, 0): ((1, 0), (1, 1)),
     (-1, 0): ((0, 1), (0, 0)),
@@ -30,8 +31,8 @@ def columns(
 ) -> Mesh:
     """Return heights (n, m) as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
 
-    Columns begin at ``base``; walls at the sides of the map reach down to it. ``only`` says which
-    belong to this mesh; all if None.
+    Columns start at ``base``, and so do the walls at the sides of the map. ``only``
+    selects the columns of this mesh; None selects all.
     """
     quads: list[Quad] = []
     edges: set[Edge] = set()

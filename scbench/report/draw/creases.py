@@ -1,4 +1,4 @@
-"""Edges of triangles: those where a surface bends, and those where it is open."""
+"""Edges at which a surface of triangles bends or is open."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import numpy as np
 from scbench.report.draw.scene import Faces, Points
 from scbench.report.draw.skins import SAME_DIRECTION
 
-# Vertices that agree to so many decimals are one.
+# Vertices that agree to this many decimals count as one.
 _DECIMALS = 9
 
 
@@ -38,7 +38,7 @@ def creases(points: Points, faces: Faces) -> tuple[Points, ...]:
 
 
 def loose_edges(points: Points, faces: Faces) -> tuple[Points, ...]:
-    """Return the edges (2, 3) that are not on two triangles."""
+    """Return the edges (2, 3) that do not lie on exactly two triangles."""
     if not len(faces):
         return ()
     edges = unique_edges(points, faces)

@@ -1,4 +1,4 @@
-"""Labels of a still picture: words next to marks and at axes, none of them over another."""
+"""Labels of a still picture: words next to marks and axes that do not overlap."""
 
 from typing import Literal, NamedTuple
 
@@ -17,13 +17,13 @@ _AXIS_SIZE = 10.0
 _MOST_LABELS = 150
 # Mean width of a letter, in parts of its height.
 _LETTER = 0.58
-# Share of a label's width to the left of its x.
+# Share of a label's width that is to the left of its x.
 _SHARE_BEFORE: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 # Pixels between a label and the sides of the picture.
 _FRAME = 2
 # Pixels between an axis and its labels.
 _AXIS_GAP = 13
-# Least pixels between labels of two axes side by side.
+# Minimum distance in pixels between labels of two neighbouring axes.
 _AXIS_SPACE = 8
 # An axis of fewer pixels is seen end on and gets no labels.
 _SHORTEST_AXIS = 20
@@ -46,7 +46,7 @@ class Label(NamedTuple):
 
     @property
     def box(self) -> TextBox:
-        """The rectangle that the words likely cover."""
+        """Estimated rectangle of the words."""
         width = _LETTER * self.size * len(self.words)
         left_edge = self.x - width * _SHARE_BEFORE[self.anchor]
         top, bottom = self.y - self.size / 2, self.y + self.size / 2
@@ -54,11 +54,11 @@ class Label(NamedTuple):
 
 
 def labels_of(scene: Scene, camera: Camera) -> list[Label]:
-    """Return the labels of marks and axes, without those that would overlap others."""
+    """Return the labels of marks and axes that do not overlap each other."""
     labels = axis_labels(scene, camera)
     boxes = [label.box for label in labels]
     marks = [part for part in scene.parts if isinstance(part, Marks) and part.labels]
-    # What is wrong is labelled first.
+    # Errors are labelled first.
     for part in sorted(marks, key=lambda part: part.role != "wrong"):
         dots = camera.project(part.points)[:, :2].tolist()
         for (x, y), words in zip(dots, part.labels, strict=True):
@@ -82,7 +82,7 @@ def labels_beside(x: float, y: float, words: str, part: Marks) -> list[Label]:
         (gap, 7, "start"),
         (-gap, 7, "end"),
     ]
-    # Words without a dot take its place.
+    # Words without a dot are centred at its place.
     if part.size <= 0:
         offsets = [(0, 0, "middle")]
     return [
@@ -92,7 +92,7 @@ def labels_beside(x: float, y: float, words: str, part: Marks) -> list[Label]:
 
 
 def moved_inside(label: Label, width: float) -> Label:
-    """Return a label moved to the side as far as the picture would cut it."""
+    """Return a label moved sideways so that the picture does not cut it off."""
     box = label.box
     cut_left = max(_FRAME - box.x_min, 0)
     cut_right = max(box.x_max - width + _FRAME, 0)
@@ -114,7 +114,8 @@ def axis_labels(scene: Scene, camera: Camera) -> list[Label]:
         outwards = np.array([along[1], -along[0]]) / np.hypot(*along)
         if outwards @ (np.mean([start, end], axis=0) - middle) < 0:
             outwards *= -1
-        # Ends of an axis are written a little inside, where those of another are not.
+        # The ends are labelled slightly inside the axis, away from labels of other
+        # axes.
         places = {
             0.08: f"{edge[0, axis]:.4g}",
             0.5: "xyz"[axis],

@@ -13,7 +13,7 @@ def roles_of(shape: str) -> list[str]:
 
 
 def look_of(shape: str, role: str) -> str:
-    """Return how a shape shows a role: ``line``, ``hatched``, the opacity of a fill, or not."""
+    """Return how a shape shows a role: ``line``, ``hatched``, a fill's opacity, or nothing."""
     head = shape.partition(">")[0]
     if head.startswith("<text"):
         return ""

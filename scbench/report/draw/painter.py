@@ -1,4 +1,4 @@
-"""Triangles painted into pixels: solid ones, then glass, then a glow of hidden lines.
+"""Triangles painted into pixels: solid ones, translucent ones, then hidden lines.
 
 All stages work on fragments. A fragment is one pixel of one triangle. Its depth is rounded to an
 integer, so that comparisons of depths give the same picture on every machine.
@@ -17,8 +17,8 @@ Flags = npt.NDArray[np.bool_]
 
 # Fragments computed at a time, which bounds the memory.
 _CHUNK = 2_000_000
-# At most so many translucent layers of a pixel are blended, the nearest ones: those behind them
-# hardly show.
+# Maximum number of translucent layers blended in a pixel: the nearest ones, because
+# layers behind them are hardly visible.
 _LAYERS = 12
 # Depths and indices of triangles are below these. A depth is packed into 63 bits with the index of
 # a triangle, or with that of a pixel, which therefore has to be below 2^33.
@@ -61,7 +61,7 @@ class Fragments(NamedTuple):
     depth: Ints
 
     def where(self, mask: Flags) -> "Fragments":
-        """Return the fragments for which a mask is true."""
+        """Return the fragments selected by a mask."""
         return Fragments(self.triangle[mask], self.pixel[mask], self.depth[mask])
 
 
@@ -139,7 +139,8 @@ def lay_over(
     # order of triangles.
     order = np.argsort(layers.pixel * _DEPTHS + layers.depth, kind="stable")
     triangle, pixel = layers.triangle[order], layers.pixel[order]
-    # The fragments of a pixel follow one another: where they begin, and their number.
+    # The fragments of a pixel follow one another: their first position and their
+    # number.
     first = np.flatnonzero(np.r_[True, pixel[1:] != pixel[:-1]])
     count = np.diff(np.r_[first, len(pixel)])
     paint_of_triangle = np.concatenate(
@@ -158,7 +159,7 @@ def lay_over(
 
 
 def all_fragments(corners: Floats, indices: Ints, screen: Screen) -> Fragments:
-    """Return the pixels whose centres are on the chosen triangles, in one pass."""
+    """Return the pixels whose centres are on the chosen triangles as one array."""
     none = np.zeros(0, dtype=np.int64)
     chunks = [Fragments(none, none, none), *fragments(corners, indices, screen)]
     return Fragments(

@@ -1,4 +1,4 @@
-"""Smaller PNG files: drawings have few colours, and a palette takes a fifth of the bytes."""
+"""Smaller PNG files: with a palette, drawings of few colours need a fifth of the bytes."""
 
 import io
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ _CHANNEL_WEIGHTS = np.array([1, 1, 1, 2])
 
 
 def with_palette(data: bytes) -> bytes:
-    """Return a PNG file with at most 128 colours; one that is not opaque comes back unchanged.
+    """Return a PNG file with at most 128 colours; files with transparency stay unchanged.
 
     Raises:
         ValueError: it is not a PNG file.
@@ -59,7 +59,7 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
 def squeezed(data: bytes) -> bytes:
     """Return the same picture in fewer bytes: images of prompts are stored uncompressed.
 
-    Data that is not a PNG file comes back unchanged.
+    Data that is not a PNG file is returned unchanged.
     """
     try:
         compressed = png_bytes(read_png(data))
@@ -69,7 +69,7 @@ def squeezed(data: bytes) -> bytes:
 
 
 def same_picture(first_file: bytes, second_file: bytes) -> bool:
-    """Whether two PNG files contain the same pixels, however they were compressed."""
+    """Whether two PNG files contain the same pixels, whatever their compression."""
     if first_file == second_file:
         return True
     try:
@@ -90,7 +90,7 @@ def read_png(data: bytes) -> "Image":
 
     try:
         image = Image.open(io.BytesIO(data), formats=["PNG"])
-        # Damage shows only once the pixels are read.
+        # Damage is detected only when the pixels are read.
         image.load()
     except (OSError, SyntaxError) as error:
         raise ValueError(f"this is not a PNG file: {error}") from None

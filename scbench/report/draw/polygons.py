@@ -8,7 +8,7 @@ from shapely.geometry.polygon import orient
 
 from scbench.report.draw.svg import Drawing
 
-# Areas, in square pixels, that are too small to be seen.
+# Areas up to this one, in square pixels, are too small to be seen.
 _SPECK = 0.05
 
 
@@ -27,8 +27,9 @@ def fill(
 
 
 def outline_of(polygon: Polygon) -> list[Sequence[float]]:
-    """Return a polygon as one ring, with its holes reached by cuts along which nothing shows."""
-    # Holes run the other way round than the outline, so that any fill rule leaves them free.
+    """Return a polygon as one ring, with invisible cuts to its holes."""
+    # Holes run in the opposite direction to the outline, so that any fill rule leaves
+    # them empty.
     turned = orient(polygon)
     ring: list[Sequence[float]] = list(turned.exterior.coords)
     for hole in turned.interiors:

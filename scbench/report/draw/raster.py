@@ -15,7 +15,7 @@ from scbench.report.draw.scene import Lines, Mesh, Scene
 from scbench.report.draw.strokes import strokes_of
 from scbench.report.draw.svg import Drawing
 
-# At most so many triangles are painted, including those of edges, lines and dots.
+# Maximum number of triangles painted, including those of edges, lines and dots.
 MOST_TRIANGLES = 400_000
 # Image pixels per page pixel, in each direction; low, as a report has hundreds of images.
 _DENSITY = 1.5
@@ -35,7 +35,7 @@ _EDGE = 0.5
 # How strongly lines and dots shine through the faces that hide them, except for roles of grey.
 _GLOW = 0.3
 _NO_GLOW_ROLES = ("ink", "quiet", "faint", "given")
-# Replacements for light-mode colours that are not readable on both white and black.
+# Replacements for light-mode colours that are readable on only one of white and black.
 _ON_ANY_PAPER = {"ink": "#6b7076", "paper": "#ffffff", "faint": "#b3b8be"}
 
 

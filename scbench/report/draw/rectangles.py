@@ -1,4 +1,4 @@
-"""Sets of cells cut into few rectangles."""
+"""Division of a set of cells into few rectangles."""
 
 from typing import NamedTuple
 

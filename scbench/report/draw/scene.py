@@ -37,7 +37,7 @@ _CUBE_FACES = np.array(
 )
 # Polylines along its twelve edges.
 _CUBE_EDGES = ((0, 1, 3, 2, 0), (4, 5, 7, 6, 4), (0, 4), (1, 5), (2, 6), (3, 7))
-# Coordinates beyond this are pulled in.
+# Coordinates beyond this are clipped.
 _FARTHEST = 1e9
 
 
@@ -149,12 +149,12 @@ def wire(
 
 
 def tame(points: Points) -> Points:
-    """Return points with every coordinate finite and within reach: answers may be anything."""
+    """Return points with every coordinate finite and clipped: answers may contain anything."""
     return np.clip(np.nan_to_num(points, nan=0.0), -_FARTHEST, _FARTHEST)
 
 
 def all_points(scene: Scene) -> Points:
-    """Return all points in a scene, shape (n, 3), the corners of its axes box among them."""
+    """Return all points in a scene, shape (n, 3), including the corners of its axes box."""
     points = [np.zeros((0, 3))]
     for part in scene.parts:
         if isinstance(part, Lines):

@@ -1,4 +1,4 @@
-"""Differences of bodies without skins: parts so thin that they come from rounding alone."""
+"""Removal of skins: parts of a body so thin that only rounding produced them."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from shapely.geometry.base import BaseGeometry
 
 from scbench.report.draw.scene import Faces, Points
 
-# Cosine of the angle between faces that lie in one plane for the eye.
+# Cosine of the angle up to which two faces seem to lie in one plane.
 SAME_DIRECTION = 0.9999
 # Areas are computed on a grid of this share of the thickness.
 _GRID = 1e-3
 
 
 class Surface(NamedTuple):
-    """Triangles, and the outlines (k, 3) of the flat areas that they make."""
+    """Triangles, and the outlines (k, 3) of the flat areas that they form."""
 
     points: Points
     faces: Faces
@@ -50,11 +50,11 @@ class Plane(NamedTuple):
 
     @property
     def mirrored(self) -> bool:
-        """Whether a ring against the clock, so seen, faces away from the normal."""
+        """Whether a ring that is counter-clockwise in this view faces away from the normal."""
         return bool((self.normal[self.axis] > 0) == (self.axis == 1))
 
     def lifted(self, view: Points) -> Points:
-        """Return the points (k, 3) of the plane that are seen at these places (k, 2)."""
+        """Return the points (k, 3) of the plane that appear at these places (k, 2)."""
         points = np.zeros((len(view), 3))
         points[:, self.flat_axes] = view
         offset = self.offset - view @ self.normal[self.flat_axes]
@@ -65,7 +65,7 @@ class Plane(NamedTuple):
 def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
     """Return a closed surface, points (n, 3) and faces (m, 3), without parts thinner than this.
 
-    Triangles that are narrower are left out, too.
+    Narrower triangles are left out, too.
     """
     corners = points[faces]
     grid = _GRID * thickness
@@ -75,7 +75,7 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
         view = corners[..., plane.flat_axes]
         facing = area_of(view[plane.members], grid)
         opposing = area_of(view[plane.turned], grid)
-        # Where both lie on each other there is a skin between them.
+        # Where the two overlap, there is a skin between them.
         front = shapely.difference(facing, opposing, grid_size=grid)
         back = shapely.difference(opposing, facing, grid_size=grid)
         for shape, turned in ((front, False), (back, True)):
@@ -89,7 +89,7 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
 
 
 def planes_of(corners: Points, thickness: float) -> list[Plane]:
-    """Return the planes of triangles (n, 3, 3), from the largest on; slivers have none."""
+    """Return the planes of triangles (n, 3, 3), largest first; slivers are skipped."""
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double_area = np.sqrt(np.sum(cross**2, axis=1))
     sides = corners - np.roll(corners, 1, axis=1)
@@ -128,7 +128,7 @@ def area_of(triangles: Points, grid: float) -> BaseGeometry:
 
 
 def thick_polygons(shape: BaseGeometry, thickness: float) -> list[Polygon]:
-    """Return the polygons of a shape, without strips that a skin's rim leaves."""
+    """Return the polygons of a shape without the strips left at the rim of a skin."""
     parts = shapely.get_parts(shape)
     polygons = [part for part in parts if isinstance(part, Polygon)]
     # A strip of this thickness has at most this area.

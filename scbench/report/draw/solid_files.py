@@ -15,7 +15,7 @@ _UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
 
 
 def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
-    """Return meshes, one at least, as a file: ``glb`` with colours and names, ``stl`` without.
+    """Return one or more meshes as a file: ``glb`` with colours and names, ``stl`` without.
 
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.

@@ -1,4 +1,4 @@
-"""Bodies as meshes for scenes, with the edges at which their surfaces bend."""
+"""Bodies as meshes for scenes, with the edges where their surfaces bend."""
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,7 @@ def upright_prisms(
 def pulled_in(
     points: Points, low: XYZ | Points, high: XYZ | Points
 ) -> tuple[Points, npt.NDArray[np.bool_]]:
-    """Return points moved into a box, and which of them were: answers may point anywhere."""
+    """Return points clipped to a box, and a mask of the moved ones."""
     lowest, highest = np.asarray(low, np.float64), np.asarray(high, np.float64)
     inside: Points = np.clip(points, lowest, highest)
     return inside, np.any(inside != points, axis=-1)

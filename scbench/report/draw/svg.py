@@ -1,7 +1,7 @@
 """Drawing in SVG: shapes in the coordinates of the task, colours by role.
 
-A drawing is deterministic text: the same calls give the same bytes. Everything that comes from an
-answer is escaped here, so no picture module needs to think of it.
+A drawing is deterministic text: the same calls give the same bytes. All text from
+answers is escaped here, so picture modules need not escape anything.
 """
 
 import math
@@ -24,9 +24,10 @@ from scbench.report.draw.svg_text import (
 )
 from scbench.report.draw.text_boxes import TextBox
 
-# A drawing with more shapes says that it was cut short; a browser would choke on it.
+# A drawing with more shapes is cut short and says so; browsers cannot handle it.
 MAX_SHAPES = 20_000
-# Coordinates this many frames away are pulled in: answers may point anywhere.
+# Coordinates further away than this many frames are clipped: answers may point
+# anywhere.
 _FAR = 4.0
 # The radius of a circle in pixels; SVG viewers fail on very large ones.
 _LARGEST_RADIUS = 1e5
@@ -226,7 +227,8 @@ class Drawing:
     ) -> None:
         """Fill or hatch many rectangles of one size (in the task's units) as one shape.
 
-        A corner is the one with the smallest coordinates. Takes a fifth of the text of boxes.
+        A corner is the one with the smallest coordinates. This needs a fifth of the
+        text of separate boxes.
         """
         width, height = size
         rectangles = [
@@ -345,7 +347,8 @@ class Drawing:
         for distance in _NAME_DISTANCES:
             for dx, dy in _NAME_SIDES:
                 shift_x = dx * (width / 2 + 4) * distance
-                # To the left and right of its point, a name keeps clear of it by its own half.
+                # To the left or right of its point, a name is shifted by half its
+                # width.
                 if abs(dx) == 2:
                     shift_x = dx / 2 * (width / 2 + 6 * distance)
                 shift_y = dy * 6 * distance
@@ -407,7 +410,7 @@ class Drawing:
         )
 
     def render(self, label: str) -> str:
-        """Return the SVG element, with a label for who cannot see; its page has the style sheet."""
+        """Return the SVG element with a label for screen readers; the page has the style sheet."""
         if self._left_out:
             self._shapes.append(
                 f'<text x="4" y="12" font-size="11" class="f-wrong">{self._left_out} more shapes '
@@ -431,7 +434,7 @@ class Drawing:
 
 
 def as_float(value: float | Fraction) -> float:
-    """Return a number as a float, however many digits it has."""
+    """Return a number of any size as a float."""
     try:
         return float(value)
     except OverflowError:
@@ -439,10 +442,10 @@ def as_float(value: float | Fraction) -> float:
 
 
 def frames_away(share: float) -> float:
-    """Return a position in the frame, 0 to 1 within it, clipped not far outside."""
+    """Return a position relative to the frame (0 to 1 inside it), clipped slightly outside."""
     return min(max(share, -_FAR), 1 + _FAR)
 
 
 def rectangle(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the corners of a rectangle, from the lowest along x, round to the one above it."""
+    """Return the corners of a rectangle in ring order, starting at the lowest, along x first."""
     return [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]

@@ -9,13 +9,13 @@ from scbench.report.draw.colours import ROLES
 
 
 def short(value: float) -> str:
-    """Return a number to a hundredth of a pixel, without zeros that say nothing."""
+    """Return a number rounded to a hundredth of a pixel, without trailing zeros."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text in {"-0", ""} else text
 
 
 def plain_text(words: object) -> str:
-    """Return text that is valid in XML: no control characters, no halves of characters, escaped."""
+    """Return text escaped for XML, without control characters and lone surrogates."""
     characters = [
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
         for character in str(words)
@@ -32,7 +32,7 @@ def known_role(name: str) -> str:
     """Return a role.
 
     Raises:
-        ResultsError: no colour has it.
+        ResultsError: no colour has this role.
     """
     if name not in ROLES:
         raise ResultsError(f"no colour has the role {name!r}")

@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 
 
 class Encoder:
-    """Parts of one scene as plain data, as far as there is room for them.
+    """Parts of one scene as plain data, up to the size limit.
 
     Attributes:
         left_out: triangles for which there was no room.
@@ -86,7 +86,7 @@ class Encoder:
         }
 
     def _fitting(self, paths: tuple[Points, ...]) -> tuple[Points, ...]:
-        """Return the first paths for which there is room, and take it."""
+        """Return the first paths that fit, and reduce the remaining room."""
         ends = np.cumsum([0, *map(len, paths)])
         count = int(np.searchsorted(ends[1:], self._point_room, side="right"))
         self._point_room -= int(ends[count])
@@ -103,7 +103,8 @@ def scene_json(scene: Scene) -> dict[str, Any]:
     """Return a scene as plain data.
 
     Coordinates are three lists of rounded numbers; faces and paths point into them, with -1 where a
-    path ends. What would be too slow for a browser is left out, and ``left_out`` counts it.
+    path ends. ``left_out`` counts the triangles left out because a browser would be too
+    slow.
     """
     decimals = decimals_for(scene)
     encoder = Encoder(decimals)
@@ -138,7 +139,7 @@ def eye_direction(scene: Scene) -> list[float]:
 
 
 def decimals_for(scene: Scene) -> int:
-    """Return how many decimals distinguish the points of a scene."""
+    """Return the number of decimals needed to distinguish the points of a scene."""
     points = tame(all_points(scene))
     if not len(points):
         return 0
@@ -155,7 +156,7 @@ def joined_paths(paths: Sequence[Points], positions: Faces) -> list[int]:
 
 
 def rounded_columns(points: Points, decimals: int) -> list[list[float]]:
-    """Return x, y and z of points (n, 3) as lists, integers as such."""
+    """Return x, y and z of points (n, 3) as lists, with whole numbers as integers."""
     # Adding 0 turns -0 into 0.
     columns = (np.round(tame(points), decimals) + 0.0).T.tolist()
     return [

@@ -13,7 +13,7 @@ from scbench.report.draw.quads import Corner, Edge, Quad, quad_mesh
 from scbench.report.draw.rectangles import Cells, Rectangle, rectangles, runs_of
 from scbench.report.draw.scene import Mesh, boxes
 
-# The six ways in which faces look: along an axis, down or up.
+# The six directions of faces: along an axis, down or up.
 _DIRECTIONS = list(product(range(3), (False, True)))
 
 
@@ -39,8 +39,8 @@ def voxels(
 ) -> Mesh:
     """Return cells (n, m, k) as one mesh; the cell (x, y, z) fills x to x + 1 and so on.
 
-    Faces against ``neighbours``, the cells of other meshes, are left out. With ``seams`` every
-    cell is outlined, rather than the whole; then faces are not joined.
+    Faces against ``neighbours``, the cells of other meshes, are left out. With
+    ``seams``, every cell is outlined and faces are not joined.
     """
     filled = cells if neighbours is None else cells | neighbours
     if seams:
@@ -72,7 +72,7 @@ def cell_mesh(
 
 
 def bare_faces(cells: Cells, filled: Cells, axis: int, *, up: bool) -> Cells:
-    """Return the cells that have no filled one above them, or below, along an axis."""
+    """Return the cells without a filled neighbour above them (or below) along an axis."""
     bare = cells.copy()
     ahead = np.moveaxis(filled, axis, 0)
     faces = np.moveaxis(bare, axis, 0)
@@ -99,9 +99,9 @@ def quad_of(axis: int, position: int, rectangle: Rectangle, *, up: bool) -> Quad
 
 
 def layer_outline(mask: Cells, axis: int, position: int) -> Iterator[Edge]:
-    """Yield the edges of the faces of one layer, those in a row joined."""
+    """Yield the edges of the faces of one layer, with edges in a row joined."""
     padded = np.pad(mask, 1)
-    # An edge lies between a cell and none.
+    # An edge lies between a filled and an empty cell.
     for row, start, end in runs_of(padded[:-1, 1:-1] ^ padded[1:, 1:-1]):
         first = layer_point(axis, position, row, start)
         yield first, layer_point(axis, position, row, end)

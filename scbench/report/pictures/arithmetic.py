@@ -10,13 +10,13 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.arithmetic import Answer, Params
 
-# The higher binds closer.
+# Operators of higher rank bind closer.
 _RANKS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the tree; with a wrong answer, the first step whose slip would give it."""
+    """Draw the tree; for a wrong answer, mark the first slip that would explain it."""
     answered = None if answer is None else number(answer.answer)
     return tree_picture(read_tokens(params.expression), rules(), answered, verdicts)
 
@@ -27,7 +27,7 @@ def rules() -> Rules:
 
 
 def node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
-    """Return the value of a number or of a step; None of a division by zero."""
+    """Return the value of a number or a step; None for a division by zero."""
     if not below:
         return Fraction(words)
     first, second = below
@@ -38,14 +38,14 @@ def node_value(words: str, below: Sequence[Fraction]) -> Fraction | None:
 
 
 def slips(_: str, below: Sequence[Fraction], value: Fraction) -> Iterator[Fraction]:
-    """Yield the values that are easily taken for that of a step."""
+    """Yield values that a solver may mistake for the value of a step."""
     first, second = below
-    # A sign lost, or another operator.
+    # A lost sign, or a different operator.
     yield from (-value, abs(value), first + second, first - second)
     yield from (second - first, first * second)
     yield from (first + abs(second), abs(first) + second)
-    # A miscount by one, also among the tens.
+    # Off by one, or by ten.
     yield from (value + 1, value - 1, value + 10, value - 10)
-    # A quotient rounded down, towards zero, and to the nearest number.
+    # A quotient rounded down, towards zero, or to the nearest integer.
     if second:
         yield from map(Fraction, (first // second, int(first / second), round(value)))

@@ -9,16 +9,16 @@ from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
-# The higher binds closer; NOT binds closest.
+# Operators of higher rank bind closer; NOT binds closest.
 _RANKS = {"OR": 1, "XOR": 2, "AND": 3}
-# Words of all notations; longer words come before those that they begin with.
+# Words of all notations, longer words before their own prefixes.
 _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the tree; with a wrong answer, the first step that would give it if it were mistaken.
+    """Draw the tree; for a wrong answer, mark the first slip that would explain it.
 
-    Of several expressions, that is the first with a wrong value, or else the first of all.
+    Of several expressions, the first with a wrong value is drawn, or else the first.
     """
     true, false = LITERALS[params.format]
     lines = params.expression.splitlines()

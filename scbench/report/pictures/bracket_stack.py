@@ -34,7 +34,7 @@ _LEGEND = {
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the brackets by depth; with an answer, also the open ones and how it closes each."""
+    """Draw brackets by depth; with an answer, also open brackets and how it closes each."""
     sequence = params.sequence
     stack: list[int] = []
     depths = []

@@ -1,4 +1,4 @@
-"""Events and rules as a graph from causes to the outcome, with the course and necessary events."""
+"""Events and rules as a graph from causes to the outcome, with the necessary events."""
 
 from collections.abc import Mapping
 from textwrap import wrap
@@ -34,11 +34,11 @@ _LEGEND = {
     "wrong": "wrong",
 }
 
-# Events, and whether each happens.
+# Whether each event happens.
 Course = Mapping[int, bool]
-# Events, and the role of each in the picture.
+# Role of each event in the picture.
 Roles = Mapping[int, str]
-# Events, the lowest first, and the level of each: its column in the graph.
+# Level of each event, the lowest first: its column in the graph.
 Levels = Mapping[int, int]
 
 
@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
     Attributes:
         kind: whether ``all`` or ``any`` of the conditions are needed.
-        conditions: events, and whether each has to happen or must not.
+        conditions: events, and whether each must happen or must not happen.
     """
 
     kind: str
@@ -58,7 +58,7 @@ Rules = Mapping[int, Rule]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw events by causes; with an answer, also what happened, and which letters are right."""
+    """Draw events and causes; with an answer, also the course of events and the right letters."""
     rules = {event: Rule(kind, conditions) for event, kind, conditions in params.rules}
     levels = event_levels(len(params.events), rules)
     outcome = event_words(params, params.outcome)
@@ -88,7 +88,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def shape_words(rules: Rules, courses: Mapping[str, Course]) -> str:
-    """Return the meaning of boxes and arrows, and of dashed ones if some are drawn."""
+    """Return the meaning of boxes and arrows, and of dashed ones if there are any."""
     words = "box: event; arrow: cause"
     if not all(courses.get("happened", {}).values()):
         words += "; dashed box: did not happen"
@@ -99,7 +99,7 @@ def shape_words(rules: Rules, courses: Mapping[str, Course]) -> str:
 
 
 def event_roles(params: Params, answer: Answer | None, verdicts: Verdicts) -> Roles:
-    """Return the roles of the outcome, of necessary events, and of those that an answer names."""
+    """Return the roles of the outcome, the necessary events, and the events in an answer."""
     needed = {params.candidates[k] for k in necessary(params)} if verdicts else set()
     roles = dict.fromkeys(needed, "right")
     answered = None
@@ -136,7 +136,7 @@ def answered_events(params: Params, answer: Answer | None) -> set[int] | None:
 def course_of_events(
     params: Params, rules: Rules, levels: Levels, without: int | None
 ) -> Course:
-    """Return whether each event happens, with one event removed or with none."""
+    """Return whether each event happens, optionally with one event removed."""
     course = dict(params.told)
     if without is not None:
         course[without] = False
@@ -177,7 +177,7 @@ def event_row(
     roles: Roles,
     courses: Mapping[str, Course],
 ) -> Row:
-    """Return the row of an event in the table: number, words, rule, and fates."""
+    """Return the row of an event in the table: number, words, rule, and outcomes."""
     origin = "given"
     if rule and rule.conditions:
         causes = []
@@ -235,7 +235,7 @@ def graph(
 
 
 def event_levels(count: int, rules: Rules) -> Levels:
-    """Return the level of each event: 0 without a rule, else one above the highest cause."""
+    """Return the level of each event: 0 without a rule, else 1 above its highest cause."""
     levels = {event: 0 for event in range(count) if event not in rules}
     while ready := [
         event

@@ -23,7 +23,7 @@ _NAMES = {
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw every square; with an answer, also the curves inside and the names."""
+    """Draw every square; with an answer, also the curves inside and the answered names."""
     order = tuple(map(CORNERS.index, params.corner_order))
     tiles = [Tile(title="order of corners", order=order)]
     squares = plain_tiles(params.squares, params.corner_order)
@@ -44,7 +44,7 @@ def answered_tiles(
     squares: Sequence[Tile], answer: Answer, verdicts: Verdicts
 ) -> list[Tile]:
     """Return the squares with the names in an answer; with a verdict, also the curves."""
-    # The verdict on an answer that breaks the form has no such count.
+    # Verdicts on malformed answers have no such count.
     judged = "squares_right" in verdicts.metrics
     offenders = verdicts.failures.get("names", ())
     corrections = {item["square"]: item["expected"] for item in offenders}

@@ -18,20 +18,20 @@ from scbench.report.draw.solids import body_mesh, box_around, pulled_in
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.csg_union import Answer, Params
 
-# Corners of faces drawn of an answer; of one face, a tenth.
+# Maximum number of face corners drawn for an answer; a tenth of that for one face.
 _MOST_CORNERS = 12_000
 _MOST_MARKS = 50
-# Faults named in a caption.
+# Maximum number of faults named in a caption.
 _MOST_FAULTS = 3
-# How far beyond the union, in times its size, vertices are drawn where they are.
+# Vertices further outside the union than this many times its size are moved closer.
 _VIEW = 0.9
-# Parts of the union's size and volume below which a body is a sliver left by rounding.
+# Shares of the union's size and volume below which a body is a sliver left by rounding.
 _ROUNDING = 1e-3
-# Edges so near each other are the same for the eye.
+# Edges this close together look like one.
 _NEAR = 0.02
 
-# Checks by what their offenders are: edges, faces, pairs of faces, first faces of
-# shells, and vertices or pairs of them.
+# Checks grouped by the kind of their offenders: edges, faces, pairs of faces, first
+# faces of shells, and vertices or pairs of vertices.
 _ON_EDGES = ("winding", "watertight", "edge_manifold")
 _ON_FACES = ("indices", "degenerate_faces", "planar_faces", "simple_faces")
 _ON_PAIRS = ("self_intersection", "touching")
@@ -81,7 +81,8 @@ class DrawnMesh(NamedTuple):
         faces: indices of vertices.
         positions: of each face in the answer's list.
         left_out: how many faces are too large to be drawn.
-        pulled: how many vertices were moved to the rim.
+        pulled: how many vertices
+            were moved to the rim.
     """
 
     points: Points
@@ -117,7 +118,7 @@ class Triangles(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the solids; with an answer its mesh on the union, then missing and surplus volume."""
+    """Draw the solids; with an answer, its mesh on the union, and missing and surplus volume."""
     if answer is None:
         return instance_picture(params)
     union = union_body(params)
@@ -143,7 +144,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the solids, or the answer's mesh, to be written as a file."""
+    """Return the solids, or the answer's mesh, for a file."""
     if answer is None:
         return solid_meshes(params, 1.0)
     mesh = drawn_mesh(answer, union_body(params))
@@ -220,9 +221,9 @@ def answer_scene(
     right = bool(verdicts) and verdicts[0].score == 1
     role, opacity, words = "answer", 0.75, "the answer"
     if right:
-        role, opacity, words = "right", 0.9, "the answer, which is the union"
+        role, opacity, words = "right", 0.9, "the answer, which equals the union"
     elif failed.keys() - {"union"}:
-        # Marks of faults behind a face have to shine through.
+        # Marks of faults must be visible through faces in front of them.
         opacity = 0.55
     parts: list[Shape] = []
     if len(cut.corners):
@@ -256,7 +257,7 @@ def union_edges(edges: tuple[Points, ...]) -> Lines:
 
 
 def bad_faces(mesh: DrawnMesh, failed: Failures) -> set[int]:
-    """Return the faces, as positions among those drawn, that checks point at."""
+    """Return the faces named by checks, as positions in the drawn list."""
     offenders: set[int] = set()
     for check_id in _ON_FACES:
         offenders.update(failed.get(check_id, ()))
@@ -288,7 +289,7 @@ def face_rims(mesh: DrawnMesh, members: Iterable[int]) -> tuple[Points, ...]:
 def missing_edges(
     edges: Sequence[Points], present: Sequence[Points]
 ) -> tuple[Points, ...]:
-    """Return the edges (2, 3) that do not run along one of those that are present."""
+    """Return the edges (2, 3) that do not run along any present edge."""
     if not present:
         return tuple(edges)
     start = np.array([edge[0] for edge in present])
@@ -296,7 +297,7 @@ def missing_edges(
     length = np.maximum(np.einsum("ij,ij->i", along, along), 1e-12)
 
     def near(point: Points) -> npt.NDArray[np.bool_]:
-        """Return for each present edge whether it passes near a point."""
+        """Return a mask of the present edges that pass near a point."""
         share = np.clip(np.einsum("ij,ij->i", point - start, along) / length, 0, 1)
         away = start + share[:, None] * along - point
         close: npt.NDArray[np.bool_] = np.einsum("ij,ij->i", away, away) < _NEAR**2
@@ -306,7 +307,7 @@ def missing_edges(
 
 
 def edge_marks(mesh: DrawnMesh, failed: Failures) -> list[Lines]:
-    """Return the edges that checks point at, by check."""
+    """Return the edges that checks name, by check."""
     parts = []
     for check_id in _ON_EDGES:
         edges = failed.get(check_id, ())[:_MOST_MARKS]
@@ -318,7 +319,7 @@ def edge_marks(mesh: DrawnMesh, failed: Failures) -> list[Lines]:
 
 
 def vertex_marks(mesh: DrawnMesh, failed: Failures) -> list[Marks]:
-    """Return the vertices that checks point at, numbered, if there are any."""
+    """Return the vertices that checks name, numbered, if there are any."""
     vertices: list[int] = []
     for check_id in _ON_VERTICES:
         for entry in failed.get(check_id, ())[:_MOST_MARKS]:
@@ -332,7 +333,7 @@ def vertex_marks(mesh: DrawnMesh, failed: Failures) -> list[Marks]:
 
 
 def outward_triangles(mesh: DrawnMesh) -> Triangles:
-    """Return the triangles of a mesh, turned so that its volume is not negative."""
+    """Return the triangles of a mesh, oriented so that its volume is not negative."""
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     used, corners = np.unique(cut.corners, return_inverse=True)
     points, corners = mesh.points[used], corners.reshape(-1, 3)
@@ -346,7 +347,7 @@ def outward_triangles(mesh: DrawnMesh) -> Triangles:
 def bodies_in_difference(
     mesh: DrawnMesh, union: Manifold, volumes: Volumes
 ) -> tuple[Manifold, Manifold] | None:
-    """Return the bodies that are surplus and missing, if they agree with the verdict's volumes."""
+    """Return the surplus and missing bodies if they agree with the verdict's volumes."""
     points, corners = outward_triangles(mesh)
     try:
         return difference_bodies(
@@ -394,7 +395,7 @@ def cut_scene(mesh: DrawnMesh, union: Manifold) -> Scene:
     """Return the back half of the answer, with the surfaces that the outside hides."""
     low, high = body_bounds(union)
     middle = (low[1] + high[1]) / 2
-    # The half that stays lies on the side that the normal points to.
+    # The remaining half is on the side that the normal points to.
     normal = (0.0, 1.0, 0.0)
     half = to_body(*outward_triangles(mesh)).trim_by_plane(normal, middle)
     edges = body_mesh(union.trim_by_plane(normal, middle), "target").outline
@@ -403,7 +404,7 @@ def cut_scene(mesh: DrawnMesh, union: Manifold) -> Scene:
 
 
 def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None) -> str:
-    """Return the size of the mesh, its first faults, and shares of wrong volume."""
+    """Return the size of the mesh, its first faults, and the shares of wrong volume."""
     vertices = counted(len(mesh.points), "vertex", "vertices")
     size = f"A mesh of {vertices} and {counted(len(mesh.faces), 'face')}"
     if not verdicts:

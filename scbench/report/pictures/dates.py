@@ -1,4 +1,4 @@
-"""Dates of a story: how each follows from another, and the month of the date asked for."""
+"""Dates of a story: the step to each from another, and the month of the requested date."""
 
 from calendar import monthrange, weekday
 
@@ -16,7 +16,7 @@ from scbench.schemas.dates import Answer, Params
 
 _DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 _HEAD = ("event", "how", "date")
-# How one date follows from another, by the kind of step.
+# Description of each kind of step from one date to another.
 _STEPS = {
     "days": "{n:+} days from {of}",
     "weeks": "{n:+} weeks from {of}",
@@ -34,7 +34,7 @@ Day = tuple[int, int, int]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the events; with an answer, also their dates and the months of both answers."""
+    """List the events; with an answer, also their dates, and the right and answered months."""
     caption = verdicts.caption(f"When is {params.events[params.asked]}?")
     rows = event_rows(params, verdicts)
     if verdicts.wrong:
@@ -46,7 +46,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     answered = date(answer.answer) if answer and verdicts.wrong else None
     months: list[tuple[int, int]] = []
     for day in (right, answered):
-        # A wrong answer may name a month that no calendar has.
+        # A wrong answer may name a month outside the calendar.
         if day and 1 <= day[1] <= 12 and day[:2] not in months:
             months.append(day[:2])
     for year, month in months:
@@ -73,7 +73,7 @@ def event_rows(params: Params, verdicts: Verdicts) -> list[Row]:
 
 
 def event_date(params: Params, event: int) -> str:
-    """Return the date of an event, if the story leads to it."""
+    """Return the date of an event if it follows from the story."""
     try:
         year, month, day = date_of(params.model_copy(update={"asked": event}))
     except ValueError:

@@ -8,11 +8,11 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
-# Most triangles drawn.
+# Maximum number of triangles drawn.
 _MOST_TRIANGLES = 400
-# Most missing triangles that get thick outlines.
+# Maximum number of missing triangles with thick outlines.
 _MOST_OUTLINES = 12
-# Most circles, and most other marks of a kind.
+# Maximum number of circles, and of other marks of one kind.
 _MOST_CIRCLES, _MOST_MARKS = 8, 50
 # How faults are marked, by check id.
 _MARKED = {
@@ -86,7 +86,7 @@ def draw_triangles(
             role, opacity, width = "surplus", 0.3, 2
         tip = f"triangle {list(triangle)}"
         drawing.area(corners, role, opacity=opacity, edge=role, width=width, tip=tip)
-    # Outlines are drawn again on top, because a sliver shows nothing else.
+    # Outlines are drawn again on top, because nothing else of a sliver is visible.
     width = 2.5 if len(missing) <= _MOST_OUTLINES else 1
     for triangle in missing:
         corners = [points[i] for i in triangle]
@@ -143,7 +143,7 @@ def answer_caption(answer: Answer, verdicts: Verdicts) -> str:
 def circumcircle(
     a: Sequence[float], b: Sequence[float], c: Sequence[float]
 ) -> Circle | None:
-    """Return the circle through three points; None if they are on one line."""
+    """Return the circle through three points; None if they are collinear."""
     # Coordinates relative to a; d is four times the area of the triangle.
     bx, by, cx, cy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
     d = 2 * (bx * cy - by * cx)

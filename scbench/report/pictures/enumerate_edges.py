@@ -15,7 +15,7 @@ from scbench.report.pictures.shared.squares import Stroke, Tile, joining
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
-# Most pairs drawn of a square; only six are possible.
+# Maximum number of pairs drawn per square; only six are possible.
 _PAIRS = 12
 _LEGEND = {
     "right": "listed, and certain",
@@ -55,10 +55,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def answered_tiles(
     params: Params, squares: Sequence[Tile], answer: Answer, verdicts: Verdicts
 ) -> list[Tile]:
-    """Return the squares with the pairs that an answer lists and those that are missing."""
+    """Return the squares with the listed and the missing pairs."""
     judged = "squares_right" in verdicts.metrics
     faults = square_faults(verdicts)
-    # The index of a side in the task is not its place around the ring.
+    # A side's index in the task differs from its position around the ring.
     ring_sides = [SIDES.index(side) for side in params.edge_order]
     tiles = []
     for i, square in enumerate(squares):
@@ -93,7 +93,7 @@ def answered_tile(
     strokes: list[Stroke] = []
     ascending = [(min(pair), max(pair)) for pair in (pairs or ())[:_PAIRS]]
     for a, b in dict.fromkeys(ascending):
-        # No curve joins a side to itself, or to a side that does not exist.
+        # No curve is drawn from a side to itself or to a side that does not exist.
         if a == b or b > 3:
             continue
         role = "right" if judged else "answer"
@@ -127,7 +127,7 @@ def notes_below(
     faults: Faults,
     missing: Sequence[Sequence[int]],
 ) -> list[tuple[str, str]]:
-    """Return (role, words) of the lines below a square: its pairs and their faults."""
+    """Return (role, text) for the lines below a square: its pairs and their faults."""
     if pairs is None:
         return [("wrong", "no list")]
     words = pairs_text(pairs[:3]) or "no pair"

@@ -1,4 +1,4 @@
-"""Pictures of a world of rock after the rain: in space, cut open, by level, and by lake."""
+"""Pictures of a rock world after the rain: in 3D, cut open, by level, and by lake."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,21 +18,22 @@ from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.schemas.fluid_simulation import Answer, Params
 
-# Lakes that are numbered; there may be hundreds of puddles.
+# Maximum number of numbered lakes; there may be hundreds of puddles.
 _MOST_LAKES = 12
-# Width up to which all of a world is drawn.
+# Width up to which the whole world is drawn.
 _UNCUT = 16
-# Cells around what the answer changed, and in all, that are drawn of a larger world.
+# For larger worlds: cells drawn around the changes of the answer, and the maximum in
+# all.
 _ROOM, _LEAST_WIDE = 2, 9
 # Maps of levels in a row, and pixels of one.
 _PER_ROW, _MAP = 4, 168
-# Pixels of the cut, about.
+# Approximate pixels of the cut.
 _CUT = 400
-# Rectangles of a world that is still drawn in three dimensions.
+# Maximum number of rectangles in a world that is drawn in 3D.
 _ROUGHEST = 8_000
-# Protected zones, and places of rain, on the map of the ground.
+# Maximum number of protected zones and of rain marks on the map of the ground.
 _MOST_ZONES, _MOST_RAIN = 40, 64
-# How far outside the world boxes are still drawn.
+# Distance outside the world within which boxes are drawn.
 _AHEAD = 4
 # Pixels of a row of the table of lakes, and of the whole table.
 _TABLE_ROW, _TABLE_WIDTH = 18, 330
@@ -47,7 +48,7 @@ _TABLE_COLUMNS = {
 _RAIN_NAME = "where most of the rain falls"
 _LAKE_NAMES = "123456789abcdefghijklmnopqrstuvwxyz"
 
-# Goals in words, and what is counted for each.
+# Each goal in words, and the quantity counted for it.
 _GOALS = {
     "lake_surface": "one lake with a surface of at least {min_columns}",
     "wide_lakes": "at least {lakes}, each with a block of {side} x {side} columns",
@@ -92,16 +93,16 @@ Part = tuple[slice | int, ...]
 
 
 class World(NamedTuple):
-    """The part of the world that is drawn, from a verdict.
+    """The drawn part of the world, read from a verdict.
 
-    Arrays are boolean and indexed x, y, z from `corner`; so are the places of drains and rain.
+    Arrays are boolean and indexed x, y, z relative to `corner`, as are drains and rain.
 
     Attributes:
         rock: cells of rock, fallen rock included.
         fallen: cells of rock that fell.
         water: cells of water.
         wrong: water in a forbidden place.
-        lakes: cells of each of the first lakes, in the order of the verdict.
+        lakes: cells of each of the first lakes, in the verdict's order.
         corner: lowest x and y in the whole world.
         drains: columns where water runs out at z = 0.
         rain: columns where most of the rain falls.
@@ -177,7 +178,7 @@ def goal_words(params: Params) -> str:
 def start_picture(
     params: Params, goal: str, answer: Answer | None, verdicts: Verdicts
 ) -> Picture:
-    """Return the ground, with the reason if an answer does not change it."""
+    """Return the ground, with the reason if an answer was not simulated."""
     width, height = params.width, params.height
     caption = f"A world of {width} x {width} x {height} voxels. Goal: {goal}."
     if verdicts and answer is None:
@@ -193,12 +194,12 @@ def start_picture(
 
 
 def zone_line(params: Params) -> Legend:
-    """Return the line of a legend for protected zones; nothing if there are none."""
+    """Return the legend line for protected zones; nothing if there are none."""
     return [("note", "protected zone")] if params.protected else []
 
 
 def ground_scene(params: Params) -> Scene:
-    """Return the ground in space, with the rain above it."""
+    """Return the ground in 3D, with the rain above it."""
     width, stretch = params.width, height_stretch(params.width)
     rock = earthworks.ground(params)
     top = params.height * stretch
@@ -219,7 +220,7 @@ def ground_scene(params: Params) -> Scene:
 
 
 def ground_map(params: Params) -> Drawing:
-    """Return the ground from above, the higher the stronger in colour."""
+    """Return the ground from above; higher ground has a stronger colour."""
     width = params.width
     drawing = Drawing((0, 0, width, width), size=300)
     heights = earthworks.ground(params).sum(axis=2)
@@ -237,7 +238,7 @@ def ground_map(params: Params) -> Drawing:
 
 
 def read_world(params: Params, verdicts: Verdicts) -> World:
-    """Return the part of the world that a verdict describes and that matters."""
+    """Return the relevant part of the world in a verdict."""
     metrics = verdicts.metrics
     rock = cells_from_text(metrics["rock"], params.width, params.height)
     fallen = cells_from_text(metrics["fallen_rock"], params.width, params.height)
@@ -264,7 +265,7 @@ def read_world(params: Params, verdicts: Verdicts) -> World:
 def cells_from_text(text: str, width: int, height: int) -> Cells:
     """Return the cells that `scbench.graders.fluid_simulation.columns_as_text` wrote down.
 
-    Shape (width, width, height), indexed x, y, z; nothing where the text is too short.
+    Shape (width, width, height), indexed x, y, z; empty where the text is too short.
     """
     # Each word is a column in hexadecimal, bit z for cell z, and how often it repeats.
     masks = np.zeros(width * width, np.uint8)
@@ -291,7 +292,7 @@ def wrong_water(water: Cells, verdicts: Verdicts) -> Cells:
 
 
 def lake_cells(water: Cells) -> list[Cells]:
-    """Return the first lakes, joined face to face, in the order in which verdicts list them."""
+    """Return the first lakes (cells joined by faces) in the order of verdicts."""
     space = earthworks.padded(water)
     parts = earthworks.parts(
         earthworks.pack(space), earthworks.padded_strides(water.shape)
@@ -305,7 +306,7 @@ def lake_cells(water: Cells) -> list[Cells]:
 
 
 def window(changed: Cells) -> tuple[slice, slice]:
-    """Return the x and y of a square with all columns that changed, and some room."""
+    """Return the x and y of a square around all changed columns, with some margin."""
     world = len(changed)
     if world <= _UNCUT:
         return slice(0, world), slice(0, world)
@@ -331,7 +332,7 @@ def cut_open(world: World, cut: int) -> World:
 
 
 def cut_row(world: World, verdicts: Verdicts) -> int:
-    """Return the row where a cut shows most: through a fault, the goal's water, or any."""
+    """Return the row for a cut: through a fault, the goal's water, or any water."""
     if world.wrong.any():
         return int(np.argwhere(world.wrong)[0][1])
     column = verdicts.details("goal").get("column")
@@ -354,12 +355,12 @@ def middle_cell(mask: Cells) -> tuple[int, int]:
 
 
 def height_stretch(width: int) -> float:
-    """Return by how much heights are drawn taller, so that wide worlds are not all flat."""
+    """Return the vertical exaggeration, so that wide worlds do not look flat."""
     return max(1.0, width / 24)
 
 
 def stretched(mesh: Mesh, stretch: float) -> Mesh:
-    """Return a mesh drawn taller."""
+    """Return a mesh with stretched heights."""
     scale = np.array([1.0, 1.0, stretch])
     lines = tuple(line * scale for line in mesh.outline)
     return replace(mesh, points=mesh.points * scale, outline=lines)
@@ -382,7 +383,7 @@ def zone_wire(
 def world_scene(
     params: Params, world: World, answer: Answer | None, verdicts: Verdicts
 ) -> Scene:
-    """Return the world in space; zones and boxes only with an answer."""
+    """Return the world in 3D; zones and boxes only with an answer."""
     width, stretch = world.width, height_stretch(world.width)
     top = params.height * stretch
     solid = world.rock | world.water
@@ -419,7 +420,7 @@ def world_scene(
 
 
 def ignored_boxes(world: World, answer: Answer, verdicts: Verdicts) -> list[Lines]:
-    """Return the boxes that the verdict names as ignored, as far as they are near."""
+    """Return the nearby boxes that the verdict names as ignored."""
     stretch = height_stretch(world.width)
     frames = []
     for i, _ in verdicts.failures.get("boxes", ()):
@@ -435,7 +436,7 @@ def ignored_boxes(world: World, answer: Answer, verdicts: Verdicts) -> list[Line
 
 
 def near_cell(cell: Sequence[float], world: World) -> list[int]:
-    """Return a cell counted from the world's corner, pulled near: answers may name any."""
+    """Return a cell relative to the world's corner, clipped: answers may name any cell."""
     start = (*world.corner, 0)
     size = (world.width, world.width, world.height)
     near = []
@@ -446,10 +447,10 @@ def near_cell(cell: Sequence[float], world: World) -> list[int]:
 
 
 def lake_marks(world: World, stretch: float) -> list[Marks]:
-    """Return the numbers of lakes over the middle of each, if there are several."""
+    """Return each lake's number above its middle, if there are several lakes."""
     spots, names = [], []
     for i, lake in enumerate(world.lakes):
-        # None of a lake may be in the half of a world that is cut open.
+        # A lake may lie outside the half of the world that is shown.
         if (lake & world.water).any():
             x, y = middle_cell(np.any(lake, axis=2))
             z = int(np.nonzero(lake[x, y])[0][-1])
@@ -467,7 +468,7 @@ def level_maps(world: World, verdicts: Verdicts) -> Drawing:
     levels = mixed_levels(world)
     columns = min(_PER_ROW, len(levels))
     rows = -(-len(levels) // columns)
-    # Whole pixels for every cell, so that no seams show between boxes.
+    # A whole number of pixels for each cell, so that no seams show between boxes.
     cell = max(_MAP // width, 2)
     pitch = (width + 16 / cell, width + 24 / cell)
     frame = (0, 0, columns * pitch[0], rows * pitch[1])
@@ -501,7 +502,7 @@ def draw_level(drawing: Drawing, world: World, z: int, corner: XY) -> None:
     width = world.width
     paint_cut(drawing, world, np.s_[:, :, z], corner, 0.55)
     wrong = np.argwhere(world.wrong[:, :, z]).tolist()
-    # More rings would cover each other.
+    # More rings would overlap.
     if len(wrong) <= _MOST_LAKES:
         for x, y in wrong:
             drawing.ring(middle(x, y, corner), "wrong", radius=7)
@@ -515,12 +516,12 @@ def draw_level(drawing: Drawing, world: World, z: int, corner: XY) -> None:
 
 
 def middle(x: int, y: int, corner: XY) -> XY:
-    """Return the middle of a cell of a map; `corner` is that of cell (0, 0)."""
+    """Return the middle of a cell of a map; `corner` is the corner of cell (0, 0)."""
     return corner[0] + x + 0.5, corner[1] + y + 0.5
 
 
 def side_cut(world: World, cut: int) -> Drawing:
-    """Return the world cut along x at a row, counted from the world's corner, from the side."""
+    """Return a side view of the world cut along x at a row, relative to the world's corner."""
     width, height = world.width, world.height
     cell = max(_CUT // width, 4)
     drawing = Drawing((0, 0, width, height), size=cell * max(width, height), margin=22)
@@ -553,7 +554,7 @@ def paint_cut(
     corner: XY,
     opacity: float,
 ) -> None:
-    """Paint the cells of a flat cut through a world; the opacity is that of rock."""
+    """Paint the cells of a flat cut through a world; `opacity` applies to rock."""
     rock, fallen = world.rock[part], world.fallen[part]
     water, wrong = world.water[part], world.wrong[part]
     paint_cells(drawing, rock & ~fallen, corner, "rock", opacity=opacity)
@@ -569,14 +570,14 @@ def paint_cells(
     role: str,
     **fill: Unpack[Fill],
 ) -> None:
-    """Paint the cells of a map, indexed x, y, as few boxes; `corner` is that of cell (0, 0)."""
+    """Paint the cells of a map, indexed x, y, as few boxes; `corner` is the corner of (0, 0)."""
     x, y = corner
     boxes = [(x + a, y + b, x + c, y + d) for a, b, c, d in rectangles(mask)]
     drawing.mosaic(boxes, role, crisp=True, **fill)
 
 
 def lake_table(verdicts: Verdicts) -> Drawing:
-    """Return the figures of the first lakes, those that meet the goal ticked."""
+    """Return the figures of the first lakes; lakes that meet the goal are ticked."""
     metrics = verdicts.metrics
     details = verdicts.details("goal")
     good = {*details.get("lakes", ()), details.get("lake")}
@@ -585,7 +586,7 @@ def lake_table(verdicts: Verdicts) -> Drawing:
     drawing = pixel_canvas(_TABLE_WIDTH, height, margin=16)
     for title, place in _TABLE_COLUMNS.items():
         drawing.text((place, 8), title, "quiet", size=11)
-    # Water may be seen unless the goal forbids it.
+    # Water may be visible unless the goal forbids it.
     forbidden = verdicts.passed("no_visible_water") is not None
     for i, lake in enumerate(lakes):
         y = (i + 1) * _TABLE_ROW + 8
@@ -620,7 +621,7 @@ def lake_values(i: int, lake: Mapping[str, Any]) -> list[object]:
 
 
 def goal_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    """Return the gauges of the goal and of forbidden water; none if it was not graded."""
+    """Return the gauges of the goal and of forbidden water; none without a verdict."""
     goal = verdicts.check("goal")
     if goal is None or "wanted" not in goal.details:
         return []

@@ -12,10 +12,10 @@ from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
-# Bits of a label that are drawn; such boxes are far too small to be seen.
+# Bits of a label that are drawn; deeper boxes are too small to be visible.
 _DEEPEST = 60
 TARGET, RIGHT, MISSING, SURPLUS = "target", "right", "missing", "wrong"
-# The parts that boxes can play, named like their colours, in drawing order.
+# The parts that boxes can play, named by their colour roles, in drawing order.
 _PARTS = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
 _OPACITY = {TARGET: 0.85, RIGHT: 0.45, "answer": 0.4, SURPLUS: 0.3}
 _LEGEND = {
@@ -31,16 +31,17 @@ _LETTER = 6.2
 _SQUARE, _CUT = 340, 220
 # How far boxes are pulled apart, in sides of the target.
 _GAP = 0.45
-# How far around the target boxes are drawn when pulled apart, in its sides.
+# Distance from the target, in its sides, within which boxes are drawn when pulled
+# apart.
 _NEAR = 1.1
-# A target with a shorter side than this gets a close view, with so much room around
-# it in sides of the target.
+# A target with a shorter side than this gets a close-up, with this much margin in sides
+# of the target.
 _SMALL, _CLOSE_ROOM = 0.2, 1.6
-# Most labels of a part that are printed in a terminal.
+# Maximum number of labels of a part printed in a terminal.
 _MOST_LABELS = 50
-# Faults in words, by check id: of one label and of many.
+# Faults in words, by check id, for one label and for several.
 _FAULTS = {
-    "tree": ("label of no leaf", "labels of no leaf"),
+    "tree": ("label that is no leaf", "labels of no leaf"),
     "leaves": ("label of a box that was cut", "labels of boxes that were cut"),
     "repeats": ("label listed twice", "labels listed twice"),
 }
@@ -84,12 +85,12 @@ class Rectangle(NamedTuple):
 
 
 class LabelledBoxes(NamedTuple):
-    """The boxes of a tree and of an answer, and their labels by the part they play.
+    """The boxes of a tree and of an answer, and their labels grouped by part.
 
     Attributes:
         places: the box of each label.
         parts: labels of leaves for each part.
-        strangers: labels of no leaf.
+        strangers: labels that are no leaf.
         marked: leaves that are listed twice, and the target if it is listed.
     """
 
@@ -124,7 +125,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def labelled_boxes(
     params: Params, answer: Answer | None, verdicts: Verdicts
 ) -> LabelledBoxes:
-    """Return the boxes of the tree and of an answer by the part they play."""
+    """Return the boxes of the tree and of an answer, grouped by part."""
     parts: dict[str, Sequence[str]] = {TARGET: (params.target,)}
     strangers: list[str] = []
     marked: list[str] = []
@@ -150,7 +151,7 @@ def labelled_boxes(
 
 
 def unit_boxes(params: Params, labels: Iterable[str]) -> dict[str, Box]:
-    """Return the box of each label in the unit square or cube, followed `_DEEPEST` bits down."""
+    """Return the box of each label in the unit square or cube, down to `_DEEPEST` bits."""
     names = {label: label[:_DEEPEST] for label in labels}
     unit = 1 << max(map(len, names.values()), default=0)
     axes = AXES[params.dimension]
@@ -172,7 +173,7 @@ def square_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
 
 
 def frame_around(box: Box) -> Frame:
-    """Return the frame in the unit square that shows a box with room on all sides of it."""
+    """Return the frame in the unit square that shows a box with a margin on all sides."""
     room = _CLOSE_ROOM * max(high - low for low, high in box)
     (x0, x1), (y0, y1) = box
     left_edge, bottom, right, top = _WHOLE
@@ -185,7 +186,7 @@ def frame_around(box: Box) -> Frame:
 
 
 def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
-    """Return the square, or the part of it in a frame, with labels where they fit.
+    """Return the square, or its part inside a frame, with labels where they fit.
 
     Args:
         tree: boxes of two intervals each.
@@ -331,7 +332,7 @@ def pulled_apart(tree: LabelledBoxes) -> Scene:
 
 
 def moved_apart(box: Box, target: Box) -> Corners | None:
-    """Return the part of a box near the target, moved away from it; None if there is none."""
+    """Return the part of a box near the target, moved away from the target; None if empty."""
     side = max(high - low for low, high in target)
     lows, highs = [], []
     for (low, high), (target_low, target_high) in zip(box, target, strict=True):
@@ -362,7 +363,7 @@ def part_shapes(members: Sequence[Corners], part: str) -> list[Mesh | Lines]:
 
 
 def outlines(strangers: Sequence[Corners], marked: Sequence[Corners]) -> list[Lines]:
-    """Return edges alone, for boxes inside or around others that are drawn."""
+    """Return only the edges of boxes that are inside or around other drawn boxes."""
     lines = []
     if strangers:
         edges = boxes(strangers, SURPLUS).outline

@@ -9,7 +9,7 @@ from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.path_text import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
-# Most steps drawn; the largest grid has 10,000 cells.
+# Maximum number of steps drawn; the largest grid has 10,000 cells.
 _MOST_STEPS = 12_000
 # Grids up to this size show the number of each step.
 _NUMBERED = 8
@@ -124,7 +124,7 @@ def draw_tour(
 def runs(
     places: Sequence[Place], jumps: set[int], *, closed: bool
 ) -> list[list[Place]]:
-    """Return the parts of a tour between jumps; the last one ends at the start if it is closed."""
+    """Return the parts of a tour between jumps; a closed tour ends at its start."""
     parts: list[list[Place]] = [[]]
     for i, place in enumerate(places):
         if i in jumps:

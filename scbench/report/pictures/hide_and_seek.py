@@ -1,4 +1,4 @@
-"""A crowd behind a building: from above, with the shadow that hides it, and for the sniper."""
+"""A crowd behind a building: from above, with the hidden area, and as the sniper sees it."""
 
 import math
 from collections.abc import Mapping
@@ -16,15 +16,16 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.hide_and_seek import Answer, Params
 
-# Most people that are drawn.
+# Maximum number of people drawn.
 _MOST_PEOPLE = 1_000
-# Most faults of a kind that are ringed one by one.
+# Maximum number of faults of one kind that are ringed.
 _MOST_RINGS = 8
-# How far shadows reach that have no end, in metres.
+# Length in metres at which endless shadows are cut.
 _FAR_AWAY = 1_000.0
-# Metres, or pixels of the view, from the middle at which people are still drawn.
+# Distance from the middle, in metres or pixels of the view, within which people are
+# drawn.
 _FARTHEST = 1e6
-# Lengths that the scale below the plan may have, in metres.
+# Possible lengths of the scale bar below the plan, in metres.
 _SCALES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 # Faults in words, by check id: of many offenders and of one.
 _FAULTS = {
@@ -66,10 +67,10 @@ class Crowd(NamedTuple):
 
     Attributes:
         xy: places in metres, shape (n, 2).
-        near: who is within the allowed distance.
-        far: who is not, as the verdict says.
-        inside: who overlaps the building.
-        pairs: who overlaps.
+        near: people within the allowed distance.
+        far: people beyond it, according to the verdict.
+        inside: people who overlap the building.
+        pairs: people who overlap each other.
         pixels: on how many pixels each visible person is seen.
     """
 
@@ -82,12 +83,12 @@ class Crowd(NamedTuple):
 
     @property
     def overlapping(self) -> set[int]:
-        """Everybody who overlaps with somebody."""
+        """People who overlap another person."""
         return {i for pair in self.pairs for i in pair}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the building and its shadow; with an answer the crowd, and who can be seen."""
+    """Draw the building and its shadow; with an answer, also the crowd and who is visible."""
     crowd = read_crowd(params, answer, verdicts)
     metrics = verdicts.metrics
     caption = question(params, verdicts)
@@ -169,7 +170,7 @@ def plan(params: Params, crowd: Crowd, judged: bool) -> Drawing:
 
 
 def crowd_frame(params: Params, crowd: Crowd) -> Frame:
-    """Return a square around the building and the people near it; all the ground if nobody is."""
+    """Return a square around the building and people near it; all the ground without people."""
     reach = params.max_distance * 1.06
     if not crowd.near:
         return Frame(-reach, -reach, reach, reach)
@@ -177,7 +178,7 @@ def crowd_frame(params: Params, crowd: Crowd) -> Frame:
     corner, opposite = footprint(params)
     low = np.minimum(near.min(axis=0), corner)
     high = np.maximum(near.max(axis=0), opposite)
-    # Twice as wide as the building, and eight people wide, at least.
+    # At least twice as wide as the building, and at least eight people wide.
     least = max(4 * max(opposite), 8 * params.person[0])
     side = max(float((high - low).max()) * 1.28, least)
     side = min(side, 2 * reach)
@@ -186,7 +187,7 @@ def crowd_frame(params: Params, crowd: Crowd) -> Frame:
 
 
 def ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
-    """Return the ground where the head of a person, and so all of him, is hidden."""
+    """Return the ground where a person's head, and so the whole person, is hidden."""
     eye_x, eye_y, eye_z = params.sniper
     roof, head = params.building[2], params.person[2]
     if head >= roof:
@@ -233,7 +234,7 @@ def draw_sniper(drawing: Drawing, params: Params, frame: Frame) -> None:
 
 
 def draw_people(drawing: Drawing, params: Params, crowd: Crowd, judged: bool) -> None:
-    """Draw people as boxes, and mark who is seen, in the building or overlaps."""
+    """Draw people as boxes; mark those who are visible, in the building, or overlapping."""
     width, depth, _ = params.person
     faulty = crowd.overlapping | crowd.inside
     corners: dict[str, list[XY]] = {"hidden": [], "visible": [], "faulty": []}
@@ -292,7 +293,7 @@ def point_at_strays(drawing: Drawing, crowd: Crowd, frame: Frame) -> None:
 
 
 def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Drawing:
-    """Return the sniper's picture around the building and the people near it, in its pixels."""
+    """Return the part of the sniper's picture around the building and people near it."""
     camera = true_camera(params)
     low, high = boxes(params, crowd.xy[crowd.near])
     outlines = [silhouette(camera, a, b) for a, b in zip(low, high, strict=True)]
@@ -313,7 +314,7 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
             drawing.area(outline, "given", edge="ink")
             draw_nearest_edges(drawing, camera, low[0], high[0])
             continue
-        # Of a judged crowd, only those are filled who can be seen.
+        # In a judged crowd, only visible people are filled.
         if not metrics or crowd.near[k - 1] in crowd.pixels:
             drawing.area(outline, role, opacity=0.6, edge="paper", width=0.4)
         if away[k] > away[0]:
@@ -331,7 +332,7 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
 
 
 def ring_person(drawing: Drawing, outline: Floats, i: int, pixels: int) -> None:
-    """Draw a ring round a person who is seen, with the number of pixels."""
+    """Draw a ring around a visible person, with the number of pixels."""
     centre = outline.mean(axis=0).tolist()
     radius = float(np.ptp(outline, axis=0).max()) / 2 * drawing.scale + 6
     tip = f"person {i}: {pixels} pixels"
@@ -341,7 +342,7 @@ def ring_person(drawing: Drawing, outline: Floats, i: int, pixels: int) -> None:
 
 
 def project(camera: Camera, points: Floats) -> Floats:
-    """Return the pixels (n, 2) where a camera sees points (n, 3); those behind it are far away."""
+    """Return the pixels (n, 2) of points (n, 3) in a camera; points behind it are far off."""
     rays = points - np.array(camera.eye)
     ahead = np.maximum(rays @ np.array(camera.forward), 1e-6)
     columns, rows = camera.image
@@ -371,7 +372,7 @@ def silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
 def draw_nearest_edges(
     drawing: Drawing, camera: Camera, low: Floats, high: Floats
 ) -> None:
-    """Draw the three edges of a box that meet in its corner nearest to the eye."""
+    """Draw the three edges of a box that meet at the corner nearest to the eye."""
     corners = box_corners(low, high)
     nearest = int(((corners - np.array(camera.eye)) ** 2).sum(axis=1).argmin())
     flat = project(camera, corners).tolist()
@@ -380,7 +381,7 @@ def draw_nearest_edges(
 
 
 def answer_gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Gauge]:
-    """Return the gauges of people, and of the pixels that show them if those were counted."""
+    """Return the gauges of people and, if counted, of the pixels that show them."""
     count = verdicts.passed("count")
     gauges = [
         Gauge("people placed", len(answer.people), params.people, count, "exactly")
@@ -394,7 +395,7 @@ def answer_gauges(params: Params, answer: Answer, verdicts: Verdicts) -> list[Ga
 
 
 def people_are(count: int) -> str:
-    """Return the beginning of a sentence about a number of people."""
+    """Return the start of a sentence about a number of people."""
     return "1 person is" if count == 1 else f"{count} people are"
 
 
@@ -410,7 +411,7 @@ def question(params: Params, verdicts: Verdicts) -> str:
 def answer_caption(
     params: Params, answer: Answer, crowd: Crowd, verdicts: Verdicts
 ) -> str:
-    """Return who breaks a rule, and who can be seen."""
+    """Return a sentence about people who break a rule or are visible."""
     count = len(answer.people)
     if not verdicts:
         return f"{people_are(count)} placed."

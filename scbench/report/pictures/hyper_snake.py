@@ -14,13 +14,14 @@ from scbench.report.pictures.shared.path_text import joint
 from scbench.report.pictures.shared.unfolding import Place, Unfolded, unfold
 from scbench.schemas.hyper_snake import Answer, Params
 
-# Cells drawn of a longer path, in the plane and in space.
+# Maximum number of path cells drawn, in 2D and in 3D.
 _MOST_CELLS, _MOST_IN_SPACE = 8_000, 2_000
-# Cells of an axis, and walls, that are drawn in space.
+# Maximum cells along an axis, and maximum walls, drawn in 3D.
 _LONGEST_AXIS, _MOST_WALLS = 40, 500
 # Shades of the path, from its start to its end.
 _SHADES = 8
-# In cells with fewer pixels, a path has shades but no lines, and the start has no letter.
+# In smaller cells (in pixels), a path has shades but no lines, and the start has no
+# letter.
 _FINE, _LETTERED = 11, 12
 # Characters and lines of a text.
 _MOST_COLUMNS, _MOST_LINES = 120, 200
@@ -33,7 +34,7 @@ _FAULTS = {
     "repeats": "the path visits a cell again",
     "moves": "the path jumps or moves diagonally",
 }
-# Checks whose offenders have a place in the box.
+# Checks whose offenders are inside the box.
 _PLACED = ("inside", "walls", "repeats", "moves")
 # Sides of a cell, by the change along an axis to the neighbour.
 _ACROSS = {1: "r", -1: "l"}
@@ -43,7 +44,7 @@ Cell = Sequence[int]
 
 
 class Path(NamedTuple):
-    """The cells of a path that are drawn, and how many come before the first illegal one."""
+    """The drawn cells of a path, and how many come before the first illegal one."""
 
     cells: list[Cell]
     legal: int
@@ -60,7 +61,7 @@ class Path(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the box with walls and food, and the path up to and after its first error."""
+    """Draw the box with walls and food, and the path before and after its first error."""
     layout = unfold(params.size)
     path = None if answer is None else read_path(params, answer, verdicts)
     missed = {tuple(cell) for cell in verdicts.failures.get("food", ())}
@@ -91,7 +92,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def read_path(params: Params, answer: Answer, verdicts: Verdicts) -> Path:
     """Return the first cells of an answer.
 
-    If it was not graded, the cells before the first without a place in the box count as legal.
+    Without a verdict, all cells before the first one outside the box count as legal.
     """
     cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_CELLS]]
     axes = len(params.size)
@@ -119,7 +120,7 @@ def unfolded_box(
     missed: set[tuple[int, ...]],
     legend: Legend,
 ) -> Drawing:
-    """Return the box with a path in it, without its errors; add to the legend."""
+    """Return the box with a path, without its errors; extend the legend."""
     longer = max(layout.width, layout.height)
     limit = 340 if len(params.size) <= 2 else 640
     size = min(max(34 * longer, 200), limit)
@@ -159,7 +160,7 @@ def unfolded_box(
 
 
 def draw_grid(drawing: Drawing, layout: Unfolded) -> None:
-    """Draw the small squares, and the cells in them."""
+    """Draw the small squares and their cells."""
     width, height = layout.square
     inner, outer = [], []
     for x, y in layout.squares():
@@ -184,7 +185,7 @@ def name_axes(drawing: Drawing, layout: Unfolded) -> None:
 
 
 def shade_path(drawing: Drawing, layout: Unfolded, path: Path) -> None:
-    """Fill visited cells, the later the darker."""
+    """Fill visited cells; later ones are darker."""
     visited: set[Cell] = set()
     shades: list[list[Place]] = [[] for _ in range(_SHADES)]
     for i, cell in enumerate(path.legal_cells):
@@ -261,7 +262,7 @@ def first_fault_check(path: Path, verdicts: Verdicts) -> str:
 def mark_faults(
     drawing: Drawing, layout: Unfolded, path: Path, verdicts: Verdicts
 ) -> bool:
-    """Mark the errors of a path; return whether any has a place in the box."""
+    """Mark the errors of a path; return whether any is inside the box."""
     axes = len(layout.extents)
     radius = max(min(drawing.scale * 0.3, 7), 3)
     marked = set()
@@ -290,7 +291,7 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
     size = [min(count, _LONGEST_AXIS) for count in params.size]
 
     def points(cells: Sequence[Cell]) -> Points:
-        """Return the middles (n, 3) of cells; those outside the box are pulled next to it."""
+        """Return the middles (n, 3) of cells; cells outside the box are moved next to it."""
         middles = []
         for cell in cells:
             if len(cell) == 3:
@@ -326,7 +327,7 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
 
 
 def path_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    """Return the gauges of the path's length and of food; none if it was not graded."""
+    """Return the gauges of the path's length and of food; none without a verdict."""
     metrics = verdicts.metrics
     if "legal_prefix" not in metrics:
         return []
@@ -343,7 +344,7 @@ def path_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
 
 
 def box_caption(params: Params, path: Path | None, verdicts: Verdicts) -> str:
-    """Return the box, and the first error of a path or its length."""
+    """Return a description of the box and of a path's first error or length."""
     things = []
     if params.walls:
         things.append(counted(len(params.walls), "wall"))
@@ -383,7 +384,7 @@ def unfolded_text(params: Params, path: Path | None) -> str | None:
     signs = dict.fromkeys(np.ndindex(*layout.extents), "·")
 
     def put(cell: Cell, character: str) -> None:
-        """Write into a cell, if it is laid out; later characters cover earlier ones."""
+        """Write into a cell if it is shown; later characters replace earlier ones."""
         if tuple(cell) in signs:
             signs[tuple(cell)] = character
 
@@ -413,7 +414,7 @@ def unfolded_text(params: Params, path: Path | None) -> str | None:
 
 
 def path_character(cells: Sequence[Cell], i: int) -> str:
-    """Return the character that joins a cell to those before and after it in its small square."""
+    """Return the character that joins a cell to its neighbours on the path in its square."""
     sides = set()
     for j in (i - 1, i + 1):
         if not 0 <= j < len(cells):

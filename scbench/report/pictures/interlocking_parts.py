@@ -38,22 +38,23 @@ from scbench.report.draw.svg import XY, Drawing, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.interlocking_parts import Answer, Params
 
-# Files beyond these limits are not drawn.
+# Files larger than these limits are not drawn.
 MOST_PARTS = 40
 MOST_TRIANGLES = 20_000
 MOST_CHARACTERS = 1_000_000
 LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20)
-# Clashes of parts that are marked, and parts up to which faults are written below beds.
+# Maximum number of marked clashes, and of parts whose faults are written below their
+# beds.
 MOST_MARKS = 12
 MOST_LOOSE_EDGES = 200
-# Entries of transforms, in millimetres, are cut to this.
+# Entries of transforms, in millimetres, are clipped to this.
 FARTHEST = 1e6
-# How much wider than long a cut along a rod is drawn.
+# Factor by which a cut along a rod is widened.
 WIDENED = 5
-# Colours of the parts: none is that of what is wrong.
+# Colours of the parts, none of which marks errors.
 ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
 
-# Faults of parts by the check that names them: those for which a part is not valid ...
+# Faults of parts by check: those that make a part invalid ...
 INVALID = {
     "readable": "cannot be read",
     "closed": "not closed",
@@ -62,7 +63,7 @@ INVALID = {
     "self_intersection": "cuts itself",
     "rigid": "not moved rigidly",
 }
-# ... and those of valid parts.
+# ... and faults of valid parts.
 FAULTS = INVALID | {
     "bed_size": "too large",
     "bed_level": "not on the bed",
@@ -75,7 +76,7 @@ FAULTS = INVALID | {
     "thickness_faces": "no bars",
     "thickness": "bars not as thick",
 }
-# Names of the verdicts, in their order.
+# Names of the verdicts, in order.
 CRITERIA = (
     "valid parts",
     "printing",
@@ -103,9 +104,9 @@ class DrawnPart(NamedTuple):
     Attributes:
         number: its position in the answer.
         points: corners (n, 3) as it lies on the bed.
-        in_cage: the same in the cage, pulled in where they are far away.
+        in_cage: the same in the cage; far corners are moved closer.
         faces: triangles as indices of corners, shape (m, 3).
-        body: the solid in the cage; None if the triangles bound none.
+        body: the solid in the cage; None if the triangles bound no solid.
     """
 
     number: int
@@ -126,25 +127,25 @@ class DrawnPart(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the task; with an answer its parts, and where they break a rule."""
+    """Draw the task; with an answer, its parts and the places where they break a rule."""
     if answer is None:
         sides = " x ".join(f"{side:g}" for side in params.inner)
         caption = (
             f"A cage for {sides} mm, in {params.parts} printed parts held by four "
             f"{params.rod_name}."
         )
-        panel = Panel("what is asked for", task_scene(params), caption)
+        panel = Panel("the task", task_scene(params), caption)
         return Picture((panel,), caption, TASK_LEGEND)
     parts = drawn_parts(params, answer)
     caption = answer_caption(params, answer, len(parts), verdicts)
     if not parts:
-        title = "what is asked for; no part can be drawn"
+        title = "the task; no part can be drawn"
         panel = Panel(title, task_scene(params), caption)
         return Picture((panel,), caption, TASK_LEGEND)
     failed = verdicts.failures
     faults = part_faults(failed)
     wrong = faults or {"rod_passes", "nut_held", "interference"} & set(failed)
-    legend = [("ink", "rods"), *wrong_line({"what breaks a rule": wrong})]
+    legend = [("ink", "rods"), *wrong_line({"breaks a rule": wrong})]
     panels = (
         Panel("put together", assembled_scene(params, parts, failed), caption),
         Panel("taken apart", exploded_scene(params, parts, faults), caption),
@@ -155,7 +156,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the assembled parts, to be written as a file."""
+    """Return the assembled parts for a file."""
     if answer is None:
         return []
     return [part_mesh(part, part.in_cage) for part in drawn_parts(params, answer)]
@@ -174,7 +175,7 @@ def task_scene(params: Params) -> Scene:
 
 
 def rods(params: Params) -> Lines:
-    """Return the four rods, longer than the cage is high."""
+    """Return the four rods, which are longer than the cage is high."""
     low, high = -30.0, params.outer.z[1] + 30
     paths = [np.array([[x, y, low], [x, y, high]]) for x, y in rod_places(params)]
     return Lines(tuple(paths), "ink", 2, name="rods")
@@ -254,7 +255,7 @@ def assembled_scene(
     """Return the cage put together, with the places that do not fit."""
     invalid = {e["part"] for check_id in INVALID for e in failed.get(check_id, ())}
     clashes = failed.get("interference", ())[:MOST_MARKS]
-    # Where parts clash is seen through them.
+    # Clashes are visible through the parts.
     opacity = 0.35 if clashes else 1.0
     shapes: list[Shape] = [
         part_mesh(part, part.in_cage, opacity=opacity, wrong=part.number in invalid)
@@ -282,7 +283,7 @@ def clash_marks(params: Params, clashes: Sequence[Mapping[str, Any]]) -> list[Sh
 
 
 def rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
-    """Return the rods that do not pass, and those whose nuts nothing holds (dashed)."""
+    """Return the rods that do not pass, and the rods whose nuts have no support (dashed)."""
     top = params.outer.z[1] + 40
     shapes: list[Lines | Marks] = []
     for check_id, words in (("rod_passes", "blocked"), ("nut_held", "no hold")):
@@ -296,10 +297,10 @@ def rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
 
 
 def space_faults(params: Params, failed: Failures) -> Iterator[Lines]:
-    """Yield the outlines of spaces that the cage must keep free, or must not leave."""
+    """Yield the outlines of spaces that must stay free or must be filled."""
     for check_id, space, words in (
         ("inside_free", params.empty, "space that must stay free"),
-        ("outer_size", params.outer, "space that must not be left"),
+        ("outer_size", params.outer, "space that must be filled"),
     ):
         if check_id in failed:
             x, y = (side / 2 for side in space.sides)
@@ -337,7 +338,7 @@ def beds(
     """Return each part on a separate bed, in rows, with faults below."""
     width, depth, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
-    # Once round, from corner to corner.
+    # Once around, from corner to corner.
     rim = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)])
     bed_rim = np.c_[rim * (width / 2, depth / 2), np.zeros(5)]
     shapes: list[Shape] = []
@@ -367,7 +368,7 @@ def beds(
 
 
 def lying_points(part: DrawnPart, params: Params) -> Points:
-    """Return a part over the middle of its bed, which is where the grader looks at it."""
+    """Return a part over the middle of its bed, where the grader checks it."""
     width, depth, height = params.printing.bed
     middle = middle_of(part.points)
     centred = part.points - (middle[0], middle[1], 0.0)
@@ -392,7 +393,8 @@ def fault_marks(
     for entry in entries_of(part, failed, "overhangs"):
         corners = []
         for patch in entry["patches"]:
-            # A little larger than the patch, which would else lie in the part's surface.
+            # Slightly larger than the patch, which would otherwise lie in the part's
+            # surface.
             low = np.add(patch["low"], centring) - 2
             high = np.add(patch["high"], centring) + 2
             corners.append(((low + shift).tolist(), (high + shift).tolist()))
@@ -427,7 +429,7 @@ def rod_section(
 ) -> tuple[str, Drawing]:
     """Return a title, and a cut along one rod: z to the right, y up and widened.
 
-    If rods do not fit, it is one of these.
+    If rods do not fit, the cut shows one of them.
     """
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
     place = entries[0]["corner"] if entries else rod_places(params)[2]
@@ -473,7 +475,7 @@ def draw_cut(
 
 
 def bounded_area(rings: Iterable[Points]) -> BaseGeometry:
-    """Return the area that rings bound: outlines against the clock, holes with it."""
+    """Return the area that rings bound: outlines counter-clockwise, holes clockwise."""
     outlines = []
     holes = []
     for ring in rings:
@@ -493,7 +495,7 @@ def draw_fit(
     blocked: bool,
     loose: bool,
 ) -> None:
-    """Draw a rod and, dashed, the width of its nut, and say whether they fit."""
+    """Draw a rod and the width of its nut (dashed), and write whether they fit."""
     start, end = ends
     nut, rod = params.rods.gripped / 2, params.rods.free / 2
     low, high = (start, -rod * WIDENED), (end, rod * WIDENED)
@@ -518,7 +520,7 @@ def draw_fit(
 def answer_caption(
     params: Params, answer: Answer, drawable: int, verdicts: Verdicts
 ) -> str:
-    """Return the figures of an answer, and the criteria that it does not meet."""
+    """Return the figures of an answer and the criteria that it fails."""
     count = len(answer.parts)
     parts = [f"{counted(count, 'part')}, {params.parts} asked for"]
     if drawable < count:

@@ -1,4 +1,4 @@
-"""Pictures of a tower of digits: each digit on the one below it, and the tower from the side."""
+"""Pictures of a tower of digits: each digit above the one below it, and a side view."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -11,7 +11,7 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
-# Digits drawn from above of a longer tower, and from the side.
+# Maximum number of digits drawn from above, and from the side.
 MOST_GLYPHS = 240
 MOST_LAYERS = 1_000
 # Room for a digit, and between groups, in millimetres.
@@ -20,9 +20,9 @@ HEIGHT = 35.0
 GAP = 7.0
 GROUPS_PER_ROW = 4
 SHAPES_PER_ROW = 7
-# Height in the drawing of a digit that cannot be printed, in tenths of a millimetre.
+# Height at which an unprintable digit is drawn, in tenths of a millimetre.
 UNPRINTABLE_HEIGHT = 12
-# Least pixels from label to label along the tower.
+# Minimum pixels from label to label along the tower.
 LABEL_DISTANCE = 10
 # Ends of the segments' bars, in millimetres from the middle of a digit.
 BARS = {
@@ -34,7 +34,7 @@ BARS = {
     "f": ((-5, 0), (-5, 10)),
     "g": ((-5, 0), (5, 0)),
 }
-# Digits that can stand, and how they are turned for it.
+# Digits that can be printed upright, and how they are turned.
 UPRIGHT: tuple[tuple[int, Orientation], ...] = (
     (1, "rotate90X"),
     (3, "rotate90Y"),
@@ -42,7 +42,7 @@ UPRIGHT: tuple[tuple[int, Orientation], ...] = (
     (7, "rotate90X"),
 )
 FAULTS = {
-    "resource_limit": "more than are graded",
+    "resource_limit": "more than can be graded",
     "prime": "the number is not a prime",
     "stack": "{n} cannot be printed on the one below, first at position {first[stack]}",
     "printable": "{n} cannot be printed in this orientation, first at position {first[printable]}",
@@ -51,7 +51,7 @@ FAULTS = {
     "leading_zero": "it begins with 0",
     "max_digits": "the limit is {most}",
 }
-# Signs of digits that lie flat and turned, by orientation: a turned 6 looks like a 9.
+# Signs for turned flat digits, by orientation: a turned 6 looks like a 9.
 TURN_SIGNS = {"flippedX": " X", "flippedY": " Y", "rotate180Z": " Z"}
 TASK_LEGEND = (
     ("answer", "flat digit, from above"),
@@ -77,7 +77,7 @@ class Digit(NamedTuple):
         segments: letters of its bars.
         pose: how it is printed; None if it cannot be printed in its orientation.
         below: pose of the digit below it; None if there is none.
-        unsupported: whether it cannot be printed on that.
+        unsupported: whether it cannot be printed on the digit below.
         banned: whether the item does not permit it.
         sign: of its orientation, see `TURN_SIGNS`.
     """
@@ -92,7 +92,7 @@ class Digit(NamedTuple):
 
     @property
     def unprintable(self) -> bool:
-        """Whether it cannot be part of any tower."""
+        """Whether no tower may contain it."""
         return self.banned or self.pose is None
 
     @property
@@ -142,7 +142,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def digit_shapes(params: Params, verdicts: Verdicts) -> Picture:
-    """Return the picture of the digits that a tower may have, flat and upright."""
+    """Return the picture of the permitted digits, flat and upright."""
     turns: list[tuple[int, Orientation]] = [(digit, "flat") for digit in params.digits]
     for digit, turn in UPRIGHT:
         if digit in params.digits and turn in params.orientations:
@@ -229,7 +229,7 @@ def number_groups(params: Params, digits: Sequence[Digit]) -> Sequence[str]:
 def draw_glyph(
     drawing: Drawing, centre: XY, digit: Digit, position: int | None = None
 ) -> None:
-    """Draw one digit, over the one below it if that lies flat."""
+    """Draw one digit above the one below it, if that one lies flat."""
     x, y = centre[0], centre[1] + 2.5
     size = drawing.scale
     if digit.below is not None:
@@ -288,7 +288,7 @@ def upright_bars(centre: XY, segments: str, stand: Stand) -> list[list[XY]]:
 
 
 def upright_point(stand: Stand, point: XY) -> XY:
-    """Return where a point of a digit is seen once the digit stands upright."""
+    """Return the place of a digit's point in the front view of the upright digit."""
     x, y = point
     if stand is Stand.ON_SIDE:
         return y * 0.75, -x
@@ -298,7 +298,7 @@ def upright_point(stand: Stand, point: XY) -> XY:
 
 
 def from_the_side(params: Params, digits: Sequence[Digit], first_group: int) -> Drawing:
-    """Return the tower seen along y, bottom of the tower at the bottom.
+    """Return the tower seen along y.
 
     Args:
         params: the instance.
@@ -329,7 +329,7 @@ def label_side(
     first_group: int,
     half: float,
 ) -> None:
-    """Write the groups next to the tower, and point at faulty digits; `half` is half its room."""
+    """Write the groups next to the tower and point at faulty digits; `half` is half its width."""
     z, start = 0.0, 0.0
     group = ""
     last_label = -1e9
@@ -354,7 +354,7 @@ def label_side(
 def draw_side_bars(
     drawing: Drawing, params: Params, digits: Sequence[Digit], first_group: int
 ) -> None:
-    """Draw the bars of the tower, with two colours for the groups, alternately."""
+    """Draw the bars of the tower; groups alternate between two colours."""
     # Corners of bars by role, width and height: identical ones are drawn as one shape.
     corners: dict[tuple[str, float, float], list[XY]] = {}
     z, anchor = 0.0, 0.0
@@ -373,7 +373,7 @@ def draw_side_bars(
 
 
 def front_bars(digit: Digit, anchor: float) -> list[Bar]:
-    """Return the bars of a digit as seen from the front; upright ones stand at `anchor`."""
+    """Return the bars of a digit in the front view; upright ones are at `anchor`."""
     across = (-5.5, 5.5, 0.0, 1.0)
     if digit.pose is None:
         return [across]
@@ -397,21 +397,21 @@ def front_bars(digit: Digit, anchor: float) -> list[Bar]:
 
 
 def next_anchor(digit: Digit, anchor: float) -> float:
-    """Return where, from left to right, an upright digit stands on this one."""
+    """Return the horizontal position of an upright digit on this one."""
     if digit.pose is None:
         return anchor
     if digit.pose.stand is Stand.ON_HEAD:
         return 5.0
     if digit.pose.stand is not Stand.FLAT:
         return anchor
-    # Upright digits need a whole side of the one below, or its middle.
+    # Upright digits need a whole side of the digit below, or its middle.
     if {"b", "c"} <= digit.pose.segments:
         return 5.0
     return -5.0 if {"e", "f"} <= digit.pose.segments else 0.0
 
 
 def gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
-    """Return bars for the digits and the height, where a verdict has them."""
+    """Return bars for the digits and the height, if the verdict contains them."""
     metrics = verdicts.metrics
     if "digits" not in metrics:
         return []
@@ -439,7 +439,7 @@ def answer_caption(params: Params, answer: Answer, verdicts: Verdicts) -> str:
 
 
 def text_view(params: Params, digits: Sequence[Digit], repeated: set[str]) -> str:
-    """Return the number in groups, and below it signs for its errors."""
+    """Return the number in groups, with signs for its errors below."""
     parts = number_groups(params, digits)
     per_line = 100 // (params.group + 1)
     counts = Counter(parts)

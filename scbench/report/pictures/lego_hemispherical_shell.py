@@ -1,4 +1,4 @@
-"""Pictures of bricks and their target: from outside, in a vertical cut, and layer by layer."""
+"""Pictures of bricks and their target: from outside, in a vertical cut, and by layer."""
 
 import math
 from collections import Counter
@@ -21,19 +21,19 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
-# Bricks drawn of an answer that lists more.
+# Maximum number of bricks drawn.
 MOST_BRICKS = 1500
-# How far out, in outer radii, bricks are drawn where they are; others are moved to the rim.
+# Bricks further out than this, in outer radii, are moved to the rim.
 RIM = 1.35
-# Faulty bricks with a label in space.
+# Maximum number of faulty bricks with a label in 3D.
 MOST_LABELS = 8
-# Faulty bricks crossed out in the layers.
+# Maximum number of faulty bricks crossed out in the layers.
 MOST_CROSSES = 300
-# Kinds of errors in a caption.
+# Maximum kinds of errors in a caption.
 MOST_FAULTS = 4
-# A verdict that names this many pairs may not name all.
+# A verdict with this many pairs may be incomplete.
 PAIRS_NAMED = 1000
-# Angles once round the axis, in radians.
+# Angles around the axis, in radians.
 TURN = np.linspace(0, 2 * np.pi, 73)
 # The points of a circle of radius 1, shape (73, 2).
 CIRCLE = np.stack([np.cos(TURN), np.sin(TURN)], axis=1)
@@ -43,7 +43,7 @@ FORMS = {
     "ring": "half a ring",
     "bowl": "a bowl",
 }
-# Faults of single bricks, by the check that names them.
+# Faults of single bricks, by check.
 BRICK_FAULTS = {
     "layers": "in no layer",
     "hollow": "in the hollow",
@@ -75,10 +75,10 @@ class Wall(NamedTuple):
 
     Attributes:
         bricks: as the grader has them.
-        plans: corners (n, 4, 2) in plan, of those far away moved to the rim.
+        plans: corners (n, 4, 2) in plan; far bricks are moved to the rim.
         low: bottom of each, shape (n,).
         faults: the error of each brick that a check names.
-        far: the real places of bricks that were moved to the rim.
+        far: the original places of bricks that were moved to the rim.
     """
 
     bricks: Bricks
@@ -89,7 +89,7 @@ class Wall(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the target; with an answer its bricks, those that break a rule marked."""
+    """Draw the target; with an answer, also its bricks, with errors marked."""
     target = body(params)
     radius = params.outer_radius_mm
     if answer is None:
@@ -111,7 +111,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the bricks, to be written as a file."""
+    """Return the bricks for a file."""
     if answer is None or not answer.bricks:
         return []
     wall = wall_of(answer, params, Verdicts())
@@ -120,7 +120,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 
 
 def target_picture(params: Params, target: Body) -> Picture:
-    """Return the picture of a target alone."""
+    """Return the picture of a target without bricks."""
     radius = params.outer_radius_mm
     caption = (
         f"Task: {FORMS[params.form]}, {params.inner_radius_mm:g} to {radius:g} mm from the axis, "
@@ -159,7 +159,7 @@ def wall_of(answer: Answer, params: Params, verdicts: Verdicts) -> Wall:
         near = [min(max(place[k], low[k]), high[k]) for k in range(3)]
         if near != place:
             far[i] = ", ".join(f"{value:.4g}" for value in brick.Centroid)
-        # Angles of any size mean the same within one turn.
+        # Angles are reduced to one turn.
         rows.append((*near, math.fmod(brick.RotationDegrees, 360)))
     bricks = Bricks.of(rows)
     faults = brick_faults(verdicts, len(poses), len(answer.bricks))
@@ -183,7 +183,7 @@ def brick_faults(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
                 faults.setdefault(i, words)
 
     for check_id, words in BRICK_FAULTS.items():
-        # A check names the first 50 only; but if all bricks are wrong, all are known.
+        # A check names only the first 50, but if all bricks are wrong, all are known.
         if last_count(verdicts, check_id) == total:
             note(range(count), words)
         else:
@@ -197,7 +197,7 @@ def brick_faults(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
 
 
 def last_count(verdicts: Verdicts, check_id: str) -> int | None:
-    """Return how many offenders a check has, passed or not; None if it does not say."""
+    """Return how many offenders a check has, passed or not; None if unknown."""
     count = None
     for verdict in verdicts:
         for check in verdict.checks:
@@ -207,7 +207,7 @@ def last_count(verdicts: Verdicts, check_id: str) -> int | None:
 
 
 def odd_bricks(pairs: Sequence[Sequence[int]]) -> list[int]:
-    """Return one brick of each pair, as few as possible: a shifted brick is in pairs with all."""
+    """Return a small set with a brick of each pair: one shifted brick is in many pairs."""
     if len(pairs) >= PAIRS_NAMED:
         return [second for _, second in pairs]
     unresolved = {(first, second) for first, second in pairs}
@@ -227,7 +227,7 @@ def wall_scene(wall: Wall, target: Body, radius: float) -> Scene:
     """Return the bricks and the target in space, wrong bricks in a separate colour."""
     wrong = np.zeros(len(wall.low), dtype=bool)
     wrong[list(wall.faults)] = True
-    # Bricks that hide a few wrong ones are seen through.
+    # If only a few bricks are wrong, the others are translucent.
     opacity = 0.35 if wrong.any() and wrong.mean() <= 0.5 else 1.0
     parts: list[Shape] = []
     parts += brick_meshes(wall, ~wrong, "answer", opacity, "bricks")
@@ -240,7 +240,7 @@ def wall_scene(wall: Wall, target: Body, radius: float) -> Scene:
 def brick_meshes(
     wall: Wall, mask: npt.NDArray[np.bool_], role: str, opacity: float, name: str
 ) -> list[Mesh]:
-    """Return some of the bricks as one mesh; none of none."""
+    """Return some of the bricks as one mesh; none for an empty selection."""
     if not mask.any():
         return []
     low = wall.low[mask]
@@ -249,7 +249,7 @@ def brick_meshes(
 
 
 def brick_labels(wall: Wall) -> list[Marks]:
-    """Return labels in faulty bricks: all of them if they are few, else those far away."""
+    """Return labels in faulty bricks: all if they are few, else only far ones."""
     numbers = [*wall.far, *(i for i in wall.faults if i not in wall.far)]
     if len(numbers) > MOST_LABELS:
         numbers = list(wall.far)[:MOST_LABELS]
@@ -280,7 +280,7 @@ def target_wires(target: Body) -> Lines:
 def surface_wires(
     surface: Surface, *, circles: Sequence[int], meridians: int
 ) -> Iterator[Points]:
-    """Yield circles at some of 25 levels of a surface, then meridians."""
+    """Yield circles at selected levels of a surface, then meridians."""
     z = levels_of(surface, 25)
     r = surface.radius(z)
     for level in circles:
@@ -292,7 +292,7 @@ def surface_wires(
 
 
 def levels_of(surface: Surface, count: int) -> Points:
-    """Return heights from bottom to top of a surface, closer to each other where it is flat."""
+    """Return heights from bottom to top of a surface, denser where it is flat."""
     rise = np.sin(np.linspace(0, np.pi / 2, count))
     return surface.bottom + (surface.top - surface.bottom) * rise
 
@@ -350,7 +350,7 @@ def brick_sections(wall: Wall) -> Iterator[tuple[int, Polygon]]:
         xs = []
         for k, (u, v) in enumerate(plan):
             x, y = plan[k - 1]
-            # A side of the plan that goes from one side of the plane to the other.
+            # This side of the plan crosses the plane.
             if (y < 0) != (v < 0):
                 xs.append(x + (u - x) * y / (y - v))
         if xs:
@@ -399,7 +399,7 @@ def layer_drawing(
 
 
 def radii_at(target: Body, z: float) -> list[float]:
-    """Return the radii of the target's two sides on a level; none above it."""
+    """Return the radii of the target's two sides at a level; none above the target."""
     if z >= target.outer.top:
         return []
     level = np.array([z])
@@ -411,7 +411,7 @@ def radii_at(target: Body, z: float) -> list[float]:
 def draw_target_layer(
     drawing: Drawing, radii: Sequence[float], middle: Points, covered: BaseGeometry
 ) -> None:
-    """Fill the target between two radii, and hatch where no bricks cover it."""
+    """Fill the target between two radii, and hatch its uncovered parts."""
     outer, inner = radii
     holes = [middle + inner * CIRCLE] if inner else []
     area = Polygon(middle + outer * CIRCLE, holes)
@@ -420,7 +420,7 @@ def draw_target_layer(
 
 
 def plan_union(plans: Points) -> BaseGeometry:
-    """Return the area that bricks cover, by their corners (n, 4, 2)."""
+    """Return the area that bricks cover, given their corners (n, 4, 2)."""
     return shapely.union_all(shapely.polygons(plans))
 
 
@@ -438,7 +438,7 @@ def draw_wrong_plan(
 def draw_balance(drawing: Drawing, origin: Points, verdicts: Verdicts) -> None:
     """Draw the support (dashed) and the centre of gravity of each group of bricks.
 
-    The origin is where that of the answer's coordinates is in the drawing.
+    `origin` is the origin of the answer's coordinates in the drawing.
     """
     tipping = {entry["brick"] for entry in verdicts.failures.get("balance", ())}
     for group in verdicts.metrics.get("groups") or ():

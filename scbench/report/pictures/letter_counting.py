@@ -7,7 +7,7 @@ from scbench.schemas.letter_counting import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the words, those that count in brackets; with an answer, also the counts and the sum."""
+    """List the words, counted ones in brackets; with an answer, also the counts and the sum."""
     letters = ", ".join(params.letters)
     rows: list[Row] = []
     marked = 0
@@ -21,7 +21,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         text = f"[{word}]"
         letter_count = sum(map(word.casefold().count, params.letters))
         total += letter_count
-        # The counts are the solution, so a picture of the task alone has none.
+        # The counts are the solution, so a picture without an answer omits them.
         if not verdicts:
             rows.append((text, "", ""))
         elif letter_count:

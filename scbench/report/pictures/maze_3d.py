@@ -15,18 +15,17 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.maze_3d import Answer, Params
 
-# Rows and columns drawn beyond those asked for.
+# Maximum number of surplus rows and columns drawn.
 SPARE = 6
-# Pixels: smaller cells have no digit.
+# Cells smaller than this, in pixels, have no digit.
 SMALLEST_DIGIT = 9
-# In cells of fewer pixels the digits lie below the routes, which they would cut to
-# pieces.
+# In smaller cells, digits are drawn below the routes, which they would otherwise cover.
 SMALLEST_FREE_DIGIT = 22
 # Larger mazes are not drawn as columns.
 MOST_COLUMNS = 50 * 50
 # Characters of a line of text.
 MOST_TEXT = 120
-# Straight lines that an arc in space is drawn with.
+# Number of straight lines in a 3D arc.
 ARC_STEPS = 8
 FAULTS = {
     "resource_limit": "The answer is too long for a maze.",
@@ -50,7 +49,7 @@ class Routes(NamedTuple):
         first: the route from A to B.
         jumped: cells that it jumps over.
         second: another route.
-        reached: all that can be reached from A, if B cannot.
+        reached: all cells that can be reached from A, if B cannot be.
     """
 
     first: Sequence[Place]
@@ -94,7 +93,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def empty_square(params: Params, verdicts: Verdicts) -> Picture:
-    """Return the picture of the task alone."""
+    """Return the picture of the task without an answer."""
     n = params.size
     drawing = Drawing((0, 0, n, n), size=300, up=False)
     level = [[(0, i), (n, i)] for i in range(n + 1)]
@@ -179,7 +178,7 @@ def cells_with(rows: Sequence[str], characters: str) -> list[tuple[int, int]]:
 
 
 def shade_heights(drawing: Drawing, params: Params, rows: Sequence[str]) -> None:
-    """Fill the cells, the higher the darker."""
+    """Fill the cells; higher ones are darker."""
     heights = height_table(params)
     cells_by_height: dict[int, list[tuple[int, int]]] = {}
     for x, y in cells_with(rows, "".join(heights)):
@@ -203,7 +202,7 @@ def draw_digits(drawing: Drawing, rows: Sequence[str]) -> None:
 
 
 def draw_routes(drawing: Drawing, routes: Routes, verdicts: Verdicts) -> None:
-    """Draw the route, and the part of a second one that is not on it from ring to ring."""
+    """Draw the route, and between rings the part of a second route that differs."""
     cell = drawing.scale
     width = min(max(cell / 6, 2), 4)
     if routes.first:
@@ -282,7 +281,7 @@ def mark_shape(
 def mark_cells(
     drawing: Drawing, params: Params, rows: Sequence[str], verdicts: Verdicts
 ) -> None:
-    """Mark invalid characters, ends that are there more than once, and too common heights."""
+    """Mark invalid characters, repeated ends, and heights that are too common."""
     radius = max(drawing.scale * 0.4, 4)
     for x, y in verdicts.failures.get("characters", ()):
         if y < len(rows) and x < len(rows[y]):
@@ -315,7 +314,7 @@ def maze_scene(params: Params, rows: Sequence[str], routes: Routes) -> Scene:
     # Indexed x, then y from the front; flattened where tall columns would hide the maze.
     heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
     end_cells = cells_with(rows, "AB")
-    # Each column has one colour: that of the ends, then of the route.
+    # Each column has one colour: first that of the ends, then that of the route.
     ends = place_mask(n, end_cells)
     route = place_mask(n, routes.first)
     reached = place_mask(n, routes.reached)
@@ -396,7 +395,7 @@ def legend_lines(routes: Routes, verdicts: Verdicts) -> Legend:
 
 
 def gauges(params: Params, routes: Routes, verdicts: Verdicts) -> Iterator[Gauge]:
-    """Yield bars for the only route and for heights that are too common."""
+    """Yield bars for the single route and for heights that are too common."""
     cells = params.size**2
     if routes.first and not routes.second:
         share = round(100 * len(routes.first) / cells, 1)
@@ -411,7 +410,7 @@ def gauges(params: Params, routes: Routes, verdicts: Verdicts) -> Iterator[Gauge
 
 
 def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
-    """Return the findings of a verdict; nothing without a verdict."""
+    """Return the findings of a verdict in words; empty without a verdict."""
     parts = verdicts.faults(FAULTS, size=params.size)
     if routes.second:
         parts.append("There is a second route from A to B.")
@@ -430,12 +429,12 @@ def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
 
 
 def text_view(params: Params, rows: Sequence[str], routes: Routes) -> str:
-    """Return the maze and, next to it or below, the places that the verdict names."""
+    """Return the maze as text, with the verdict's places next to it or below."""
     maze = ["".join(c if c.isprintable() else "?" for c in row) for row in rows]
     if not (routes.first or routes.reached):
         return "\n".join(maze)
     findings = [text_key(routes), *map("".join, sign_table(params, rows, routes))]
-    # Side by side only if both fit in a line.
+    # Both are side by side only if they fit in one line.
     if 2 * params.size + 4 > MOST_TEXT:
         return "\n".join([*maze, "", *findings])
     width = max(params.size, 8)

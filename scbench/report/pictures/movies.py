@@ -1,4 +1,4 @@
-"""Films to choose from, and the points of each with the liked films."""
+"""Candidate films, and the points of each with the liked films."""
 
 from string import ascii_uppercase
 
@@ -17,7 +17,7 @@ from scbench.schemas.movies import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the films; with an answer, also the points of every pair, and the best choice."""
+    """Draw the films; with an answer, also the points of every pair and the best choice."""
     size = counted(len(params.choices), "film")
     task = f"Which of {size} has the most in common with the liked ones?"
     # A prompt with titles only has no points.
@@ -45,7 +45,7 @@ def scored_choices(
     params: Params, answer: Answer | None, verdicts: Verdicts
 ) -> list[Row]:
     """Return a row for each choice: its points with every liked film, and their sum."""
-    # One liked film at a time gives the points of each pair.
+    # Scoring one liked film at a time gives the points of each pair.
     points_by_liked = [
         points_of(params.model_copy(update={"liked": (film,)})) for film in params.liked
     ]
@@ -66,7 +66,7 @@ def scored_choices(
 
 
 def answered_choice(answer: Answer | None, params: Params) -> int | None:
-    """Return the position of the chosen film; None if the answer names none of the choices."""
+    """Return the position of the chosen film; None if the answer is not a candidate."""
     if answer is None:
         return None
     # Answers may add the year.

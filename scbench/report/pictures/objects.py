@@ -1,4 +1,4 @@
-"""A list of things: which count, how many there are, and the running sum."""
+"""A list of things: the counted ones, their quantities, and the running sum."""
 
 from scbench.base.wording import counted
 from scbench.builders.shared.words import enumeration
@@ -9,7 +9,7 @@ from scbench.schemas.objects import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the things; with an answer, also which of them count, and the sum."""
+    """List the things; with an answer, also mark the counted ones and show the sum."""
     rows: list[Row] = []
     total = 0
     for quantity, adjective, noun, group in params.entries:

@@ -1,4 +1,4 @@
-"""Prisms in their box, by size: the box cut into lengths side by side, and how full it is."""
+"""Prisms in their box, by size: the box in pieces side by side, and its filled share."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,23 +23,23 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
-# Most boxes that are drawn.
+# Maximum number of boxes drawn.
 MOST_BOXES = 700
-# Most overlapping pairs that are marked, and most wrong boxes that have labels.
+# Maximum number of marked overlapping pairs, and of labelled wrong boxes.
 MOST_PAIRS = 50
 MOST_LABELS = 10
-# Most sizes with missing prisms that a caption names.
+# Maximum number of sizes with missing prisms named in a caption.
 MOST_SIZES = 2
 AXES = "xyz"
-# Room between the lengths of a cut box, in times its width.
+# Gap between the pieces of a cut box, as a multiple of its width.
 GAP = 0.6
-# All lengths side by side are about this many times as wide as high.
+# Approximate ratio of width to height of all pieces side by side.
 WIDENESS = 1.5
 # Boxes with larger coordinates are not drawn.
 FARTHEST = 10**12
-# Boxes are drawn if they lie within this many times the size that the prisms need.
+# Boxes are drawn if they lie within this multiple of the size that the prisms need.
 BEYOND = 6.0
-# Colours of the sizes; none of them marks faults.
+# Colours of the sizes, none of which marks faults.
 ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
 # Pixels of the diagram of the filled share.
 PROFILE_WIDTH = 340
@@ -52,22 +52,22 @@ FAULTS = {
 }
 
 Mask = npt.NDArray[np.bool_]
-# Where a length of a cut box starts and ends along its longest side.
+# Start and end of a piece of a cut box along its longest side.
 Piece = tuple[float, float]
 
 
 class Packing(NamedTuple):
-    """The boxes that are drawn, the shortest side of the whole first, the longest last.
+    """The drawn boxes, with axes ordered from the packing's shortest side to its longest.
 
     Attributes:
         low: lowest corners, shape (n, 3).
         high: highest corners, shape (n, 3).
         positions: of each box in the answer's list.
         kinds: line of the instance with the size of each box; -1 for none.
-        faults: what is wrong with boxes, by position.
-        order: which axes of the answer are drawn as the first, second and third.
+        faults: fault of each wrong box, by position.
+        order: axes of the answer that are drawn as the first, second and third.
         overlaps: pairs of positions.
-        far: how many boxes lie so far away that they are not drawn.
+        far: number of boxes too far away to be drawn.
     """
 
     low: Points
@@ -91,7 +91,7 @@ class Packing(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the prisms by size; with an answer the packing, overlaps and empty space marked."""
+    """Draw the prisms by size; with an answer, the packing with overlaps and gaps marked."""
     if answer is None:
         return sizes_picture(params)
     packing = packing_of(params, answer, verdicts)
@@ -122,7 +122,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the boxes, one mesh for each size, to be written as a file."""
+    """Return the boxes for a file, one mesh for each size."""
     if answer is None:
         return []
     packing = packing_of(params, answer, Verdicts())
@@ -145,7 +145,7 @@ def sizes_picture(params: Params) -> Picture:
     for kind, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
         name = size_words(params, kind)
-        # Upright, so that the row is not much wider than high.
+        # The prisms are upright, so that the row is not much wider than high.
         parts.append(boxes([((x, 0, 0), (x + a, b, c))], size_role(kind), name=name))
         x += a + 0.2 * longest
     count = sum(line.count for line in params.prisms)
@@ -164,12 +164,12 @@ def size_legend(params: Params, kinds: Sequence[int]) -> Legend:
 
 
 def size_role(kind: int) -> str:
-    """Return the colour of a size; -1 is one that the instance does not list."""
+    """Return the colour of a size; -1 is a size that the instance does not list."""
     return ROLES[kind % len(ROLES)] if kind >= 0 else "quiet"
 
 
 def size_words(params: Params, kind: int) -> str:
-    """Return number and size of the prisms of a line."""
+    """Return the number and size of the prisms in a line."""
     line = params.prisms[kind]
     return f"{line.count} of {side_words(line.size)}"
 
@@ -218,7 +218,7 @@ def packing_of(params: Params, answer: Answer, verdicts: Verdicts) -> Packing:
 
 
 def kinds_by_size(params: Params) -> dict[tuple[int, ...], int]:
-    """Return the first line of the instance with each size, sides in order."""
+    """Return the first line of the instance with each size, with sorted sides."""
     kinds: dict[tuple[int, ...], int] = {}
     for kind, line in enumerate(params.prisms):
         kinds.setdefault(tuple(sorted(line.size)), kind)
@@ -226,12 +226,12 @@ def kinds_by_size(params: Params) -> dict[tuple[int, ...], int]:
 
 
 def near_most(low: Points, high: Points, volume: int) -> Mask:
-    """Return which boxes lie where most others do, so that one far away leaves them in view.
+    """Return a mask of the boxes near most others, so that a far one does not shrink the view.
 
     Args:
         low: lowest corners, shape (n, 3).
         high: highest corners, shape (n, 3).
-        volume: that all prisms of the instance need.
+        volume: total volume of the instance's prisms.
     """
     if not len(low):
         return np.zeros(0, dtype=bool)
@@ -264,7 +264,7 @@ def box_faults(verdicts: Verdicts) -> dict[int, str]:
 
 
 def pieces_of(packing: Packing) -> list[Piece]:
-    """Return the lengths that a long box is cut into along its longest side."""
+    """Return the pieces that a long box is cut into along its longest side."""
     low, high = packing.ends
     shortest, _, longest = np.maximum(high - low, 1e-9).tolist()
     width = max(shortest, 1e-3 * longest)
@@ -281,13 +281,13 @@ def packing_scene(
     pieces: list[Piece],
     incomplete: Sequence[Mapping[str, Any]],
 ) -> Scene:
-    """Return the packing in lengths side by side, then prisms that were not placed.
+    """Return the packing in pieces side by side, then the prisms that were not placed.
 
     Args:
         params: the instance.
         packing: its boxes.
-        pieces: the lengths.
-        incomplete: lines of the instance of which boxes are missing, from the verdict.
+        pieces: the pieces.
+        incomplete: lines of the instance with missing boxes, from the verdict.
     """
     low, high = packing.ends
     step = (1 + GAP) * float(high[0] - low[0])
@@ -304,9 +304,9 @@ def packing_scene(
 def box_meshes(
     params: Params, packing: Packing, pieces: list[Piece], step: float
 ) -> list[Mesh]:
-    """Return the boxes by size, those that are wrong, and where boxes overlap."""
+    """Return the boxes by size, the wrong ones, and the overlaps."""
     faulty = packing.faulty
-    # Wrong boxes inside would be hidden.
+    # Otherwise wrong boxes inside would be hidden.
     opacity = 0.25 if faulty.any() else 1.0
     meshes = []
     for kind in sorted(set(packing.kinds)):
@@ -359,7 +359,7 @@ def shared_boxes(packing: Packing) -> tuple[Points, Points]:
 def piece_frames(
     packing: Packing, pieces: list[Piece], step: float
 ) -> list[Lines | Marks]:
-    """Return the outline of each piece, and below it where it is cut."""
+    """Return the outline of each piece, with the ends of the cut below it."""
     low, high = packing.ends
     length = pieces[0][1] - pieces[0][0]
     parts: list[Lines | Marks] = []
@@ -368,7 +368,7 @@ def piece_frames(
         corner = np.array([low[0] + k * step, low[1], start - pieces[k][0]])
         size = np.array([high[0] - low[0], high[1] - low[1], end - start])
         parts.append(wire(corner.tolist(), (corner + size).tolist(), "ink", width=1.2))
-        # Where there are many pieces, only a short label fits.
+        # With many pieces, only a short label fits.
         labels.append(f"{start:g} to {end:g}" if len(pieces) <= 2 else f"{start:.0f}")
         places.append(corner + size * (0.5, 0, 0) - (0, 0, 0.05 * length))
     parts.append(Marks(np.array(places), "quiet", 0, tuple(labels)))
@@ -376,7 +376,7 @@ def piece_frames(
 
 
 def fault_labels(packing: Packing, pieces: list[Piece], step: float) -> list[Marks]:
-    """Return labels for wrong boxes, unless there are too many to be read."""
+    """Return labels for wrong boxes, unless there are too many to read."""
     faulty = np.flatnonzero(packing.faulty).tolist()
     if not faulty or len(faulty) > MOST_LABELS:
         return []
@@ -395,7 +395,7 @@ def fault_labels(packing: Packing, pieces: list[Piece], step: float) -> list[Mar
 def unplaced_boxes(
     lines: Sequence[Mapping[str, Any]], start: tuple[float, float], least: float
 ) -> list[Lines | Marks]:
-    """Return a dashed box, at least so long, for each size of which some are not placed."""
+    """Return a dashed box for each size with unplaced prisms, at least this long."""
     x, y = start
     parts: list[Lines | Marks] = []
     for line in lines:
@@ -403,7 +403,7 @@ def unplaced_boxes(
         if missing <= 0:
             continue
         sides = sorted(map(float, line["size"]))
-        # Small boxes are enlarged, so that they can be seen.
+        # Small boxes are enlarged to be visible.
         stretch = max(1.0, least / sides[2])
         a, b, c = (side * stretch for side in sides)
         outline = boxes([((x, y, 0), (x + b, y + a, c))], "missing").outline

@@ -1,4 +1,4 @@
-"""A sequence: its terms, the rule that makes each, and the terms of the answer."""
+"""A sequence: its terms, the rule for each, and the terms of the answer."""
 
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
@@ -54,8 +54,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def all_terms(params: Params) -> tuple[int, ...]:
-    """Return the terms of the prompt and those asked for."""
-    # The grader continues after the terms shown: here after the first term.
+    """Return the terms of the prompt and the requested ones."""
+    # The grader's function continues a sequence; here it starts from the first term.
     from_first = params.model_copy(
         update={"shown": 1, "asked": params.shown + params.asked - 1}
     )
@@ -63,7 +63,7 @@ def all_terms(params: Params) -> tuple[int, ...]:
 
 
 def answer_cell(word: str | None, term: int) -> Cell:
-    """Return the cell for an answered word where a term was asked for."""
+    """Return the cell of a requested term with the answered word."""
     if not word:
         return Cell("-", "missing")
     return Cell(word, "right" if integer(word) == term else "wrong")

@@ -1,4 +1,4 @@
-"""A loop of pipes in its room, with the constraints and every place where it breaks a rule."""
+"""A loop of pipes in its room, with the constraints and every error marked."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,15 @@ from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
-# Most joints that are drawn.
+# Maximum number of joints drawn.
 MOST_JOINTS = 2_500
-# Most wrong lengths or angles that are written next to their place.
+# Maximum number of wrong lengths or angles with a label.
 MOST_LABELS = 12
-# Most offenders that a check lists.
+# Maximum number of offenders in a check.
 MOST_NAMED = 50
-# How far outside the room joints are drawn, in sides of the room.
+# Distance outside the room within which joints are drawn, in sides of the room.
 OUTSIDE = 1.2
-# Larger rooms have no lines for each metre.
+# Larger rooms have no metre grid.
 MOST_METRES = 60
 # The constraints in words, by type.
 CONSTRAINTS = {
@@ -33,7 +33,8 @@ CONSTRAINTS = {
     "fixed_start": "start in the circle",
     "min_point_separation": "joints at least {0.distance:g} m apart",
 }
-# Faults by check, for many offenders and for one. The note tells how many are marked.
+# Faults by check, for many offenders and for one. The note gives the number of marked
+# ones.
 FAULTS = {
     "inside": "{n} joints outside the room{note}|{n} joint outside the room",
     "length": "{n} pipes of a wrong length{note}|{n} pipe of a wrong length",
@@ -70,7 +71,7 @@ class Figure(NamedTuple):
         name: what is measured.
         value: of the answer.
         limit: of the task.
-        sense: whether the limit is the least, the most, or the only right value.
+        sense: whether the limit is a minimum, a maximum, or the exact value.
         unit: after both values.
     """
 
@@ -103,7 +104,7 @@ class JointFault(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the room and the constraints; with an answer its loop, and where it breaks a rule."""
+    """Draw the room and the constraints; with an answer, also its loop with errors marked."""
     if answer is None:
         return square_picture(params)
     joints = [(point.x, point.y) for point in answer.points[:MOST_JOINTS]]
@@ -167,7 +168,7 @@ def square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
 
 
 def draw_constraints(drawing: Drawing, params: Params, verdicts: Verdicts) -> None:
-    """Draw the lines, boxes and walls of the constraints; broken ones are marked as wrong."""
+    """Draw the lines, boxes and walls of the constraints; violated ones are marked as wrong."""
     for constraint in params.constraints:
         role = "wrong" if verdicts.failed(constraint.type) else "note"
         match constraint:
@@ -201,7 +202,7 @@ def draw_quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
 def draw_centroid(
     drawing: Drawing, constraint: schema.CentroidBox, verdicts: Verdicts
 ) -> None:
-    """Draw the box for the mean of the joints, and that mean if a verdict has it."""
+    """Draw the box for the mean of the joints, and the mean if a verdict has it."""
     low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
     tip = "where the mean must lie"
     drawing.box(low, high, "note", opacity=0.25, edge="note", tip=tip)
@@ -218,7 +219,7 @@ def draw_centroid(
 
 
 def draw_walls(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
-    """Draw the walls that are touched, and if these are too few those that are not."""
+    """Draw the touched walls and, if they are too few, also the others."""
     check = verdicts.check("must_touch_boundary")
     if check is None or "touched" not in check.details:
         return
@@ -284,7 +285,7 @@ def draw_start(
     if len(joints) > 1:
         (ax, ay), (bx, by) = start, joints[1]
         tip = (ax + 0.7 * (bx - ax), ay + 0.7 * (by - ay))
-        # Thinner than the loop, so that this can be seen on both sides.
+        # Thinner than the loop, so that the loop is visible on both sides.
         width = max(loop_width(drawing) * 0.7, 1.2)
         drawing.line([start, tip], "ink", width=width, arrow=True)
     drawing.dot(start, "ink", radius=5, tip="joint 0")
@@ -306,7 +307,7 @@ def mark_lengths(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) -> 
     wrong = verdicts.failures.get("length", ())
     width = min(max(drawing.scale / 8, 2.5), 5)
     for i in wrong:
-        # The verdict is on all joints, and not all may be drawn.
+        # The verdict covers all joints, including any that are not drawn.
         if i >= len(joints):
             continue
         a, b = pipe_at(joints, i)
@@ -396,7 +397,7 @@ def mark_near_pairs(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) 
 def mark_straight_run(
     drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts
 ) -> bool:
-    """Mark the straight joints that are too many in a row; return whether there are any."""
+    """Mark runs of too many straight joints; return whether there are any."""
     if not verdicts.failed("max_straight_run"):
         return False
     straight = verdicts.details("max_straight_run").get("joints", ())
@@ -412,7 +413,7 @@ def mark_straight_run(
 
 
 def crossing(first: Pipe, second: Pipe) -> XY:
-    """Return where two straight pieces that cross do so."""
+    """Return the crossing point of two segments that cross."""
     (ax, ay), (bx, by) = first
     (cx, cy), (dx, dy) = second
     bottom = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
@@ -425,15 +426,15 @@ def crossing(first: Pipe, second: Pipe) -> XY:
 
 
 def contact(first: Pipe, second: Pipe) -> XY:
-    """Return where two straight pieces that do not cross come nearest to each other."""
-    # That is at an end of one of them.
+    """Return the closest place of two segments that do not cross."""
+    # The closest point is an end of one of them.
     distances = [(distance_to_pipe(end, second), end) for end in first]
     distances += [(distance_to_pipe(end, first), end) for end in second]
     return min(distances)[1]
 
 
 def distance_to_pipe(place: XY, pipe: Pipe) -> float:
-    """Return the distance from a place to the nearest point of a straight piece."""
+    """Return the distance from a place to a segment."""
     (ax, ay), (bx, by) = pipe
     ux, uy = bx - ax, by - ay
     square = ux * ux + uy * uy
@@ -461,7 +462,7 @@ def hull(points: Sequence[XY]) -> list[XY]:
     for chain in (ordered, ordered[::-1]):
         base = len(corners)
         for x, y in chain:
-            # Corners at which the line would not turn left are none.
+            # Points at which the line does not turn left are not corners.
             while len(corners) >= base + 2:
                 (ax, ay), (bx, by) = corners[-2:]
                 if (bx - ax) * (y - ay) > (by - ay) * (x - ax):
@@ -474,7 +475,7 @@ def hull(points: Sequence[XY]) -> list[XY]:
 
 
 def figures(params: Params, verdicts: Verdicts) -> Iterator[Figure]:
-    """Yield the figures of a verdict, of crossings only if there are or should be any."""
+    """Yield the figures of a verdict; crossings only if there are or should be any."""
     crossings = verdicts.details("crossings").get("count")
     if crossings is not None and (params.crossings or crossings):
         yield Figure("crossings", "crossings", crossings, params.crossings, "exactly")

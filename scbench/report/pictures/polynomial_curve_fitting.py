@@ -1,4 +1,4 @@
-"""The target picture, the picture that a formula draws, and where they differ."""
+"""The target picture, the formula's picture, and the difference."""
 
 import operator
 from collections.abc import Sequence
@@ -21,16 +21,16 @@ SIZE = 224
 SIZE_OF_MANY = 300
 # More cells in a row are many.
 MANY_CELLS = 32
-# Smaller cells, in pixels, are filled: a hatching could not be seen in them.
+# Smaller cells, in pixels, are filled: hatching would not be visible in them.
 SMALLEST_HATCHED = 7.0
-# Pictures up to this size show the curve on which the formula is zero.
+# Pictures up to this size show the zero curve of the formula.
 MOST_CURVE_CELLS = 64
 # Columns of the text form.
 MOST_TEXT = 120
-# Formulas that are longer have no curve: it would take too long.
+# Longer formulas have no curve: it would take too long.
 MOST_NODES = 3_000
 MOST_CHARACTERS = 30_000
-# Points for each side of a cell at which the polynomial is evaluated.
+# Evaluated points along each side of a cell.
 STEPS = 4
 OPERATORS = {
     Op.ADD: operator.add,
@@ -77,15 +77,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = answer_caption(black, positive, verdicts)
     panels = (
         Panel("target", cell_map(black, size), f"{task_words}."),
-        Panel("drawn by the formula", produced, f"What the formula draws. {caption}"),
-        Panel("difference", difference, f"Where the two differ. {caption}"),
+        Panel("drawn by the formula", produced, f"The formula's picture. {caption}"),
+        Panel("difference", difference, f"The difference. {caption}"),
     )
     text = text_view(params.grid, black, positive)
     return Picture(panels, caption, LEGEND, text)
 
 
 def read_cells(rows: Sequence[str]) -> Cells:
-    """Return which cells of a picture are black, from rows of # and other characters."""
+    """Return the mask of black cells of a picture, from rows of # and other characters."""
     return np.array([[cell == "#" for cell in row] for row in rows])
 
 
@@ -97,7 +97,7 @@ def cell_map(cells: Cells, size: int) -> Drawing:
 
 
 def difference_map(black: Cells, positive: Cells, size: int) -> Drawing:
-    """Return the black cells that match, and the black and white cells that do not."""
+    """Return three masks: matching black cells, and wrong black and white cells."""
     drawing = blank_grid(len(black), size)
     drawing.mosaic(cell_boxes(black & positive), "given", crisp=True)
     hatched = drawing.scale >= SMALLEST_HATCHED
@@ -138,12 +138,12 @@ def cell_boxes(cells: Cells) -> list[tuple[float, float, float, float]]:
 def zero_curve(text: str, signs: Cells) -> list[Line]:
     """Return pieces of the curve on which a formula is zero, in coordinates of columns and rows.
 
-    There are none if the formula is too long or not one, or if doubles do not give the verdict's
-    signs.
+    There are none if the formula is too long or invalid, or if floats give other signs
+    than the verdict.
 
     Args:
-        text: the formula, as it was answered.
-        signs: where a verdict found it positive, indexed row, column.
+        text: the formula, as answered.
+        signs: mask of positive cells in the verdict, indexed row, column.
     """
     formula = readable_formula(text)
     if formula is None:
@@ -152,7 +152,7 @@ def zero_curve(text: str, signs: Cells) -> list[Line]:
     places = (np.arange(n * STEPS + 1) / STEPS) - 0.5
     with np.errstate(all="ignore"):
         values = curve_values(formula, places)
-    # Cell centres lie half a cell, that is half the steps, inwards.
+    # Cell centres lie half a cell, or half the steps, inwards.
     centres = values[STEPS // 2 :: STEPS, STEPS // 2 :: STEPS]
     if not np.array_equal(centres[:n, :n] > 0, signs):
         return []
@@ -160,7 +160,7 @@ def zero_curve(text: str, signs: Cells) -> list[Line]:
 
 
 def readable_formula(text: str) -> Formula | None:
-    """Return a formula without faults; None if there is none, or it is too long."""
+    """Return the parsed formula; None if it is invalid or too long."""
     if len(text) > MOST_CHARACTERS:
         return None
     plain = formulas.plain_lines(text.strip())
@@ -178,7 +178,7 @@ def readable_formula(text: str) -> Formula | None:
 def curve_values(formula: Formula, places: Floats) -> Floats:
     """Return the values of a formula at all pairs of places, indexed y, x."""
     nodes = formula.nodes
-    # The node that needs each value last; values take much memory, so they go after that.
+    # The last node that needs each value; the value is then freed to save memory.
     last_uses = {}
     for number, node in enumerate(nodes):
         last_uses[node.first] = number
@@ -209,7 +209,7 @@ def curve_values(formula: Formula, places: Floats) -> Floats:
 
 
 def crossings(values: Floats, places: Floats) -> list[Line]:
-    """Return where values given on a grid pass zero, a straight piece or two for each square.
+    """Return the zero curve of values on a grid, one or two segments for each square.
 
     Args:
         values: indexed y, x; squares with a corner that is not finite are left out.

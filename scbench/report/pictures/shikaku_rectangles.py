@@ -11,11 +11,12 @@ from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
-# Most rectangles drawn.
+# Maximum number of rectangles drawn.
 MOST_RECTANGLES = 1000
 # Grids with more cells are drawn without the numbers of rows and columns.
 MOST_CELLS = 3600
-# Most columns of the text form: numbers take up to three characters.
+# Maximum number of columns in the text form, in which numbers need up to three
+# characters.
 MOST_COLUMNS = 40
 # Colours of rectangles: every series except the one that looks like `wrong`.
 COLOURS = tuple(series(i) for i in (0, 2, 3, 5, 4))
@@ -27,7 +28,7 @@ Rectangle = tuple[int, int, int, int]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the clues; with an answer, its rectangles and where they break a rule."""
+    """Draw the clues; with an answer, also its rectangles with errors marked."""
     clue_count = sum(value > 0 for row in params.grid for value in row)
     if answer is None:
         return task_picture(params, clue_count)
@@ -87,7 +88,7 @@ def draw_rectangles(
     colours: Mapping[int, str],
 ) -> None:
     """Draw the rectangles of an answer; those without a colour are drawn as wrong."""
-    # Neighbours stay apart, so that their outlines do not hide each other.
+    # Gaps between neighbours keep their outlines visible.
     gap = min(2 / drawing.scale, 0.2)
     for i, (piece, (x0, y0, x1, y1)) in enumerate(zip(pieces, corners, strict=True)):
         low, high = (x0 + gap, y0 + gap), (x1 - gap, y1 - gap)
@@ -101,8 +102,8 @@ def draw_rectangles(
 def colours_of(rectangles: Mapping[int, Rectangle]) -> dict[int, str]:
     """Return a colour for each rectangle, different from those of its neighbours if possible.
 
-    The next rectangle is always the one whose neighbours have the most different colours. If they
-    have all colours, it gets the one that is rarest among them.
+    The next rectangle is always the one whose neighbours have the most different
+    colours. If its neighbours use all colours, it gets the rarest of these.
     """
     neighbours: dict[int, list[int]] = {i: [] for i in rectangles}
     for (i, first), (j, second) in combinations(rectangles.items(), 2):
@@ -131,7 +132,7 @@ def are_neighbours(first: Rectangle, second: Rectangle) -> bool:
 
 
 def drawn_corners(piece: Sequence[int], params: Params) -> Rectangle:
-    """Return the lowest and highest corner of a rectangle, moved to the rim of the grid."""
+    """Return the lowest and highest corner of a rectangle, clipped to the grid."""
     x0, y0, x1, y1 = piece
     w, h = params.width, params.height
     return (
@@ -143,7 +144,7 @@ def drawn_corners(piece: Sequence[int], params: Params) -> Rectangle:
 
 
 def draw_cell_faults(drawing: Drawing, metrics: Mapping[str, Any]) -> None:
-    """Hatch cells in no rectangle, and cross out those in more than one."""
+    """Hatch cells in no rectangle, and cross out cells in more than one."""
     uncovered = metrics.get("uncovered", ())
     drawing.tiles(
         uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle"
@@ -189,7 +190,7 @@ def draw_clues(
 def legend_lines(
     colours: Mapping[int, str], wrong: set[int], metrics: Mapping[str, Any]
 ) -> Legend:
-    """Return the legend; its first line has the colour of the first right rectangle."""
+    """Return the legend; its first line uses the colour of the first right rectangle."""
     legend: Legend = []
     if colours:
         words = "rectangles; the colours only separate neighbours"

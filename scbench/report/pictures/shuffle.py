@@ -35,7 +35,7 @@ LEGEND = {
     "wrong": "answer",
 }
 
-# The thing of each person, by their numbers: at first, then after each event.
+# For each moment, the thing that each person has, by number.
 Holdings = list[list[int]]
 
 
@@ -59,7 +59,7 @@ class Block(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw a lane for each person; with an answer the way of every thing, and the end of one."""
+    """Draw a lane for each person; with an answer, also the path of every thing."""
     swap_count = sum(event[0] for event in params.events)
     person = params.people[params.asked]
     question = stories()[params.domain].question.format(person=person)
@@ -98,7 +98,7 @@ def mistaken_thing(params: Params, answer: Answer | None) -> str:
 def event_rows(
     params: Params, holdings: Holdings, solved: bool, mistake: str
 ) -> list[Row]:
-    """Return a row for each event; if solved with all things, and the end below."""
+    """Return a row for each event; if solved, also all things and the final answer."""
     rows: list[Row] = [("at first", *(params.things[i] for i in holdings[0]))]
     for i, (swaps, a, b, _) in enumerate(params.events, 1):
         action = "swap" if swaps else "no swap"
@@ -125,7 +125,7 @@ def lane_drawing(
     block_height = (len(params.people) + 1) * LANE
     blocks = event_blocks(len(params.events), block_height)
     longest = max(block.stop - block.start for block in blocks)
-    # One more step leads to the end.
+    # One more step ends each lane.
     width = LEFT_MARGIN + (longest + 1) * STEP + RIGHT_MARGIN
     height = block_height * len(blocks)
     drawing = Drawing(
@@ -142,7 +142,7 @@ def lane_drawing(
 
 
 def event_blocks(event_count: int, height: int) -> list[Block]:
-    """Return the blocks of events that are drawn, one at least; their height is in pixels."""
+    """Return the blocks of drawn events, at least one; heights are in pixels."""
     blocks: list[Block] = []
     for start in range(0, event_count, ACROSS):
         stop = min(start + ACROSS, event_count)
@@ -158,7 +158,7 @@ def draw_names(
         place = block.at(block.start, lane)
         low, high = (2, place[1] - 11), (LEFT_MARGIN - 8, place[1] + 11)
         mark(drawing, low, high, "target" if lane == params.asked else "")
-        # Who has what in the middle of the events is part of the solution.
+        # The things in between are part of the solution.
         thing = ""
         if solved or block.start == 0:
             thing = params.things[things[lane]]
@@ -180,13 +180,13 @@ def draw_events(drawing: Drawing, params: Params, block: Block) -> None:
 def draw_things(
     drawing: Drawing, params: Params, block: Block, holdings: Holdings
 ) -> None:
-    """Draw the way of each thing through a block, thick for the one asked for."""
+    """Draw the path of each thing through a block; the requested one is thick."""
     final = holdings[-1][params.asked]
     for thing in range(len(params.people)):
         path = []
         for i in range(block.start, block.stop + 1):
             x, y = block.at(i, holdings[i].index(thing))
-            # Level between events, so that it changes lanes where an event is drawn.
+            # The path is level between events and changes lanes at an event.
             path += [(x - STEP / 5, y), (x + STEP / 5, y)]
         if thing == final:
             drawing.line(path, "right", width=4.5)

@@ -19,15 +19,15 @@ from scbench.report.pictures.shared.tables import (
 )
 from scbench.schemas.svg_shapes import Answer, Params
 
-# Straight lines that a piece of a curve is drawn with.
+# Number of straight lines per piece of a curve.
 STEPS = 48
-# A letter (move, line, cubic curve, arc; relative if small), and its numbers.
+# A letter (move, line, cubic curve, arc; lower case is relative) and its numbers.
 COMMAND = re.compile(r"([MLCAmlca])([^A-Za-z]*)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the outline; the options are below, with the answer and the right one marked."""
+    """Draw the outline above the options, with the answer and the right one marked."""
     joints, outline = flattened(params.path)
     size = counted(len(joints), "point")
     caption = verdicts.caption(f"An outline through {size}; y increases downwards.")
@@ -56,9 +56,9 @@ def outline_drawing(joints: Sequence[complex], outline: Sequence[complex]) -> Dr
 def option_rows(
     params: Params, answer: Answer | None, verdicts: Verdicts
 ) -> list[tuple[str, Cell]]:
-    """Return a row for each shape to choose from; with verdicts the right one marked."""
+    """Return a row for each option; with verdicts, the right one is marked."""
     names = [kind.replace("_", " ") for kind in params.options]
-    # The task alone must not show which shape is right.
+    # Without verdicts, the right shape must not be marked.
     answered: int | None = None
     right: int | None = None
     if verdicts:
@@ -94,7 +94,7 @@ def flattened(path: str) -> tuple[list[complex], list[complex]]:
         else:
             outline.append(end)
         position = end
-        # The last point is often the first again, but for errors of adding decimals.
+        # The last point often equals the first, apart from rounding errors.
         if not joints or abs(position - joints[0]) > 0.005:
             joints.append(position)
     return joints, outline
@@ -118,8 +118,8 @@ def elliptic_arc(
     Args:
         start: first point.
         end: last point.
-        numbers: of the path's command: two radii, the degrees by which the ellipse is turned, and
-            the flags for the large arc and for the direction.
+        numbers: of the path's command: two radii, the rotation of the ellipse in
+            degrees, and the flags for the large arc and for the direction.
     """
     radius_x, radius_y, degrees, large, sweep = numbers[:5]
     turn = rect(1, radians(degrees))
@@ -131,7 +131,7 @@ def elliptic_arc(
     a, b = squeezed(start), squeezed(end)
     chord = b - a
     if chord:
-        # Radii too small for the chord are enlarged, as the standard demands.
+        # Radii too small for the chord are enlarged, as the SVG standard requires.
         height = sqrt(max(0.0, 1 - abs(chord) ** 2 / 4)) * (1 if large == sweep else -1)
         centre = (a + b) / 2 - 1j * chord / abs(chord) * height
         span = phase((b - centre) / (a - centre)) % (2 * pi)

@@ -16,9 +16,9 @@ from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 # Shades of one colour, from the lowest ground to the highest.
 SHADES = 12
-# Blasts of a longer plan are not numbered.
+# Plans with more blasts are not numbered.
 MOST_NUMBERS = 40
-# Cells with blasts that are drawn as dots; more are hatched.
+# Cells with blasts are drawn as dots up to this number, then hatched.
 MOST_DOTS = 1_000
 # Larger ground is not drawn as columns.
 MOST_COLUMNS = 50 * 50
@@ -33,7 +33,7 @@ FAULTS = {
     "depth": "a blast deeper than its cell is high",
     "resource_limit": "too much work to simulate",
 }
-# Roles of cells that blasts changed. Their hues are not those of blasts and errors.
+# Roles of cells that blasts changed. Their hues differ from those of blasts and errors.
 LOWER = "c3"
 HIGHER = "c4"
 LEGEND_BEFORE = (
@@ -52,7 +52,7 @@ Region = npt.NDArray[np.bool_]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the map; with an answer, also its blasts and the map after those that were simulated."""
+    """Draw the map; with an answer, also its blasts and the map after the simulated ones."""
     metrics = verdicts.metrics
     caption = picture_caption(params, answer, verdicts)
     before = np.array(params.heights, dtype=np.float64)
@@ -71,7 +71,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         legend += draw_blasts(plan, params, answer)
         legend += mark_void_blasts(plan, params, answer, verdicts)
     panels = [Panel(title, plan, f"The ground before. {caption}")]
-    # The last map, with its flat region and the role of that region.
+    # The last map, its flat region, and the region's role.
     latest, flat, flat_role = before, region, "note"
     title = "as columns"
     if len(maps) > 1:
@@ -94,7 +94,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def flat_region(rows: Sequence[str] | None, params: Params) -> Region:
-    """Return a region from a verdict's rows of # and dots; without rows, that of the ground."""
+    """Return a region from a verdict's rows of # and dots; without rows, the ground's."""
     n = len(params.heights)
     if rows is not None:
         return np.array([[mark == "#" for mark in row] for row in rows], dtype=bool)
@@ -107,12 +107,12 @@ def flat_region(rows: Sequence[str] | None, params: Params) -> Region:
 def height_map(
     heights: Heights, span: tuple[float, float], *, numbers: bool = False
 ) -> Drawing:
-    """Return a map of heights; `span` is the lowest and the highest of all maps."""
+    """Return a map of heights; `span` has the lowest and highest height of all maps."""
     n = len(heights)
     low, high = span
     drawing = Drawing((0, 0, n, n), size=460 if numbers else 340, up=False, margin=22)
     shade_cells(drawing, (heights - low) / max(high - low, 1e-9), "rock")
-    # In smaller cells numbers could not be read.
+    # Numbers would be unreadable in smaller cells.
     if numbers and drawing.scale >= 19:
         size = min(8.5, drawing.scale / 2.5)
         for y, x in np.ndindex(n, n):
@@ -124,7 +124,7 @@ def height_map(
 
 
 def shade_cells(drawing: Drawing, shares: Heights, role: str) -> None:
-    """Fill cells, the larger their share of 1 the darker."""
+    """Fill cells; values from 0 to 1 set the darkness."""
     levels = np.clip(np.ceil(shares * SHADES), 0, SHADES).astype(int)
     for level in range(1, SHADES + 1):
         opacity = 0.05 + 0.8 * level / SHADES
@@ -179,7 +179,7 @@ def on_map(blast: Blast, params: Params) -> bool:
 
 
 def depth_by_cell(params: Params, answer: Answer) -> dict[tuple[int, int], float]:
-    """Return how deep all blasts in a cell are together, for each cell (x, y) with one."""
+    """Return the total depth of blasts for each cell (x, y) with a blast."""
     depths: dict[tuple[int, int], float] = {}
     for blast in answer.blasts:
         if on_map(blast, params):
@@ -209,7 +209,7 @@ def mark_void_blasts(
 
 
 def mark_blast(drawing: Drawing, params: Params, i: int, blast: Blast) -> None:
-    """Cross a blast out, or show at the edge of the map where it lies outside."""
+    """Cross out a blast; point to it from the edge if it is outside the map."""
     n = len(params.heights)
     x = min(max(blast.x, -1), n) + 0.5
     y = min(max(blast.y, -1), n) + 0.5
@@ -238,7 +238,7 @@ def result_map(
 
 
 def change_panels(change: Heights, caption: str) -> list[Panel]:
-    """Return a map of how much lower or higher the ground is; none if nothing changed."""
+    """Return a map of the change of height; none if nothing changed."""
     largest = float(np.abs(change).max())
     if largest <= SAME:
         return []
@@ -261,7 +261,7 @@ def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     """Return the ground as columns, those of the flat region in another colour."""
     # Indexed x, then y from the front.
     turned, flat = heights[::-1].T, region[::-1].T
-    # On large ground, cells are small and heights would be hard to see.
+    # On large ground cells are small, and heights would be hard to see.
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1
     raised = (turned - base) * stretch

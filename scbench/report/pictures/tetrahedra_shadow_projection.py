@@ -1,4 +1,4 @@
-"""Tetrahedra and their shadow: the covered part of the target, gaps, spill, bodies that cut."""
+"""Tetrahedra and their shadow: covered target, gaps, spill, and intersecting bodies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,15 +17,16 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
-# Most tetrahedra that are drawn.
+# Maximum number of tetrahedra drawn.
 MOST_BODIES = 400
-# How far beyond the target, in times its size, tetrahedra are drawn where they are.
+# Tetrahedra further from the target than this multiple of its size are moved closer.
 RIM = 1.0
-# Heights may differ by this much for each tetrahedron; others are pulled in.
+# Heights may differ by this much for each tetrahedron; larger differences are clipped.
 LAYER = 1.5
-# A stack this many times as high as wide is squeezed in the view in space, and drawn on its side.
+# A stack this many times as high as wide is squeezed in the 3D view, and lies on its
+# side in the side view.
 SLIM = 1.3
-# Most faults that have labels.
+# Maximum number of labelled faults.
 MOST_MARKS = 12
 # Margin around a flat drawing, as a share of its size.
 MARGIN = 0.06
@@ -44,7 +45,7 @@ FAULTS = {
     "resource_limit": "too many to grade",
 }
 
-# Of one tetrahedron, as indices of its corners.
+# Faces and edges of a tetrahedron, as indices of its corners.
 FACES: Faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
 EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 
@@ -53,10 +54,10 @@ class Arrangement(NamedTuple):
     """The tetrahedra that are drawn.
 
     Attributes:
-        bodies: corners (n, 4, 3), those far away pulled in to the rim.
+        bodies: corners (n, 4, 3); far bodies are moved to the rim.
         positions: of each in the answer's list.
-        faults: why it is wrong, for each position that a check points at.
-        far: how many were pulled in.
+        faults: fault of each position that a check names.
+        far: number of bodies moved to the rim.
     """
 
     bodies: Floats
@@ -71,7 +72,7 @@ class Arrangement(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the target; with an answer the shadow on it, a view from the side, and the bodies."""
+    """Draw the target; with an answer, also the shadow, a side view, and the bodies."""
     target = Polygon(params.exterior, params.holes)
     if answer is None:
         return target_picture(params, target)
@@ -79,7 +80,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     arrangement = arranged(answer, target, verdicts)
     caption = answer_caption(answer, arrangement, verdicts)
     legend = list(LEGEND)
-    # Without spill, the colour is that of shadow which the grader tolerates.
+    # Without spill, this colour marks shadow outside that the grader tolerates.
     if not metrics.get("spills"):
         legend = [line for line in LEGEND if line[0] != "surplus"]
     panels = (
@@ -91,7 +92,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the tetrahedra where they are, to be written as a file."""
+    """Return the tetrahedra at their original places for a file."""
     if answer is None:
         return []
     target = Polygon(params.exterior, params.holes)
@@ -112,14 +113,14 @@ def target_picture(params: Params, target: Polygon) -> Picture:
 def frame_around(
     shape: BaseGeometry, share: float
 ) -> tuple[float, float, float, float]:
-    """Return the bounds of a shape with a margin, which is a share of its longer side."""
+    """Return the bounds of a shape with a margin, relative to its longer side."""
     x, y, u, v = shape.bounds
     margin = share * max(u - x, v - y)
     return x - margin, y - margin, u + margin, v + margin
 
 
 def arranged(answer: Answer, target: Polygon, verdicts: Verdicts) -> Arrangement:
-    """Return the tetrahedra of an answer as they are drawn; those without a direction are not."""
+    """Return the drawn tetrahedra of an answer; those with a zero quaternion are left out."""
     poses = answer.tetrahedrons[:MOST_BODIES]
     positions = [i for i, pose in enumerate(poses) if any(quaternion_of(pose))]
     places = np.array([(poses[i].x, poses[i].y, poses[i].z) for i in positions])
@@ -146,7 +147,7 @@ def quaternion_of(pose: Pose) -> tuple[float, float, float, float]:
 
 
 def middle_height(heights: Floats, reach: float) -> float:
-    """Return the ground or the median height: the one that more bodies are within reach of."""
+    """Return the ground or the median height, whichever is near more bodies."""
     # Only differences of heights matter, so a stack may be anywhere.
     ordered = np.sort(heights)
     half = len(ordered) // 2
@@ -176,7 +177,7 @@ def shadow_plan(
         shapely.MultiPoint(body).convex_hull
         for body in arrangement.bodies[:, :, :2].tolist()
     ]
-    # All of the shadow is in view, unless it is absurdly far away.
+    # The whole shadow is in view, unless it is extremely far away.
     extent = shapely.union_all([target, *hulls])
     drawing = Drawing(frame_around(extent, MARGIN))
     shadow = shapely.union_all(hulls)
@@ -229,7 +230,7 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
     if bodies is None:
         bodies = arrangement.bodies
     else:
-        title = "in space, heights squeezed"
+        title = "in 3D, heights squeezed"
     faulty = arrangement.faulty
     floor = min(0.0, float(bodies[:, :, 2].min(initial=0.0))) - 0.3
     parts: list[Shape] = []
@@ -254,12 +255,12 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
     ]
     parts.append(Lines(tuple(rings), "target", 3, name="target"))
     parts += fault_labels(arrangement, bodies)
-    # Along no side of a square or of an equilateral triangle, which would look cut off.
+    # Not along a side of a square or an equilateral triangle, which would look cut off.
     return title, Scene(tuple(parts), azimuth=-40, elevation=30)
 
 
 def squeezed_stack(bodies: Floats, target: Polygon) -> Floats | None:
-    """Return bodies moved down to make a high stack lower; None if they are no high stack."""
+    """Return the bodies of a high stack squeezed together; None for other arrangements."""
     x, _, u, _ = target.bounds
     limit = SLIM * (u - x)
     middles = bodies[:, :, 2].mean(axis=1)
@@ -287,7 +288,7 @@ def body_mesh(
 
 
 def fault_labels(arrangement: Arrangement, bodies: Floats) -> list[Marks]:
-    """Return a label in each faulty body, unless there are too many to be read."""
+    """Return a label in each faulty body, unless there are too many to read."""
     faulty = np.flatnonzero(arrangement.faulty).tolist()[:MOST_MARKS]
     if not faulty or len(arrangement.faults) > MOST_MARKS:
         return []
@@ -299,7 +300,7 @@ def fault_labels(arrangement: Arrangement, bodies: Floats) -> list[Marks]:
 
 
 def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
-    """Return a title, and the edges of the bodies seen along y; a tall stack lies on its side."""
+    """Return a title and the bodies' edges seen along y; a tall stack lies on its side."""
     ends = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
     flat = arrangement.bodies[:, :, [0, 2]]
     points = np.concatenate([ends, flat.reshape(-1, 2)])

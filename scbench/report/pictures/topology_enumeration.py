@@ -15,10 +15,10 @@ from scbench.report.pictures.shared.squares import (
 from scbench.report.pictures.shared.tables import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
-# Most patterns drawn.
+# Maximum number of patterns drawn.
 MOST_PATTERNS = 60
 SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
-# Why a pattern is wrong, by check id; "" stands for its number of classes.
+# Reasons why a pattern is wrong, by check id; "" means its number of classes.
 REASONS = {
     "all_classes": "",
     "known": "unlike known part",
@@ -99,7 +99,7 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
     for i, labels in enumerate(answer.configs[:MOST_PATTERNS]):
         title = tuple_text(labels)
         if i in bad_lengths or len(labels) != k:
-            # A wrong number of labels cannot be put at the corners.
+            # A wrong number of labels does not fit the corners.
             below = (("wrong", f"{len(labels)} labels"),)
             state = "wrong" if judged else ""
             tiles.append(Tile(title=title, state=state, below=below, corners=k))
@@ -111,7 +111,7 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
         elif pattern in earlier and pattern in repeats:
             state, reason = "wrong", "listed before"
         earlier.add(pattern)
-        # The answer is in the order of the task; a ring is in that of the polygon.
+        # The answer uses the task's order; a ring uses the polygon's.
         ring = on_ring(labels, params.corner_order, POLYGONS[k])
         strokes, junctions = interfaces(ring, "ink")
         words = ((state, reason),) if reason else ()
@@ -120,7 +120,7 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
 
 
 def surplus_reasons(verdicts: Verdicts) -> dict[Pattern, str]:
-    """Return why patterns are wrong: the first check that each of them fails."""
+    """Return the first failed check of each wrong pattern."""
     reasons: dict[Pattern, str] = {}
     for check_id, words in REASONS.items():
         for offender in verdicts.failures.get(check_id, ()):
@@ -157,7 +157,7 @@ def answer_caption(
 
 
 def legend_lines(tiles: Sequence[Tile]) -> Legend:
-    """Return a line for each state of the tiles, those that are missing last."""
+    """Return a line for each state of the tiles, missing ones last."""
     states = {tile.state for tile in tiles} - {""}
     order = sorted(states, key=lambda state: (state == "missing", state))
     return [(state, LEGEND[state]) for state in order]

@@ -1,4 +1,4 @@
-"""A frame cut by two segments: its regions by number of sides, next to the wanted ones."""
+"""A frame cut by two segments: its regions by number of sides, next to the targets."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from scbench.schemas.two_segments import Answer, Params
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}
 # Colour of a region by its number of sides.
 ROLES = {3: series(5), 4: series(4), 5: series(3), 6: series(2)}
-# How far outside the frame ends are drawn, in sides of the frame.
+# Distance outside the frame within which ends are drawn, in sides of the frame.
 BEYOND = 1.5
 # Pixels from polygon to polygon of the tally.
 STEP = 46
@@ -30,12 +30,12 @@ FAULTS = {
 
 XY = tuple[float, float]
 Exact = tuple[Fraction, Fraction]
-# How many regions there are, by number of sides.
+# Number of regions, by number of sides.
 Counts = Mapping[int, int]
 
 
 class Column(NamedTuple):
-    """A column of the tally: a polygon that is wanted, or made, or both."""
+    """A column of the tally: a polygon that is wanted, present, or both."""
 
     sides: int
     asked_for: bool
@@ -43,7 +43,7 @@ class Column(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the frame; with an answer the segments, the regions they cut, and rejected ends."""
+    """Draw the frame; with an answer, also the segments, the regions, and rejected ends."""
     targets = {sides: getattr(params.counts, kind) for kind, sides in KINDS.items()}
     if answer is None:
         caption = f"Two segments must cut the frame into {count_words(targets)}."
@@ -97,7 +97,7 @@ def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
     drawing.line(params.corners, "ink", width=2.5, closed=True)
     for i, (x, y) in enumerate(params.corners):
         drawing.dot((x, y), "ink", radius=3.5, tip=f"corner {i} at {x:g}, {y:g}")
-        # Without a grid to read them from, the coordinates are written at the corners.
+        # Without a grid, coordinates are written at the corners.
         if not grid:
             words = f"({x:.4g}, {y:.4g})"
             at_left, above = 4 * x < sum(xs), 4 * y > sum(ys)
@@ -110,7 +110,7 @@ def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
 def draw_regions(
     drawing: Drawing, params: Params, endpoints: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Fill the regions that the segments cut, and write how many sides each has."""
+    """Fill the regions that the segments cut, and write the number of sides in each."""
     for region in pieces(params, endpoints):
         corners = [(float(x), float(y)) for x, y in region]
         n = len(corners)
@@ -120,11 +120,11 @@ def draw_regions(
 
 
 def pieces(params: Params, endpoints: Sequence[Mapping[str, Any]]) -> list[list[Exact]]:
-    """Return the corners of the regions that the segments cut, as the grader placed their ends.
+    """Return the corners of the regions, with segment ends where the grader placed them.
 
     Args:
         params: the instance.
-        endpoints: of the verdict's metrics: four ends with a ``position`` each.
+        endpoints: four ends from the verdict's metrics, each with a ``position``.
     """
     spots = [place_on_frame(params, end["position"]) for end in endpoints]
     regions = [[(Fraction(x), Fraction(y)) for x, y in params.corners]]
@@ -137,8 +137,8 @@ def pieces(params: Params, endpoints: Sequence[Mapping[str, Any]]) -> list[list[
 
 
 def place_on_frame(params: Params, position: float) -> Exact:
-    """Return the place on the frame's boundary at a side's index plus the share of the side."""
-    # Verdicts contain floats; a near fraction keeps exact arithmetic short.
+    """Return the place on the frame's boundary at a position (side index plus share of side)."""
+    # Verdicts contain floats; a nearby simple fraction keeps exact arithmetic fast.
     side, share = divmod(Fraction(position).limit_denominator(10**9), 1)
     start, end = params.corners[int(side) % 4], params.corners[(int(side) + 1) % 4]
     x = Fraction(start[0]) + share * (Fraction(end[0]) - Fraction(start[0]))
@@ -147,7 +147,7 @@ def place_on_frame(params: Params, position: float) -> Exact:
 
 
 def halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
-    """Return the parts of a convex region on both sides of the line through a and b."""
+    """Return the two parts of a convex region cut by the line through a and b."""
     # Positive to the left of the line, 0 on it.
     sides = [cross_product(a, b, corner) for corner in region]
     to_left: list[Exact] = []
@@ -246,7 +246,7 @@ def draw_end_faults(
 def mark_off_frame(
     drawing: Drawing, params: Params, place: XY, end: Mapping[str, Any]
 ) -> None:
-    """Mark an end, and how far it is from the frame.
+    """Mark an end, and its distance from the frame.
 
     Args:
         drawing: with the frame.
@@ -324,7 +324,7 @@ def draw_result(drawing: Drawing, centre: XY, column: Column) -> None:
 
 
 def regular_polygon(sides: int, centre: XY, radius: float) -> list[XY]:
-    """Return the corners of a regular polygon that lies on one of its sides."""
+    """Return the corners of a regular polygon with a level lower side."""
     turn = math.pi / 2 if sides % 2 else math.pi / sides
     corners = []
     for i in range(sides):
@@ -336,7 +336,7 @@ def regular_polygon(sides: int, centre: XY, radius: float) -> list[XY]:
 
 
 def answer_caption(targets: Counts, regions: Counts | None, verdicts: Verdicts) -> str:
-    """Return the regions, or why they cannot be counted, and the wanted ones."""
+    """Return a sentence on the regions, or why they cannot be counted, and the targets."""
     request = f"wanted: {count_words(targets)}"
     if not verdicts:
         return f"Two segments; {request}."

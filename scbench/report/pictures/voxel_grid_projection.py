@@ -1,4 +1,4 @@
-"""Chosen cells in their cube, and the three shadows they must fill, holes marked in both."""
+"""Chosen cells in their cube and the three shadows they must fill, with holes marked."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,13 +16,14 @@ from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
-# Most entries that are read.
+# Maximum number of entries read.
 MOST_ENTRIES = 50_000
-# Most cells drawn in three dimensions, each of up to twelve triangles.
+# Maximum number of cells drawn in 3D, each of up to twelve triangles.
 MOST_SOLID = 1_600
-# Most entries outside the cube that are drawn, as dots around it.
+# Maximum number of entries outside the cube drawn as dots around it.
 MOST_OUTSIDE = 50
-# Most holes in a shadow that are ringed and shown as lines through the cube.
+# Maximum number of holes in a shadow that are ringed and shown as lines through the
+# cube.
 MOST_HOLES = 12
 # Colours from the lowest quarter of the cube to the highest.
 BANDS = ("answer", "water", "given", "faint")
@@ -50,7 +51,7 @@ Matrix = npt.NDArray[np.int64]
 
 
 class View(NamedTuple):
-    """A shadow: the check that judges it, the axes to the right and upwards, and its direction."""
+    """A shadow: its check, its axes to the right and upwards, and its direction."""
 
     check_id: str
     across: int
@@ -58,7 +59,7 @@ class View(NamedTuple):
     along: int
 
 
-# The three shadows of a cube. Here, because they need the type above.
+# The three shadows of a cube. They are defined here because they need the type above.
 VIEWS = (
     View("projection_xy", 0, 1, 2),
     View("projection_xz", 0, 2, 1),
@@ -67,14 +68,14 @@ VIEWS = (
 
 
 class Cells(NamedTuple):
-    """The entries of an answer, as far as they are read: cells of the cube, and the rest."""
+    """The entries of an answer that are read: cells of the cube, and invalid entries."""
 
     inside: Counter[Cell]
     outside: list[tuple[float, ...]]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the cube and its shadows; with an answer its cells, holes and other faults."""
+    """Draw the cube and its shadows; with an answer, also its cells, holes and other faults."""
     legend: Legend = []
     cells = Cells(Counter(), [])
     text = None
@@ -111,12 +112,12 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def answered_cells(params: Params, answer: Answer) -> Cells:
-    """Return the entries of an answer, sorted out."""
+    """Return the entries of an answer, sorted into cells and invalid entries."""
     n = params.size
     cells = Cells(Counter(), [])
     for voxel in answer.voxels[:MOST_ENTRIES]:
         x, y, z = voxel.xyz
-        # Huge numbers are not rounded: some are too large for that.
+        # Huge numbers are not rounded: some are too large to convert.
         if max(abs(x), abs(y), abs(z)) < 2 * n:
             cell = (round(x), round(y), round(z))
             close = max(abs(x - cell[0]), abs(y - cell[1]), abs(z - cell[2])) < 1e-6
@@ -136,7 +137,7 @@ def mask_of(n: int, cells: Iterable[Sequence[int]]) -> Mask:
 
 
 def forbidden_cells(params: Params, legend: Legend) -> list[Shape]:
-    """Return the cells that must not be chosen; add them to the legend."""
+    """Return the forbidden cells; add them to the legend."""
     n = params.size
     sums, barred = forbidden(params)
     coordinate_sums = np.indices((n, n, n)).sum(axis=0)
@@ -198,7 +199,7 @@ def hole_lines(n: int, verdicts: Verdicts) -> list[Shape]:
 
 
 def few_holes(view: View, verdicts: Verdicts) -> Sequence[Sequence[int]]:
-    """Return the holes that a verdict names in a shadow, across and up; none if they are many."""
+    """Return a verdict's holes in a shadow (across, up); none if there are many."""
     holes = verdicts.failures.get(view.check_id, ())
     return holes if len(holes) <= MOST_HOLES else ()
 
@@ -206,7 +207,7 @@ def few_holes(view: View, verdicts: Verdicts) -> Sequence[Sequence[int]]:
 def outside_marks(
     n: int, cells: Cells, verdicts: Verdicts, legend: Legend
 ) -> list[Shape]:
-    """Return dots around the cube for entries that are no cells; add them to the legend."""
+    """Return dots around the cube for entries outside it; add them to the legend."""
     if not cells.outside or not verdicts.failed("cells"):
         return []
     legend.append(("wrong", "entries that are not cells of the cube"))
@@ -218,7 +219,7 @@ def outside_marks(
 
 
 def mirror_planes(n: int, verdicts: Verdicts, legend: Legend) -> list[Shape]:
-    """Return the mirror of the plainest symmetry, if it is a reflection; add it to the legend."""
+    """Return the mirror plane of the simplest symmetry, if any; add it to the legend."""
     matrix = reflection_matrix(plainest_symmetry(verdicts))
     if matrix is None:
         return []
@@ -227,7 +228,7 @@ def mirror_planes(n: int, verdicts: Verdicts, legend: Legend) -> list[Shape]:
 
 
 def plainest_symmetry(verdicts: Verdicts) -> str:
-    """Return the one symmetry that is easiest to see, as the grader names it; "" for none."""
+    """Return the grader's name of the symmetry that is easiest to see; "" for none."""
     names = verdicts.failures.get("no_symmetry", ())
     for name in names:
         if not symmetry_words(name).startswith("mapped"):
@@ -236,7 +237,7 @@ def plainest_symmetry(verdicts: Verdicts) -> str:
 
 
 def symmetry_words(name: str) -> str:
-    """Return a symmetry in plain words, if there are any for it."""
+    """Return a symmetry in plain words, or else the grader's name."""
     images = axis_images(name)
     if images is None:
         return name
@@ -244,9 +245,10 @@ def symmetry_words(name: str) -> str:
 
 
 def axis_images(name: str) -> list[str] | None:
-    """Return the axes that x, y and z become; None if the name is not as the grader's.
+    """Return the axes that x, y and z become; None if the name has another form.
 
-    Those are such as ``(x, y, z) -> (7-y, x, z)`` in a cube of 8 cells a side, for -y, x, z.
+    For example, ``(x, y, z) -> (7-y, x, z)`` in a cube of 8 cells a side gives -y, x,
+    z.
     """
     terms = name.partition("-> (")[2].rstrip(")").split(", ")
     if len(terms) != 3 or {term[-1:] for term in terms} != set(AXES):
@@ -324,12 +326,12 @@ def shadow_drawing(n: int, cells: Cells, answered: bool, verdicts: Verdicts) -> 
 
 
 def shade_counts(drawing: Drawing, x: float, counts: Counter[tuple[int, int]]) -> None:
-    """Fill the places of a shadow, which starts at x: the more cells, the darker, in 5 shades."""
+    """Fill the places of a shadow that starts at x; more cells give a darker shade."""
     highest = max(counts.values(), default=1)
     for level in range(1, 6):
         places = []
         for (a, b), count in counts.items():
-            # Rounded up, so that one cell can be seen.
+            # Rounded up, so that one cell is visible.
             if -(-5 * count // highest) == level:
                 places.append((x + a, b))
         drawing.tiles(places, "answer", opacity=0.25 + 0.1 * level)
@@ -343,7 +345,7 @@ def draw_holes(
     counts: Counter[tuple[int, int]],
     verdicts: Verdicts,
 ) -> int:
-    """Hatch the holes of a shadow, which starts at x, and ring a few; return how many there are."""
+    """Hatch the holes of a shadow that starts at x and ring a few; return their number."""
     holes = [(x + a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
     drawing.tiles(holes, "missing", hatched=True)
     radius = max(0.75 * drawing.scale, 6)
@@ -355,7 +357,7 @@ def draw_holes(
 
 
 def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -> str:
-    """Return the task in a sentence, or the faults and the score of an answer."""
+    """Return the task in a sentence, or an answer's faults and score."""
     if answer is None:
         n = params.size
         start = "There are no cells to draw. " if verdicts else ""

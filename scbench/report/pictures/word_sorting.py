@@ -1,4 +1,4 @@
-"""Words in order: the list of the answer next to the right one."""
+"""Sorted words: the answer's list next to the right one."""
 
 from itertools import zip_longest
 

@@ -1,4 +1,4 @@
-r"""Stage 2b: the values in the visible text that may be the answer.
+r"""Stage 2b: values in the visible text that may be the answer.
 
 An object may be the answer if it has all keys of the answer, with values of their JSON types. It
 may be wrapped: under a final key (``answer``, ``final``, ...), in the arguments of a tool call, in
@@ -7,8 +7,8 @@ a list of one, in a string that contains JSON, or under its own key once more. F
 
     {"path": [1]} Better: {"draft": {"path": [1]}, "final": {"path": [2]}}
 
-An object whose final key is null leaves no answer, and neither does one that begins and cannot be
-read.
+An object whose final key is null leaves no answer. The same applies to an object that
+begins but cannot be read.
 """
 
 import re
@@ -23,14 +23,14 @@ from scbench.scoring.answers.shape import Shape
 
 # Folded keys that announce the final answer: null under one of them discards earlier answers.
 _CLOSING_KEYS = frozenset({"answer", "finalanswer", "final"})
-# Null under these says no more than that this object has no answer.
+# Null under these only means that this object has no answer.
 _FINAL_KEYS = _CLOSING_KEYS | {"result", "output"}
 _WRAPPERS = _FINAL_KEYS | {"response", "arguments", "input", "parameters"}
 # Layers of wrappers that are opened.
 _LAYERS = 6
-# How often, on average, each character is parsed: objects can contain each other.
+# Limit on parses per character on average, because objects can be nested.
 _WORK = 4
-# Text in the place of a value: ..., <answer>, [your path], your answer, final answer here.
+# Placeholders for a value: ..., <answer>, [your path], your answer, final answer here.
 _PLACEHOLDER = re.compile(
     r"""
     [.\u2026\s_?]+
@@ -50,7 +50,7 @@ _CODE_LENGTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """An answer, the place where it was found, and the repairs that reading it took."""
+    """An answer, the place where it was found, and the repairs needed to read it."""
 
     value: JsonValue
     source: str
@@ -61,9 +61,9 @@ class Candidate(NamedTuple):
     """A value that may be the answer.
 
     Attributes:
-        extraction: the answer; None if this place says that there is none.
+        extraction: the answer; None if this place states that there is none.
         start: position of its first character.
-        end: position behind it.
+        end: position after its last character.
     """
 
     extraction: Extraction | None
@@ -97,14 +97,14 @@ def spans_of(text: str, shape: Shape) -> list[Span]:
 def objects(
     text: str, spans: list[Span], shape: Shape, layers: int = _LAYERS
 ) -> Iterator[Candidate]:
-    """Yield the objects that may be the answer, or leave none, the one that ends last first."""
+    """Yield objects that may be the answer or leave none, in reverse order of their ends."""
     answer_keys = set(map(folded, shape.keys))
     work_left = _WORK * len(text) + 1000
     closed_from = len(text)
     for span in reversed(spans):
         work_left -= span.end - span.start
         if work_left < 0:
-            # An earlier object must not count instead of one that was not read.
+            # An earlier object must not replace one that could not be read.
             return
         # An object inside one that leaves no answer is a draft.
         if span.start >= closed_from:
@@ -128,7 +128,7 @@ def objects(
 
 
 def begins_an_answer(span: Span, answer_keys: set[str]) -> bool:
-    """Whether an incomplete object would have been an answer, which rules out earlier ones.
+    """Whether an incomplete object would have been an answer, which excludes earlier ones.
 
     At the end of a text it begins with a key of the answer: ``push "{"`` begins none.
     """
@@ -137,7 +137,7 @@ def begins_an_answer(span: Span, answer_keys: set[str]) -> bool:
 
 
 def is_start_of_code(text: str, span: Span, fitted: Fitted, shape: Shape) -> bool:
-    """Whether all values are empty and code is before them, as in ``path = {"path": []}``."""
+    """Whether all values are empty and preceded by code, as in ``path = {"path": []}``."""
     if any(fitted.answer[key] not in ([], {}, "") for key in shape.keys):
         return False
     before = text[max(0, span.start - _CODE_LENGTH) : span.start]
@@ -189,7 +189,7 @@ def answer_in_object(
     if finals and all(inside is None for inside in finals):
         return NOTHING
     has_keys = all(key in value for key in shape.keys)
-    # The key of a short answer is itself a final key, so its object is no wrapper.
+    # The key of a short answer is itself a final key, so its object is not a wrapper.
     if not (shape.is_short and has_keys):
         wrapped = answer_in_wrapper(value, shape, layers)
         if wrapped:
@@ -229,14 +229,14 @@ def answer_with_keys(
 
 
 def with_repair(repair: str, fitted: Fitted | None) -> Fitted | None:
-    """Return an answer with another repair before its own; None and `NOTHING` as they are."""
+    """Return an answer with another repair before its own; None and `NOTHING` stay unchanged."""
     if fitted is None or fitted is NOTHING:
         return fitted
     return Fitted(fitted.answer, (repair, *fitted.repairs))
 
 
 def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:
-    """Put a value without its key under the key; None if it cannot be the value."""
+    """Put a bare value under the key; None if it cannot be the value."""
     if len(shape.keys) != 1:
         return None
     key = shape.keys[0]
@@ -251,14 +251,14 @@ def bare_value(value: JsonValue, shape: Shape) -> Fitted | None:
 def value_of(
     value: JsonValue, key: str, shape: Shape, *, with_key: bool = False
 ) -> FittedValue | None:
-    """Return the value of a key: as it is, the only entry of a list, or the JSON in a string.
+    """Return the value of a key: unchanged, a list's only entry, or the JSON in a string.
 
     Args:
         value: the value in the reply.
         key: a key of the answer.
         shape: the shape of the answer.
-        with_key: whether the reply has the value under that key. Then the entries of its arrays
-            need not fit, because the grader says what is wrong with them.
+        with_key: whether the reply has the value under that key. Then the entries of
+            its arrays need not fit, because the grader reports their errors.
     """
     if is_placeholder(value):
         return None
@@ -279,7 +279,7 @@ def value_of(
 
 
 def is_placeholder(value: JsonValue) -> bool:
-    """Whether a value, or every entry of a list, only marks the place of one."""
+    """Whether a value, or every entry of a list, is only a placeholder."""
     entries = value if isinstance(value, list) else [value]
     if not entries:
         return False

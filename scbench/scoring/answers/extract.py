@@ -1,4 +1,4 @@
-r"""Finds the answer in a reply, by the same rule for every task and model (docs/answers.md).
+r"""Answer extraction, by the same rules for every task and model (docs/answers.md).
 
 The last JSON object in the reply counts. There are three stages. Each module starts with an
 example:
@@ -6,8 +6,8 @@ example:
 1. `scbench.scoring.answers.visible`: the visible text, without reasoning.
 2. `scbench.scoring.answers.scan`: the JSON values in it, and
    `scbench.scoring.answers.candidates`: those that may be the answer.
-3. This module: the one that counts. If there is no object, it is a bare value, that is, one
-   without its key (`scbench.scoring.answers.bare`).
+3. This module: the candidate that counts. If there is no object, it is a bare value,
+   that is, one without its key (`scbench.scoring.answers.bare`).
 
 For answers such as ``{"path": [2]}``, the last stage finds::
 
@@ -35,14 +35,14 @@ from scbench.scoring.answers.scan import Span
 from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import shown
 
-# Finish reasons that stand for these cut a reply off.
+# Statuses of finish reasons that mean the reply was cut off.
 _CUT = {Status.TRUNCATED, Status.BLOCKED, Status.API_ERROR}
-# Objects with more characters between them are no alternatives.
+# Objects with more characters between them are not alternatives.
 _MOST_BETWEEN = 200
 # HTML tags, code fences with their language, and any character that is no letter or digit. Only
 # one of the three can match at any character, so the pattern does not backtrack.
 _FORMATTING = r"(?:</?\w+>|(?<!`)`{3}\w*|(?!</?\w+>|(?<!`)`{3})[\W_])*"
-# Formatting around "or" and nothing else, as in {...} or alternatively: {...}
+# Only formatting around "or", as in {...} or alternatively: {...}
 _ONLY_OR = re.compile(
     rf"{_FORMATTING}\bor\b(?:[\W_]*alternatively)?{_FORMATTING}", re.IGNORECASE
 )
@@ -51,7 +51,7 @@ _ONLY_OR = re.compile(
 def find_answer(
     prediction: Prediction, shape: Shape, readable: Readable | None = None
 ) -> Extraction | None:
-    """Return the answer of a prediction; None if there is none that can be read."""
+    """Return the answer of a prediction; None if there is no readable one."""
     if prediction.answer is not None:
         return from_field(prediction.answer, shape)
     is_cut = finish_status(prediction.finish_reason) in _CUT
@@ -77,7 +77,8 @@ def from_response(
     Args:
         text: the whole reply.
         shape: of the task's answers.
-        readable: tells whether the task's grader can read a bare value; by default `is_brief`.
+        readable: returns whether the task's grader can read a bare value; by default
+            `is_brief`.
         is_cut: whether the reply was cut off by a limit or a filter.
     """
     visible_text, text_repairs = shown(text)
@@ -118,11 +119,12 @@ def answer_that_counts(
         bare = bare_values.last()
         return bare.extraction if bare else None
     if may_have_mark(text, last.end):
-        # Behind an object, words such as "the answer is" are mostly prose. Only a mark with a
-        # sign ("Final answer:", "path =", a box, a tag) overrides the object.
+        # After an object, words such as "the answer is" are mostly prose. Only a mark
+        # with a sign ("Final answer:", "path =", a box, a tag) overrides the object.
         marked = bare_values.last_marked(last.end, needs_sign=True)
         if marked:
-            # None if the marked value cannot be read: the mark still rules the object out.
+            # None if the marked value cannot be read: the mark still excludes the
+            # object.
             return marked.extraction
     if offers_two_answers(text, last, candidates):
         return None
@@ -142,7 +144,7 @@ def repeated_at_end(
     starts = [span.start for span in spans if span.state == "cut"]
     if not starts:
         return None
-    # All of them are nested, as the text ends in each.
+    # All of them are nested, because the text ends inside each.
     tail_start = min(starts)
     tail = without_blanks(text[tail_start:])
     for candidate in earlier:
@@ -189,7 +191,7 @@ def offers_two_answers(
 
 def differ(first: Candidate, second: Candidate) -> bool:
     """Whether two candidates have different answers."""
-    # An object that says that there is no answer offers no alternative.
+    # An object that states that there is no answer is not an alternative.
     if first.extraction is None or second.extraction is None:
         return False
     return first.extraction.value != second.extraction.value

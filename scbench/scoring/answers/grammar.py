@@ -12,7 +12,7 @@ import ast
 import json
 import re
 
-# A choice of something or nothing is faster than an optional group.
+# An alternative with an empty branch is faster than an optional group.
 _NUMBER = r"-?\d++(?:\.\d++|)(?:[eE][-+]?\d++|)"
 _VALUE = rf'(?:{_NUMBER}|"[^"\\\x00-\x1f]*+")'
 _SPACE = r"[ \t\r\n]*+"
@@ -27,8 +27,9 @@ _PAIR = rf'"[A-Za-z]\w*+"{_SPACE}:{_SPACE}(?:{_LIST}|{_VALUE})'
 _OBJECT = rf"\{{{_SPACE}{_PAIR}(?:{_COMMA}{_PAIR})*{_SPACE}\}}"
 _ITEM = f"(?:{_LISTS}|{_OBJECT})"
 
-# Strict JSON in arrays, matched in one step because most answers consist of it. Both give the same
-# as token by token. A group holds the values; that of ITEMS has a second for all but the first.
+# Strict JSON in arrays, matched in one step because most answers consist of it. Both
+# give the same result as matching tokens. A group captures the values; in ITEMS, a
+# second group captures all but the first.
 RUN = re.compile(rf"{_SPACE}({_VALUES})(?={_SPACE}[,\]])")
 ITEMS = re.compile(rf"({_ITEM}((?:{_COMMA}{_ITEM})*))(?={_SPACE}[,\])])")
 
@@ -47,7 +48,7 @@ START = re.compile(
     """,
     re.VERBOSE,
 )
-# Brackets in a row, with white space and comment signs.
+# Consecutive brackets, with white space and comment signs.
 BRACKETS = re.compile(r"[\[{(\s\#]++")
 
 _TRIPLE_SINGLE = r"'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*'''"
@@ -63,7 +64,7 @@ _CURLY_SINGLE = (
 )
 # As in a string of JSON inside a string of JSON: \"path\".
 _ESCAPED_DOUBLE = r'\\"[^"\\]*+(?:\\[^"][^"\\]*+)*\\"'
-# The group that matches names the kind of token. Backslashes before brackets are LaTeX.
+# The matching group is the kind of token. Backslashes before brackets are LaTeX.
 TOKEN = re.compile(
     rf"""
     {_SPACE}
@@ -96,8 +97,8 @@ SIGNS = {
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 
-# The place of a value in a form that a prompt shows, {"answer": ...}, or in code that makes an
-# answer, {"answer": result} or {answer}.
+# The placeholder of a value in a prompt's format, {"answer": ...}, or in code that
+# creates an answer, {"answer": result} or {answer}.
 PLACEHOLDER = re.compile(
     r"\s*+(?:\.{2,}|\u2026|[<$%*?,}]|-?(?!nan\b|inf)[^\W\d]\w*+(?!\Z))", re.IGNORECASE
 )
@@ -109,7 +110,7 @@ CUT = re.compile(
 # A key that the end of the text cuts off, after its first letter.
 CUT_KEY = re.compile(r"\s*+[\"'\u201c](\w{1,60})\s*+\Z")
 
-# A string that needs no change but that of its quotes.
+# A string that needs no change except its quotes.
 _PLAIN_STRING = re.compile(r"""(["'])[^"'\\\x00-\x1f]*+\1""")
 _ESCAPE = re.compile(
     r"""
@@ -124,7 +125,7 @@ _ESCAPE = re.compile(
 )
 # By the first character of a string; any other is a curly quote.
 _STRING_REPAIRS = {'"': "line_breaks", "'": "python_literal", "\\": "escaped_quotes"}
-# A decimal point without a digit before it (first group), or without one behind.
+# A decimal point without a digit before it (first group) or after it.
 _BARE_POINT = re.compile(r"((?<!\d)\.)|\.(?!\d)")
 
 
@@ -149,7 +150,7 @@ def json_string(token: str) -> tuple[str, str]:
         quote_length = 2
     text = token[quote_length:-quote_length]
     if token[0] == "\\":
-        # Everything in such a string is escaped once more.
+        # Everything in such a string is escaped twice.
         text = text.replace("\\\\", "\\")
     if not is_plain:
         text = _ESCAPE.sub(_json_escape, text)

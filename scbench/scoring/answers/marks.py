@@ -1,8 +1,8 @@
 r"""Marks of a final answer, such as ``Final answer:``, and the text they point at.
 
 ``**Answer:** `[1, 2]` `` points at ``[1, 2]``, ``<answer>7</answer>`` at ``7``, and
-``\boxed{7}`` at ``7``. A mark points at the rest of its line, or else at the next line that says
-anything; of a list, at all lines up to a blank one.
+``\boxed{7}`` at ``7``. A mark points at the rest of its line, or else at the next
+non-empty line; for a list, at all lines up to a blank one.
 
 A mark has a sign if it is a tag, a box, or ends with a colon or an equals sign. Marks without one
 ("The answer is", a heading) are sentences.
@@ -14,13 +14,13 @@ from collections import deque
 from scbench.graders.shared.answer_text import MAX_LENGTH
 from scbench.scoring.answers.visible import WORDS
 
-# Marks that are returned: the last ones.
+# Maximum number of marks returned (the last ones).
 _MAX_MARKS = 50
 
 # <answer>, <final_answer>, <solution type="list">, <final>
 _TAG = r"<(?:final[ _-]?)?(?:answer|solution)\b[^<>]{0,60}> | <final>"
 _BOX = r"\\boxed\s{0,5}\{"
-# A letter that begins a word, but not in quotes or a name, nor after these words.
+# A letter that starts a word, except in quotes, in a name, or after these words.
 _WORD_BEGINS = (
     r"(?=[^\W\d_]) (?<![^\W_]) (?<![\"'<.]) "
     r"(?<!\bno\s) (?<!other\s) (?<!any\s) (?<!lambda\s)"
@@ -30,7 +30,7 @@ _NOUN = (
     r"(?: answer | ans(?=[:.]) | (?(final) (?: result | solution | output ) | (?!) )"
     rf" | {'|'.join(WORDS['marks']['words'])} )"
 )
-# A colon; behind "final answer" also an equals sign, an arrow or a dash.
+# A colon; after "final answer" also an equals sign, an arrow or a dash.
 _SIGN = (
     r"(?P<sign> [:\uff1a]"
     r" | (?(final) (?: = | \u2192 | -> | [-\u2013\u2014][ ] ) | (?!) ) )"
@@ -82,7 +82,7 @@ _BOX_CONTENT = re.compile(
 )
 # The end of a sentence in Chinese or Japanese ("is" in Japanese is at the end), and all after it.
 _EAST_ASIAN_END = re.compile(r"(?:\u3067\u3059|\u3002).*\Z")
-# Behind a value: another one, or a condition.
+# After a value: another value or a condition.
 _ALTERNATIVE = re.compile(r"\W*(?:\w+\s){0,2}?(?:or|if|unless)\b", re.IGNORECASE)
 _LATEX_ESCAPE = re.compile(r"\\([{}_%$])")
 _FORMULA_FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
@@ -95,12 +95,12 @@ def marks_in(text: str) -> list[re.Match[str]]:
 
 
 def _blanked(tag: re.Match[str]) -> str:
-    # Of the same length, so that positions stay the same.
+    # The replacement has the same length, so that positions stay the same.
     return " " * len(tag.group())
 
 
 def may_have_mark(text: str, at: int) -> bool:
-    """Whether there can be a mark from a position on; it is far quicker than to look for one."""
+    """Whether a mark is possible from a position on; much faster than searching for one."""
     return _FIRST_CHARACTER.search(text, at) is not None
 
 
@@ -136,7 +136,7 @@ def pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
 
 
 def _next_lines(lines: list[str], *, is_list: bool) -> str:
-    """Return the first line that says anything; of a list, all up to a frame."""
+    """Return the first non-empty line; for a list, all lines up to a frame."""
     content: list[str] = []
     for line in lines:
         if not is_frame(line):

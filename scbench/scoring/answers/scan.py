@@ -5,10 +5,11 @@ repairs ``python_literal`` and ``trailing_comma``, and ``[7]``.
 
 One pass from left to right: at every bracket a value is read token by token. A token that is not
 JSON is rewritten and noted as a repair (`scbench.scoring.answers.grammar`). A value ends at its
-closing bracket or at the first token that does not fit, and the search continues there. If the
-token before that is a string, the search continues inside the string: in ``push "{"`` and then
-``{"path": [2]}``, the quote after the first brace opens no string. No limit hides a later value in
-favour of an earlier one: at each of them the oldest brackets are forgotten.
+closing bracket or at the first token that does not fit, and the search continues there.
+If the token before it is a string, the search continues inside the string: in ``push
+"{"`` and then ``{"path": [2]}``, the quote after the first brace does not open a
+string. No limit favours an earlier value over a later one: at each limit, the oldest
+brackets are forgotten.
 
 The strict parser (`scbench.base.canonical.parse_json`) judges the rewritten text. The spelling of a
 number may change, its value never does. The time is linear in the length of the text.
@@ -44,12 +45,12 @@ from scbench.scoring.answers.grammar import (
 
 # Deepest nesting that is read, as in the strict parser.
 _DEPTH = 200
-# At most so many outer values and so many objects of interest are kept: the last ones, since the
-# last answer counts.
+# Maximum number of outer values, and of objects of interest. The last ones are stored,
+# because the last answer counts.
 _SPANS = 50
-# Tokens that are read, so that any text takes bounded time. After so many, everything read so far
-# is forgotten and only the last brackets of the text are read, with the same limit. No reply that
-# a person reads comes near this.
+# Maximum number of tokens that are read, so that the time is bounded. After that, all values so far
+# are forgotten and only the last brackets of the text are read, with the same limit. Normal replies
+# never reach this.
 _MAX_TOKENS = 500_000
 _LAST_BRACKETS = 20_000
 # A bracket that opens no value takes as long as so many tokens.
@@ -68,7 +69,7 @@ class Span:
             the value is incomplete in another way.
         first: index of its first token in `_tokens`.
         keys: the keys of an object, folded (see `folded`).
-        first_keys: the first of them; several if the text ends in it, so that it may be either.
+        first_keys: the first key; several candidates if the text ends inside it.
         key_end: position after the last key of interest; 0 if it has no such key.
         is_list: whether it contains a comma, as objects may, too: ``(1)`` is not a tuple, ``(1,)``
             is one.
@@ -97,7 +98,7 @@ class Span:
         return parsed(" ".join(self._tokens[self.first : self.last + 1]))
 
     def add_repairs(self, *names: str) -> None:
-        """Note repairs, each of them once."""
+        """Record repairs, each of them once."""
         self.repairs = tuple(dict.fromkeys(self.repairs + names))
 
 
@@ -190,10 +191,11 @@ class _Reader:
         self._opened: list[Span] = []
         self._tokens: list[str] = []
         self._tokens_left = _MAX_TOKENS
-        # Before this position, comment signs are text: the search is inside a comment.
+        # Before this position, comment signs are text, because the search is inside a
+        # comment.
         self._no_comments_before = 0
-        # Items that begin before this position have to be read token by token, as one of their keys
-        # is of interest or misspelt.
+        # Items that start before this position must be read token by token, because one
+        # of their keys is of interest or misspelt.
         self._no_items_before = 0
 
     def has_tokens_left(self) -> bool:
@@ -280,7 +282,8 @@ class _Reader:
         """Add a token to the value; False if it may not come here."""
         kind, text, end = token
         state = top.state
-        # Noted before it is certain that the token fits; if not, the value is broken anyway.
+        # Recorded before checking that the token fits; if it does not, the value is
+        # broken anyway.
         if text[0] == "\\" and kind != "text":
             top.add_repairs("latex_escapes")
         match kind:
@@ -373,7 +376,7 @@ class _Reader:
         if bracket == ")":
             if not top.is_list and not is_empty:
                 return False
-            # A tuple is a separate repair, and its trailing comma is proper.
+            # A tuple is a separate repair, and its trailing comma is valid.
             top.add_repairs("python_literal")
         elif is_trailing:
             top.add_repairs("trailing_comma")
@@ -396,7 +399,7 @@ class _Reader:
         return True
 
     def _note_broken(self, at: int, top: Span, token: Token | None) -> None:
-        """Note the objects of interest that are incomplete.
+        """Record the incomplete objects of interest.
 
         Args:
             at: position of the token that does not fit.
@@ -442,7 +445,7 @@ class _Reader:
         return at
 
     def _note_cut_key(self, top: Span, at: int) -> None:
-        """Note every key of interest that a key cut off by the end of the text may have been."""
+        """Record every key of interest that matches a key cut off by the end of the text."""
         cut = CUT_KEY.match(self._text, at)
         if cut is None:
             return

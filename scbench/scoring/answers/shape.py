@@ -17,7 +17,7 @@ from pydantic import BaseModel, JsonValue
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.scan import folded
 
-# Whole numbers count as numbers: models write 3 as 3.0.
+# Whole numbers count as numbers, because models write 3 as 3.0.
 _TYPES = {
     bool: "boolean",
     int: "number",
@@ -56,18 +56,18 @@ class Shape:
 
     @property
     def is_list(self) -> bool:
-        """Whether the answer is words or numbers, and can be a list of them."""
+        """Whether the answer can be a list of words or numbers."""
         return self.is_short and "array" in self.types["answer"]
 
     def fits(self, value: JsonValue, key: str) -> bool:
-        """Whether a value has a JSON type that the value of a key can have."""
+        """Whether a value has a JSON type allowed for a key."""
         if isinstance(value, dict) and self.inner:
             return all(name in value for name in self.inner)
         types = self.types.get(key)
         return not types or _TYPES[type(value)] in types
 
     def fits_bare(self, value: JsonValue, key: str) -> bool:
-        """Whether a value without its key has the types of that, and of its entries."""
+        """Whether a bare value has the allowed types, including its entries."""
         if not self.fits(value, key):
             return False
         types = self.entries.get(key)

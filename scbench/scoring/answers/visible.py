@@ -3,11 +3,11 @@ r"""Stage 1: the visible text of a reply, which may contain the answer.
 From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage makes
 ``So {"path": [2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
 
-A reply that is one message in JSON, as APIs return it, shows the message's text. Reasoning is
-hidden: in the tags of a table (``words.toml``) and in the channel of analysis. A closing tag hides
-back to its own opening tag, or to the start if it has none. An opening tag that is never closed
-hides the rest, except a fenced or tagged object that ends the reply. A tag between backticks is
-only mentioned.
+For a reply that is one JSON message, as returned by APIs, the visible text is the
+message's text. Reasoning is hidden: in the tags of a table (``words.toml``) and in the
+channel of analysis. A closing tag hides everything back to its opening tag, or to the
+start without one. An opening tag that is never closed hides the rest, except a fenced
+or tagged object that ends the reply. A tag between backticks is only a mention.
 """
 
 import html
@@ -36,7 +36,7 @@ _PAIRS = "|".join(
     f"(?P<open{row}>{opening})|(?P<close{row}>{closing})"
     for row, (opening, closing) in enumerate(WORDS["hidden"]["pairs"])
 )
-# No backtick directly before the tag, or none directly behind it: else it is only mentioned.
+# No backtick directly before or after the tag; otherwise it is only a mention.
 _NOT_MENTIONED = r"(?: (?<!(?<!`)`) | (?=[^>\]\u25b7`]{0,60}[>\]\u25b7](?!`)) )"
 _TAG = re.compile(
     rf"""
@@ -64,7 +64,7 @@ _CHANNEL_MARK = re.compile(
     r"<\|(?:start|channel|constrain)\|>[^<]*|<\|(?:message|end|return|call)\|>"
 )
 
-# An escaped quote behind a sign of JSON: the whole text was escaped.
+# An escaped quote after a JSON sign: the whole text was escaped.
 _ESCAPED_QUOTE = re.compile(
     r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);"
 )
@@ -72,7 +72,7 @@ _INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufe
 _SPECIAL_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 # Full-width characters, and the minus sign, that have a twin in ASCII; and digits of other scripts.
 _TWIN_IN_ASCII = re.compile("[\u2212\uff01-\uff5e]|(?![0-9])\\d")
-# Distance of a full-width character from its twin.
+# Code point distance of a full-width character from its ASCII form.
 _FULL_WIDTH = 0xFEE0
 # A fence with an object, or a tag with one, at the end of a reply. A fence begins on a line of its
 # own; nothing in it is another fence.
@@ -99,7 +99,7 @@ class Tag(NamedTuple):
         name: the tag's name, or the number of its pair.
         is_closing: whether it closes.
         start: position of its first character.
-        end: position behind it.
+        end: position after its last character.
     """
 
     name: str
@@ -114,8 +114,9 @@ def visible(reply: str) -> str:
 
 
 def shown(reply: str) -> tuple[str, tuple[str, ...]]:
-    """Return the visible text of a reply, and the repairs that changed something."""
-    # The order counts: a string may contain tags, and what is hidden must not be unescaped first.
+    """Return the visible text of a reply, and the effective repairs."""
+    # The order matters: a string may contain tags, and hidden text must not be
+    # unescaped first.
     steps = {
         "unwrapped_string": unwrapped_string,
         "unwrapped_message": unwrapped_message,
@@ -147,7 +148,7 @@ def unwrapped_message(text: str) -> str:
     """Return the text of the message that a reply consists of."""
     if text.lstrip()[:1] not in {"{", "["}:
         return text
-    # Most answers are objects, too: do not parse a long one twice.
+    # Most answers are objects, too, so do not parse a long one twice.
     if not _MESSAGE_KEY.search(text, 0, _MESSAGE_START):
         return text
     message = text_in_message(parsed(text))
@@ -155,7 +156,7 @@ def unwrapped_message(text: str) -> str:
 
 
 def text_in_message(value: JsonValue) -> str | None:
-    """Return the text of a message in one of the forms of APIs; None if it is no message.
+    """Return the text of a message in one of the forms of APIs; None if it is not a message.
 
     Args:
         value: a list of parts, ``{"choices": [{"message": ...}]}``, ``{"role": ..., "content":
@@ -204,7 +205,8 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
     regions: list[tuple[int, int]] = []
     opened: list[Tag] = []
     open_count: dict[str, int] = defaultdict(int)
-    # Position behind the last closing tag, by name; under "" if no tag of its name was open.
+    # Position after the last closing tag, by name; under "" if no tag of its name was
+    # open.
     closed_at: dict[str, int] = defaultdict(int)
     for tag in tags(text):
         if not tag.is_closing:
@@ -216,7 +218,7 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
         if not opened:
             regions.append((0, tag.end))
         while is_open:
-            # Tags opened inside are hidden with it.
+            # Tags opened inside are hidden, too.
             opening = opened.pop()
             open_count[opening.name] -= 1
             if opening.name == tag.name:
@@ -224,7 +226,7 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
                 break
     final_object = start_of_final_object(text) if opened else 0
     for tag in opened:
-        # Reasoning that mentions its own tag opens it once more than it closes it.
+        # Reasoning that mentions its tag has one more opening than closing tag.
         end = max(closed_at[tag.name], closed_at[""])
         if end <= tag.start:
             end = max(tag.end, final_object)
@@ -247,7 +249,7 @@ def start_of_final_object(text: str) -> int:
 
 
 def tags(text: str) -> Iterator[Tag]:
-    """Yield the tags, none of which begins inside another."""
+    """Yield the tags that do not start inside another."""
     at = 0
     for begin in _BEGINS.finditer(text):
         match = _TAG.match(text, begin.start()) if begin.start() >= at else None
@@ -285,7 +287,7 @@ def with_ascii_twins(text: str) -> str:
 
 
 def ascii_twin(character: re.Match[str]) -> str:
-    """Return the ASCII character that means the same."""
+    """Return the equivalent ASCII character."""
     original = character.group()
     if original == "\u2212":
         return "-"

@@ -81,4 +81,4 @@ def test_programs_are_not_run_and_rubbish_is_not_drawn(monkeypatch):
     assert "2 cannot be drawn" in found.caption
     assert len([p for p in found.panels[0].view.parts if isinstance(p, Mesh)]) == 1
     found = picture([program])
-    assert found.panels[0].title == "what is asked for; no part can be drawn"
+    assert found.panels[0].title == "the task; no part can be drawn"

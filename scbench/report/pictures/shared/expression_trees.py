@@ -1,4 +1,4 @@
-"""Expressions as trees with the value of every step, and the first slip that explains an answer."""
+"""Expressions as trees with the value of every step and a slip that explains an answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,11 @@ from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import mark, text_picture
 from scbench.report.pictures.shared.wording import shortened
 
-# Numbers or truth values of an expression that is drawn.
+# Maximum number of operands in a drawn expression.
 MOST_LEAVES = 64
-# Pixels of a node, at least.
+# Minimum pixels of a node.
 _WIDTH, _HEIGHT = 46, 46
-# Characters of a value; all of them are shown where the pointer rests, and in a
-# terminal.
+# Characters shown of a value; tooltips and terminals show all.
 _LONGEST = 9
 _LEGEND = {
     "right": "the right value",
@@ -26,11 +25,11 @@ _LEGEND = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A step of an expression, or a number or truth value in it.
+    """A step of an expression, or an operand (number or truth value).
 
     Attributes:
         words: the operator, or the number or truth value as written.
-        below: places of what it works on, in the list of nodes; none for a number or truth value.
+        below: positions of its operands in the list of nodes; none for an operand.
     """
 
     words: str
@@ -38,14 +37,16 @@ class Node:
 
 
 class Rules(NamedTuple):
-    """How an expression is read and worked out.
+    """Rules for reading and evaluating an expression.
 
     Attributes:
-        ranks: of operators between two values; the higher binds closer.
-        value: of a node, from its words and the values below it; None if it has none.
-        write: a value in words.
-        slips: values that a step could be taken for, from its words, the values below and its own.
-        prefix: an operator before one value, which binds closest.
+        ranks: ranks of binary operators; a higher rank binds closer.
+        value: returns a node's value from its words and the values below it; None
+            without one.
+        write: returns a value in words.
+        slips: returns likely wrong values of a step, from its words, the values below
+            and its value.
+        prefix: the unary operator, which binds closest.
     """
 
     ranks: Mapping[str, int]
@@ -63,7 +64,7 @@ class Remark(NamedTuple):
 
 
 class Slip(NamedTuple):
-    """A step, by its place in the list of nodes, and the wrong value taken for its own."""
+    """A step, by its position in the list of nodes, and the wrong value assumed for it."""
 
     step: int
     value: Any
@@ -75,13 +76,13 @@ def tree_picture(
     answered: Any,  # noqa: ANN401
     verdicts: Verdicts,
 ) -> Picture:
-    """Return the tree of an expression; of a wrong answer, the step that may have gone wrong.
+    """Return the tree of an expression, for a wrong answer with the likely mistake.
 
     Args:
         tokens: the expression.
         rules: how to read it.
         answered: the answer; None if it could not be read.
-        verdicts: on the answer; without any, no value is shown.
+        verdicts: verdicts on the answer; without any, no value is shown.
     """
     nodes = parsed(tokens, rules)
     leaves = sum(not node.below for node in nodes)
@@ -124,11 +125,11 @@ def placeholder(leaves: int, verdicts: Verdicts) -> Picture:
 
 
 def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
-    """Return the steps of an expression in the order in which they are worked out; the last is all.
+    """Return the steps of an expression in evaluation order; the last is the whole.
 
-    Operators of one rank are taken from left to right.
+    Operators of equal rank are evaluated from left to right.
     """
-    # Two stacks: operators that wait for their values, and places of the values.
+    # Two stacks: pending operators, and positions of their values.
     nodes: list[Node] = []
     values: list[int] = []
     waiting: list[str] = []
@@ -187,7 +188,7 @@ def first_slip(
     rules: Rules,
     answered: Any,  # noqa: ANN401
 ) -> Slip | None:
-    """Return the first slip that makes the whole equal to the answer."""
+    """Return the first slip that leads to the given answer."""
     values = worked_out(nodes, rules)
     for i, node in enumerate(nodes):
         if not node.below:
@@ -215,7 +216,7 @@ def tree_drawing(
         ((column + 0.5) * width, (level + 0.5) * _HEIGHT)
         for column, level in zip(columns, depth, strict=True)
     ]
-    # All lines first, so that boxes cover their ends.
+    # Draw all lines first, so that boxes cover their ends.
     for place, node in zip(places, nodes, strict=True):
         branches = [[place, places[k]] for k in node.below]
         drawing.strokes(branches, "given", width=1.5)
@@ -246,7 +247,7 @@ def tree_drawing(
 def depths(nodes: Sequence[Node]) -> list[int]:
     """Return the level of each node, counted from the whole downwards."""
     depth = [0] * len(nodes)
-    # Nodes come after those below them, so this meets each after the one above it.
+    # Nodes come after their operands, so in reverse each node follows its parent.
     for i in reversed(range(len(nodes))):
         for k in nodes[i].below:
             depth[k] = depth[i] + 1
@@ -254,7 +255,7 @@ def depths(nodes: Sequence[Node]) -> list[int]:
 
 
 def node_columns(nodes: Sequence[Node]) -> list[float]:
-    """Return the column of each node: leaves in turn, a step over the middle of those below it."""
+    """Return the column of each node: leaves in order, steps centred above their operands."""
     columns: list[float] = []
     leaf = 0
     for node in nodes:

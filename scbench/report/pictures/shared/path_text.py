@@ -1,8 +1,8 @@
-"""Paths through cells, in the characters that draw boxes."""
+"""Paths through cells, drawn with box characters."""
 
 from collections.abc import Collection
 
-# Sides of a cell that a line leaves through: left, right, up, down.
+# Sides through which a line leaves a cell: left, right, up, down.
 _JOINTS = {
     frozenset("l"): "╴",
     frozenset("r"): "╶",
@@ -18,5 +18,5 @@ _JOINTS = {
 
 
 def joint(sides: Collection[str], otherwise: str) -> str:
-    """Return the character that joins one or two sides of a cell; else the one passed for that."""
+    """Return the character that joins one or two sides of a cell, or else the fallback."""
     return _JOINTS.get(frozenset(sides), otherwise)

@@ -7,7 +7,7 @@ from scbench.report.picture import Legend, Panel, Picture
 from scbench.report.pictures.shared.squares import Tile, key_text, sheet, tuple_text
 from scbench.schemas.corner_labels import CORNERS
 
-# Most squares of an item that are drawn.
+# Maximum number of squares drawn per item.
 MOST_SQUARES = 47
 
 
@@ -34,7 +34,7 @@ def plain_tiles(
 
 
 def limit_note(count: int) -> str:
-    """Return the sentence of a caption about squares that are not drawn; empty if all are."""
+    """Return the caption's sentence about omitted squares; empty if all are drawn."""
     if count <= MOST_SQUARES:
         return ""
     return f" Only the first {MOST_SQUARES} squares are drawn."

@@ -25,11 +25,11 @@ _WIDTH, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
 _HALF = 33.0
 # Labels from here on are too long to be written.
 _BRIEF = 10**4
-# Labels of a tuple that are written.
+# Number of labels written per tuple.
 _MOST_LABELS = 6
-# Colours of classes: none of those that say right or wrong.
+# Colours of classes, none of which means right or wrong.
 _CLASSES = ("c0", "c5", "c3", "c4")
-# What a terminal shows of a tile's state.
+# Signs for a tile's state in a terminal.
 _SIGNS = {"": "", "right": "[right]", "wrong": "[WRONG]", "missing": "[MISSING]"}
 
 

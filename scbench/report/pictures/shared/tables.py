@@ -14,7 +14,7 @@ from scbench.report.pictures.shared.wording import shortened
 
 # Characters of one cell.
 LONGEST = 44
-# Rows of a table; a longer one continues in a further table.
+# Rows of a table; longer tables continue in another one.
 _BLOCK = 26
 # Tables in one picture.
 _MOST_TABLES = 10
@@ -22,7 +22,7 @@ _MOST_TABLES = 10
 _ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
 # Spaces between blocks of text.
 _BLOCK_GAP = 4
-# Signs after words with a role in a terminal, which has no colours.
+# Signs that replace colours in a terminal, by role.
 _SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
 # Roles that have a box behind their words, and their meaning.
 _LEGEND = {
@@ -52,14 +52,14 @@ Row = Sequence[Cell | object]
 def text_picture(
     panels: Iterable[Panel], caption: str, text: str, words: Mapping[str, str] = _LEGEND
 ) -> Picture:
-    """Return the picture of a text task; `words` are for the legend, of each role drawn."""
+    """Return the picture of a text task; `words` describe each drawn role in the legend."""
     return Picture(tuple(panels), caption, tuple(words.items()), text)
 
 
 def table_picture(
     title: str, head: Sequence[str], rows: Sequence[Row], caption: str
 ) -> Picture:
-    """Return a picture that is one table."""
+    """Return a picture with a single table."""
     panels = table_panels(title, head, rows, caption)
     return text_picture(panels, caption, table_text(head, rows))
 
@@ -131,7 +131,7 @@ def mark(
     role: str,
     tip: str = "",
 ) -> None:
-    """Draw the box behind words that have a role, if it is one that has a box."""
+    """Draw the box behind words whose role has one."""
     if role not in _LEGEND:
         return
     width = 2.5 if role in {"wrong", "missing"} else 1

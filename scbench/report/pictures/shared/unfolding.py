@@ -1,7 +1,7 @@
 """Boxes of cells with any number of axes, laid out flat.
 
-The first two axes make a small square; each further axis lays out copies of all before it, to the
-right or downwards.
+The first two axes make a small square. Each further axis repeats the layout so far to
+the right or downwards.
 """
 
 import math
@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-# Cells laid out at most; of larger boxes, the last axes are cut.
+# Maximum number of cells in the layout; larger boxes are cut along their last axes.
 _MOST_CELLS = 8_000
-# Boxes of more axes are laid out in turn; there are too many other ways.
+# With more axes, the directions simply alternate; there are too many combinations to
+# compare.
 _MOST_SEARCHED = 10
 # Space between the parts of a level, in cells.
 _GAPS = (0.0, 0.7, 1.2, 1.8, 2.6, 3.6, 4.8, 6.0)
@@ -20,12 +21,12 @@ Place = tuple[float, float]
 
 
 class Unfolded(NamedTuple):
-    """Where the cells of a box lie; lengths are in cells.
+    """Places of a box's cells in the layout; lengths are in cells.
 
     Attributes:
-        extents: cells of each axis that are laid out; fewer than there are if they are too many.
+        extents: number of cells shown along each axis.
         ways: 0 for each axis that runs to the right, 1 for each that runs downwards.
-        steps: how far each cell along an axis lies from the one before, in that axis's direction.
+        steps: distance between neighbouring cells along each axis.
         width: of the whole.
         height: of the whole.
     """
@@ -50,7 +51,7 @@ class Unfolded(NamedTuple):
         return x + 0.5, y + 0.5
 
     def holds(self, cell: Sequence[int]) -> bool:
-        """Return whether a cell is one of those that are laid out."""
+        """Return whether a cell is in the layout."""
         if len(cell) != len(self.extents):
             return False
         axes = zip(cell, self.extents, strict=True)
@@ -74,14 +75,14 @@ def unfold(size: Sequence[int], *, rounded: bool = False) -> Unfolded:
 
     Args:
         size: cells along each axis.
-        rounded: whether gaps are whole cells, as characters need it.
+        rounded: whether gaps are whole cells, as text needs.
     """
     extents = list(size)
     for axis in range(len(extents) - 1, -1, -1):
         limit = _MOST_CELLS // math.prod(extents[:axis])
         extents[axis] = max(1, min(extents[axis], limit))
     ways = axis_ways(extents)
-    # So far laid out, to the right and downwards: the length, and how many axes.
+    # Length, and number of axes, so far to the right and downwards.
     lengths, levels = [1.0, 1.0], [0, 0]
     steps = []
     for way, count in zip(ways, extents, strict=True):
@@ -96,19 +97,19 @@ def unfold(size: Sequence[int], *, rounded: bool = False) -> Unfolded:
 
 
 def axis_ways(size: Sequence[int]) -> tuple[int, ...]:
-    """Return for each axis whether it runs downwards: in turn, or closer to a square."""
+    """Return for each axis whether it runs downwards, so that the layout is nearly square."""
     in_turn = tuple(axis % 2 for axis in range(len(size)))
     if not 3 <= len(size) <= _MOST_SEARCHED:
         return in_turn
 
     def rank(ways: Sequence[int]) -> tuple[int, int]:
-        """Return the longer side in cells, and in how many axes it is not in turn."""
+        """Return the longer side in cells, and how many axes break the alternation."""
         sides = [1, 1]
         for way, count in zip(ways, size, strict=True):
             sides[way] *= count
         pairs = zip(ways, in_turn, strict=True)
         return max(sides), sum(way != usual for way, usual in pairs)
 
-    # The first two axes make a small square, so they run in turn.
+    # The first two axes make a small square, so their directions alternate.
     choices = ((0, 1, *further) for further in product((0, 1), repeat=len(size) - 2))
     return min(choices, key=rank)

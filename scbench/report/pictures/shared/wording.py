@@ -1,4 +1,4 @@
-"""Words in drawings and captions: numbers of things, and texts that are cut."""
+"""Shortened texts in drawings and captions."""
 
 
 def shortened(words: str, limit: int) -> str:
