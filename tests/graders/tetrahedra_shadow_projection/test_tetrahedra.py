@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from later import Later
 
 from scbench.graders.tetrahedra_shadow_projection import corners, cuts
+
+optimize = Later("scipy.optimize")
 
 S = math.sqrt(0.5)
 
@@ -39,7 +41,9 @@ def test_depth_of_a_corner_in_a_corner(shift):
 def can_be_parted(a, b):
     """Whether a plane strictly between two sets of points exists, by linear programming."""
     rows = [[*-p, 1] for p in a] + [[*p, -1] for p in b]
-    return linprog([0] * 4, rows, [-1] * 8, bounds=[(None, None)] * 4).status == 0
+    return (
+        optimize.linprog([0] * 4, rows, [-1] * 8, bounds=[(None, None)] * 4).status == 0
+    )
 
 
 def test_cuts_agree_with_linear_programming():
