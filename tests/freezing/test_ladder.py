@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import polars as pl
@@ -99,10 +100,22 @@ def secret(tmp_path_factory):
 PUBLISHED = [get_task(name) for name in find_release().ladder().manifest.tasks]
 
 
+@cache
+def references():
+    """Return the references of the published ladder."""
+    return [*find_release().ladder().references()]
+
+
+@cache
+def floors():
+    """Return the floors of the newest release, by item."""
+    return find_release().floors()
+
+
 def means(task, column):
     """Return the mean of a column of the references on each rung of a task's published ladder."""
     found = {}
-    for ref in find_release().ladder().references():
+    for ref in references():
         if ref.id.startswith(f"{task.id}/"):
             found.setdefault(rung_of(ref.id), []).append(getattr(ref, column))
     return {rung: sum(values) / len(values) for rung, values in found.items()}
@@ -114,10 +127,9 @@ VARIED = {"two_segments"}
 
 def lowest(task):
     """Return the measures of the items of the first rung of a task's published ladder."""
-    refs = find_release().ladder().references()
     return [
         ref.measure
-        for ref in refs
+        for ref in references()
         if ref.id.startswith(f"{task.id}/") and rung_of(ref.id) == 1
     ]
 
@@ -153,10 +165,8 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
         return  # a text task, of which the paper has none
     *_, second, top = found.values()
     # What can be had without insight is no measure of how easy a rung may be.
-    floors = [
-        find_release().floors()[name] for name in find_release().instances([task.id])
-    ]
-    if 3 * sum(floor > MOST_FLOOR for floor in floors) <= len(floors):
+    own_floors = [floors()[name] for name in find_release().instances([task.id])]
+    if 3 * sum(floor > MOST_FLOOR for floor in own_floors) <= len(own_floors):
         # Where targets vary within a rung, not every item can be that easy.
         if task.id in VARIED:
             assert min(lowest(task)) <= min(paper)

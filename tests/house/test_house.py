@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import run
-from depth import TABLE, kind_of
+from depth import QUICK, TABLE, kind_of
 
 import scbench
 from scbench.catalog import all_tasks
@@ -27,7 +27,8 @@ def imported(tree: ast.Module) -> set[str]:
 
 def test_every_line_of_the_table_of_deep_tests_names_some():
     """A line that a renaming leaves behind would make its test a quick one unseen."""
-    for line in (line for lines in TABLE.values() for line in lines):
+    deep = {line for lines in TABLE.values() for line in lines}
+    for line in deep | QUICK:
         path, _, name = line.partition("::")
         file = ROOT / "tests" / path
         assert file.exists(), line
@@ -36,7 +37,10 @@ def test_every_line_of_the_table_of_deep_tests_names_some():
             assert parameter in {task.id for task in all_tasks()}, line
         elif test:
             assert f"def {test}(" in file.read_text("utf-8"), line
-        assert kind_of(f"{line}[x-y]" if name and "[" not in name else line), line
+        is_deep = kind_of(f"{line}[x-y]" if name and "[" not in name else line)
+        assert bool(is_deep) == (line in deep), line
+        if line in QUICK:
+            assert kind_of(line.partition("[")[0] + "[x]"), f"{line} is quick anyway"
 
 
 def test_importing_scbench_loads_only_the_standard_library(tmp_path):
