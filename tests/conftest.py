@@ -151,10 +151,10 @@ def stored_cases() -> list[tuple[str, dict]]:
 
 
 @pytest.fixture(scope="session")
-def parity_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+def parity_release(once: Callable[[str, Callable[[Path], object]], Path]) -> Release:
     """A release of the plugin's task, whose grader misbehaves on demand, and of a real one."""
-    folder = tmp_path_factory.mktemp("parity") / "release"
-    build_release("0.0.1", folder, [get_task("parity"), get_task("enumerate_edges")])
+    tasks = [get_task("parity"), get_task("enumerate_edges")]
+    folder = once("parity", lambda folder: build_release("0.0.1", folder, tasks))
     return find_release(str(folder))
 
 

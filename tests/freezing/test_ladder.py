@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import yaml
+from release_fixtures import public_keys_as_released
 from typer.testing import CliRunner
 
 from scbench.base.errors import (
@@ -81,7 +82,8 @@ def small():
 def runged(tmp_path_factory, small):
     """A release of two tasks with a small ladder. Not to be changed."""
     folder = tmp_path_factory.mktemp("runged") / "0.0.4"
-    build_release("0.0.4", folder, TASKS, ladder=small.experiment())
+    with public_keys_as_released():
+        build_release("0.0.4", folder, TASKS, ladder=small.experiment())
     return folder
 
 
