@@ -503,6 +503,13 @@ def test_ids_of_the_other_config_are_not_chosen():
     assert fixed.place("maze_3d/44") == LineKind.UNKNOWN
 
 
+@pytest.fixture
+def _keys_as_released():
+    with public_keys_as_released():
+        yield
+
+
+@pytest.mark.usefixtures("_keys_as_released")
 def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
     (said,) = verify_release(runged)
     assert said == f"{MANIFEST}: ladder differs from the one that this package draws"
