@@ -34,7 +34,7 @@ def test_every_line_of_the_table_of_deep_tests_names_some():
         assert file.exists(), line
         test, _, parameter = name.partition("[")
         if test == "*":  # all tests of the module, for one task
-            assert parameter in {task.id for task in all_tasks()}, line
+            assert parameter in all_tasks(), line
         elif test:
             assert f"def {test}(" in file.read_text("utf-8"), line
         is_deep = kind_of(f"{line}[x-y]" if name and "[" not in name else line)
