@@ -43,6 +43,28 @@ def test_every_line_of_the_table_of_deep_tests_names_some():
             assert kind_of(line.partition("[")[0] + "[x]"), f"{line} is quick anyway"
 
 
+HEAVY = {
+    *("datasets", "distributed", "gymnasium", "inspect_ai", "jsonschema_rs"),
+    *("mlcroissant", "nbformat", "scipy", "selenium", "trimesh"),
+}
+"""Libraries whose import takes a good part of the time in which all tests are collected."""
+
+
+def test_collecting_the_quick_tests_loads_nothing_heavy():
+    """They use `later.Later`; modules that are deep as a whole are not collected with them."""
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        if kind_of(path.relative_to(ROOT / "tests").as_posix()):
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in tree.body:
+            loaded = set()
+            if isinstance(node, ast.Import):
+                loaded = {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                loaded = {(node.module or "").partition(".")[0]}
+            assert not loaded & HEAVY, f"{path}, line {node.lineno}: use later.Later"
+
+
 def test_importing_scbench_loads_only_the_standard_library(tmp_path):
     code = (
         "import sys; before = set(sys.modules); import scbench; "
