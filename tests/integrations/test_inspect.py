@@ -8,20 +8,23 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from inspect_model import MODEL, NEEDS_INSPECT, without_waiting
-from later import Later
+from inspect_model import ITS_WARNINGS, MODEL, without_waiting
 from loopback import Loopback, prompt_of, stored
+
+pytest.importorskip("inspect_ai", reason="extra [inspect]")
+
+import inspect_ai
+from inspect_ai import eval_retry
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import get_model
 
 import scbench
 from scbench.catalog import BUCKETS, all_tasks
 from scbench.grading.workers.live import LiveGrader
+from scbench.integrations.inspect import tasks as inspect_tasks
+from scbench.integrations.inspect.scorer import named_instances
 
-inspect_ai = Later("inspect_ai")
-logs = Later("inspect_ai.log")
-models = Later("inspect_ai.model")
-scorer = Later("scbench.integrations.inspect.scorer")
-pytestmark = NEEDS_INSPECT
-TASKS = "scbench.integrations.inspect.tasks"
+pytestmark = ITS_WARNINGS
 REAL = Path(__file__).parents[3] / "shared" / "real" / "predictions.jsonl"
 ITEMS = {
     "two_segments/07": "",
@@ -38,7 +41,7 @@ ITEMS = {
     "maze_3d/01": "",
 }
 """Items, and what goes wrong when they are asked."""
-instances = cache(lambda: scorer.named_instances(None))
+instances = cache(lambda: named_instances(None))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -74,10 +77,10 @@ def model(replies):
 
 
 def play(name: str, folder: Path, url: str, **options):
-    asked = models.get_model(MODEL, base_url=url, memoize=False)
+    asked = get_model(MODEL, base_url=url, memoize=False)
     config = {"model": asked, "log_dir": str(folder), "max_retries": 3}
     (log,) = inspect_ai.eval(f"scbench/{name}", **config, **options)
-    return logs.read_eval_log(log.location)
+    return read_eval_log(log.location)
 
 
 @pytest.fixture(scope="module")
@@ -168,9 +171,7 @@ def test_what_failed_is_asked_again_and_nothing_else(log, model):
     gone = instances()["two_segments/12"].prompt
     model.faults[gone] = []
     before = len(model.asked)
-    (again,) = inspect_ai.eval_retry(
-        log.location, log_dir=str(Path(log.location).parent)
-    )
+    (again,) = eval_retry(log.location, log_dir=str(Path(log.location).parent))
     assert model.asked[before:] == [gone]
     assert again.status == "success"
 
@@ -259,7 +260,7 @@ def test_a_call_of_a_tool_that_was_never_offered_ends_the_reply(replies, tmp_pat
 
 
 def test_a_reply_with_tools_ends_at_a_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(f"{TASKS}.MESSAGES_WITH_TOOLS", 7)
+    monkeypatch.setattr(inspect_tasks, "MESSAGES_WITH_TOOLS", 7)
     given = {
         "ids": "two_segments/07",
         "tools": True,
