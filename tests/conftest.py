@@ -50,6 +50,9 @@ HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(
 """Whether it must be here: by the extra ``terrain``, or in another Python that is named."""
 
 
+FEW_EXAMPLES = 40
+"""Of a property, in a quick run, where its test does not say how many."""
+
 FRUGAL = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 FRUGAL |= {"_RJEM_MALLOC_CONF": "narenas:2,dirty_decay_ms:0,muzzy_decay_ms:0"}
 """Has libraries give memory back at once, and not keep some for each thread."""
@@ -57,11 +60,16 @@ TRIM = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
 
 
 def pytest_configure(config):
-    """Draw the same examples in every quick run; how long one takes is the machine's affair."""
+    """Draw the same few examples in every quick run, and a hundred new ones where marks are named.
+
+    How long one takes is the machine's affair.
+    """
+    is_quick = not config.option.markexpr
     hypothesis.settings.register_profile(
         "scbench",
         deadline=None,
-        derandomize=not config.option.markexpr,
+        derandomize=is_quick,
+        max_examples=FEW_EXAMPLES if is_quick else 100,
         print_blob=True,
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
@@ -151,10 +159,10 @@ def stored_cases() -> list[tuple[str, dict]]:
 
 
 @pytest.fixture(scope="session")
-def parity_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+def parity_release(once: Callable[[str, Callable[[Path], object]], Path]) -> Release:
     """A release of the plugin's task, whose grader misbehaves on demand, and of a real one."""
-    folder = tmp_path_factory.mktemp("parity") / "release"
-    build_release("0.0.1", folder, [get_task("parity"), get_task("enumerate_edges")])
+    tasks = [get_task("parity"), get_task("enumerate_edges")]
+    folder = once("parity", lambda folder: build_release("0.0.1", folder, tasks))
     return find_release(str(folder))
 
 

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from later import Later
 
 from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test
+
+stats = Later("scipy.stats")
 
 
 @given(st.integers(0, 400), st.integers(0, 400))
 @settings(max_examples=60)
 def test_the_sign_test_is_mcnemars(first, second):
-    expected = binomtest(first, first + second).pvalue if first + second else 1.0
+    expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
     assert sign_test(first, second) == pytest.approx(expected, rel=1e-9)
 
 
@@ -75,7 +77,7 @@ def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(
     change = np.array(values)[:, None]
     tested = lines_tested(change, np.ones_like(change), draws=1000)
     less, extra = values.count(-1.0), values.count(1.0)
-    expected = binomtest(less, less + extra).pvalue if less + extra else 1.0
+    expected = stats.binomtest(less, less + extra).pvalue if less + extra else 1.0
     assert tested.p_value[0] == pytest.approx(expected)
     shuffled = random.sample(values, len(values))
     again = lines_tested(np.array(shuffled)[:, None], np.ones_like(change), draws=1000)

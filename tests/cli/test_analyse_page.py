@@ -17,15 +17,17 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from later import Later
 from rich.cells import cell_len
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 from scbench.analysis.terminal_tables import terminal
 from scbench.catalog import get_task
 from scbench.cli.printing import PEOPLE
 from scbench.grading.rows.columns import column_types
 from scbench.release.load import find_release
+
+optimize = Later("scipy.optimize")
+stats = Later("scipy.stats")
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analyse.md"
 STATUSES = ["answered"] * 14 + [
@@ -170,7 +172,7 @@ def printed(command: str, ran, *more) -> tuple[str, list[dict]]:
 
 def interval(parts, weights=None):
     """The interval of docs/evidence.md, solved for; parts: by task, (score, weight) by answer."""
-    z, q = norm.ppf(0.975), norm.ppf(0.95)
+    z, q = stats.norm.ppf(0.975), stats.norm.ppf(0.95)
     tasks = []
     for i, scores in enumerate(parts):
         weight = math.fsum(w for _, w in scores)
@@ -197,7 +199,11 @@ def interval(parts, weights=None):
         def off(p):
             return (m - p) * math.sqrt(n) - z * math.sqrt(p * (1 - p))
 
-        low = 0.0 if m < 1e-12 else brentq(off, 1e-15, min(m, 1 - 1e-9), xtol=1e-14)
+        low = (
+            0.0
+            if m < 1e-12
+            else optimize.brentq(off, 1e-15, min(m, 1 - 1e-9), xtol=1e-14)
+        )
         count = max(m * n, 1e-12)
         poisson = (
             count * max(1 - 1 / (9 * count) - q / (3 * math.sqrt(count)), 0) ** 3 / n

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from inspect_model import ITS_WARNINGS, MODEL, without_waiting
+from inspect_model import MODEL, NEEDS_INSPECT, without_waiting
 from loopback import REFUSALS, Loopback, stored
 from trials import SCRIPTS, scripted
 from typer.testing import CliRunner
 
-pytest.importorskip("inspect_ai", reason="extra [inspect]")
-
 import scbench
 from scbench.cli.main import app
 
-pytestmark = ITS_WARNINGS
+pytestmark = NEEDS_INSPECT
 HELLO = "Answer with the one word: yes"
 IDS = Path(__file__)
 """A file that is no list of ids, too."""

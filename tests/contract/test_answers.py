@@ -5,8 +5,8 @@ import math
 import re
 from typing import Any
 
-import jsonschema_rs
 from contract import JUNK, items, lengthy, nth_item, parts, places, score
+from later import Later
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction
@@ -14,6 +14,8 @@ from scbench.schemas.shapes import provider_schema
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import grade_prediction
+
+jsonschema_rs = Later("jsonschema_rs")
 
 # What the structured-output modes of OpenAI (strict), Anthropic and Gemini all accept.
 PLAIN = {"string", "number", "integer", "boolean", "null"}

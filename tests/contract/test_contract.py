@@ -5,7 +5,6 @@ import random
 from pathlib import Path
 from typing import get_args
 
-import jsonschema_rs
 import pytest
 from contract import (
     FRESH_SEEDS,
@@ -22,6 +21,7 @@ from contract import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from later import Later
 from pydantic import ValidationError
 
 from scbench.base.canonical import canonical_json
@@ -31,6 +31,8 @@ from scbench.catalog import MANIFOLDS, Task, available_tasks, get_task
 from scbench.schemas.base import json_schema
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
+
+jsonschema_rs = Later("jsonschema_rs")
 
 DATA = Path(__file__).parent.parent / "data"
 

@@ -1,4 +1,4 @@
-"""A task is a schema, a builder, a grader, a card text and a line in the catalogue: no fifth file.
+"""A task is five edits: a schema, a builder, a grader, a card text and a table in the catalogue.
 
 A copy of the repository gets such a task, and the contract suite is run on it; then again with
 faults planted in the task, each of which exactly one test must see.

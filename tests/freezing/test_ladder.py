@@ -3,12 +3,14 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import polars as pl
 import pyarrow as pa
 import pytest
 import yaml
+from release_fixtures import public_keys_as_released
 from typer.testing import CliRunner
 
 from scbench.base.errors import (
@@ -80,7 +82,8 @@ def small():
 def runged(tmp_path_factory, small):
     """A release of two tasks with a small ladder. Not to be changed."""
     folder = tmp_path_factory.mktemp("runged") / "0.0.4"
-    build_release("0.0.4", folder, TASKS, ladder=small.experiment())
+    with public_keys_as_released():
+        build_release("0.0.4", folder, TASKS, ladder=small.experiment())
     return folder
 
 
@@ -99,10 +102,22 @@ def secret(tmp_path_factory):
 PUBLISHED = [get_task(name) for name in find_release().ladder().manifest.tasks]
 
 
+@cache
+def references():
+    """Return the references of the published ladder."""
+    return [*find_release().ladder().references()]
+
+
+@cache
+def floors():
+    """Return the floors of the newest release, by item."""
+    return find_release().floors()
+
+
 def means(task, column):
     """Return the mean of a column of the references on each rung of a task's published ladder."""
     found = {}
-    for ref in find_release().ladder().references():
+    for ref in references():
         if ref.id.startswith(f"{task.id}/"):
             found.setdefault(rung_of(ref.id), []).append(getattr(ref, column))
     return {rung: sum(values) / len(values) for rung, values in found.items()}
@@ -114,10 +129,9 @@ VARIED = {"two_segments"}
 
 def lowest(task):
     """Return the measures of the items of the first rung of a task's published ladder."""
-    refs = find_release().ladder().references()
     return [
         ref.measure
-        for ref in refs
+        for ref in references()
         if ref.id.startswith(f"{task.id}/") and rung_of(ref.id) == 1
     ]
 
@@ -153,10 +167,8 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
         return  # a text task, of which the paper has none
     *_, second, top = found.values()
     # What can be had without insight is no measure of how easy a rung may be.
-    floors = [
-        find_release().floors()[name] for name in find_release().instances([task.id])
-    ]
-    if 3 * sum(floor > MOST_FLOOR for floor in floors) <= len(floors):
+    own_floors = [floors()[name] for name in find_release().instances([task.id])]
+    if 3 * sum(floor > MOST_FLOOR for floor in own_floors) <= len(own_floors):
         # Where targets vary within a rung, not every item can be that easy.
         if task.id in VARIED:
             assert min(lowest(task)) <= min(paper)
@@ -491,6 +503,13 @@ def test_ids_of_the_other_config_are_not_chosen():
     assert fixed.place("maze_3d/44") == LineKind.UNKNOWN
 
 
+@pytest.fixture
+def _keys_as_released():
+    with public_keys_as_released():
+        yield
+
+
+@pytest.mark.usefixtures("_keys_as_released")
 def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
     (said,) = verify_release(runged)
     assert said == f"{MANIFEST}: ladder differs from the one that this package draws"

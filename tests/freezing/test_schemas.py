@@ -5,10 +5,10 @@ import json
 import random
 from pathlib import Path
 
-import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from later import Later
 from pydantic import BaseModel, ValidationError
 
 from scbench.base.model import Prediction
@@ -24,6 +24,8 @@ from scbench.grading.options import Options
 from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Reference, find_release
+
+jsonschema_rs = Later("jsonschema_rs")
 
 TASKS = list(find_release().manifest.tasks)
 PREDICTION = jsonschema_rs.validator_for(prediction_schema())

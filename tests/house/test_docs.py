@@ -4,13 +4,15 @@ import re
 import shutil
 from pathlib import Path
 
-import nbformat
 import pytest
 from commands import run
+from later import Later
 
 from scbench.grading.rows.columns import Row
 from scbench.release.load import find_release
 from tools import tool
+
+nbformat = Later("nbformat")
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

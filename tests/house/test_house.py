@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import run
-from depth import TABLE, kind_of
+from depth import QUICK, TABLE, kind_of
 
 import scbench
 from scbench.catalog import all_tasks
@@ -27,14 +27,42 @@ def imported(tree: ast.Module) -> set[str]:
 
 def test_every_line_of_the_table_of_deep_tests_names_some():
     """A line that a renaming leaves behind would make its test a quick one unseen."""
-    for line in (line for lines in TABLE.values() for line in lines):
+    deep = {line for lines in TABLE.values() for line in lines}
+    for line in deep | QUICK:
         path, _, name = line.partition("::")
         file = ROOT / "tests" / path
         assert file.exists(), line
-        assert not name or f"def {name.partition('[')[0]}(" in file.read_text(
-            "utf-8"
-        ), line
-        assert kind_of(f"{line}[x-y]" if name and "[" not in name else line), line
+        test, _, parameter = name.partition("[")
+        if test == "*":  # all tests of the module, for one task
+            assert parameter in all_tasks(), line
+        elif test:
+            assert f"def {test}(" in file.read_text("utf-8"), line
+        is_deep = kind_of(f"{line}[x-y]" if name and "[" not in name else line)
+        assert bool(is_deep) == (line in deep), line
+        if line in QUICK:
+            assert kind_of(line.partition("[")[0] + "[x]"), f"{line} is quick anyway"
+
+
+HEAVY = {
+    *("datasets", "distributed", "gymnasium", "inspect_ai", "jsonschema_rs"),
+    *("mlcroissant", "nbformat", "scipy", "selenium", "trimesh"),
+}
+"""Libraries whose import takes a good part of the time in which all tests are collected."""
+
+
+def test_collecting_the_quick_tests_loads_nothing_heavy():
+    """They use `later.Later`; modules that are deep as a whole are not collected with them."""
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        if kind_of(path.relative_to(ROOT / "tests").as_posix()):
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in tree.body:
+            loaded = set()
+            if isinstance(node, ast.Import):
+                loaded = {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                loaded = {(node.module or "").partition(".")[0]}
+            assert not loaded & HEAVY, f"{path}, line {node.lineno}: use later.Later"
 
 
 def test_importing_scbench_loads_only_the_standard_library(tmp_path):

@@ -1,20 +1,21 @@
 """The loop as an environment of Gymnasium, looked at by Gymnasium's own checker."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
-
-pytest.importorskip("gymnasium", reason="extra [test]")
-
-import gymnasium
-from gymnasium.utils.env_checker import check_env
+from later import Later
 
 import scbench
 from scbench.catalog import get_task
 from scbench.freezing.floors import floor_of
-from scbench.integrations.gymnasium import SpatialEnv
 from scbench.loop import Setup
 from scbench.release.load import find_release
+
+gymnasium = Later("gymnasium")
+env_checker = Later("gymnasium.utils.env_checker")
+ours = Later("scbench.integrations.gymnasium")
+pytestmark = pytest.mark.skipif(not find_spec("gymnasium"), reason="extra [test]")
 
 NAME = "scbench.integrations.gymnasium:scbench/Spatial-v0"
 
@@ -35,7 +36,7 @@ def test_its_checker_has_nothing_to_say(setting, reward):
     made = gymnasium.make(
         NAME, instances=rows("hyper_snake"), setting=setting, reward=reward
     )
-    check_env(made.unwrapped)
+    env_checker.check_env(made.unwrapped)
 
 
 def test_every_step_has_a_reward_and_improvements_add_up():
@@ -45,7 +46,7 @@ def test_every_step_has_a_reward_and_improvements_add_up():
     replies = ["none", json.dumps(worse), "none", json.dumps(best)]
     got = {}
     for reward in ("score", "improvement"):
-        env = SpatialEnv([instance], Setup(setting="retry", attempts=9), reward)
+        env = ours.SpatialEnv([instance], Setup(setting="retry", attempts=9), reward)
         env.reset(seed=0)
         got[reward] = [env.step(reply)[1:4] for reply in replies]
     scores = [reward for reward, _, _ in got["score"]]
@@ -65,7 +66,7 @@ def test_what_guesses_earn_by_then_is_worth_nothing():
     ).score
     assert 0 < floor < 0.5
     for misses in range(3):
-        env = SpatialEnv(
+        env = ours.SpatialEnv(
             [instance],
             Setup(setting="retry", attempts=3, closed=True),
             reward="normalized",
@@ -80,7 +81,7 @@ def test_what_guesses_earn_by_then_is_worth_nothing():
 
 
 def test_what_cannot_be_judged_is_truncated_without_a_reward(monkeypatch):
-    env = SpatialEnv(rows("enumerate_edges"))
+    env = ours.SpatialEnv(rows("enumerate_edges"))
     env.reset(seed=1)
     monkeypatch.setattr("scbench.graders.enumerate_edges.grade", lambda *_: 1 / 0)
     _, reward, terminated, truncated, info = env.step(right(env.instance))

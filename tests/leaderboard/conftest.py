@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from release_fixtures import public_keys_as_released
 
 from scbench.base.canonical import sha256
 from scbench.base.model import rung_of, task_of
@@ -67,9 +68,9 @@ def rungs() -> Ladder:
 def climbed(tmp_path_factory: pytest.TempPathFactory, rungs: Ladder) -> Release:
     """A frozen release with it."""
     folder = tmp_path_factory.mktemp("climbed") / "0.0.3"
-    build_release(
-        "0.0.3", folder, [get_task("delaunay_triangulation")], ladder=rungs.experiment()
-    )
+    tasks = [get_task("delaunay_triangulation")]
+    with public_keys_as_released():
+        build_release("0.0.3", folder, tasks, ladder=rungs.experiment())
     return find_release(str(folder))
 
 

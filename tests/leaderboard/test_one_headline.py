@@ -25,10 +25,6 @@ from scbench.release.load import find_release
 MODELS = ("guesser", "weak", "fair", "strong", "perfect")
 BUCKETS = ("overall", "axiomatic", "constructive", "planning")
 FIGURES = ("normalized", "mean")
-# The functions of lm-evaluation-harness's tasks, loaded by their path as the harness does.
-DOCUMENTS = SimpleNamespace(
-    **runpy.run_path(str(files("scbench.integrations") / "lm_eval" / "documents.py"))
-)
 
 
 def model_of(share: float, floors: dict) -> dict:
@@ -47,6 +43,13 @@ def model_of(share: float, floors: dict) -> dict:
         return floor + gain * (1 - floor)
 
     return {"scores": score, "floors": floors}
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """The functions of lm-evaluation-harness's tasks, loaded by their path as the harness does."""
+    path = files("scbench.integrations") / "lm_eval" / "documents.py"
+    return SimpleNamespace(**runpy.run_path(str(path)))
 
 
 @pytest.fixture(scope="module")
@@ -153,9 +156,9 @@ def test_the_metrics_inside_other_harnesses(exported, name):
         weight = weights[row["task"]]
         stored.append(answer | {"scores": scores, "weight": weight})
     truth = exported.truth[name]
-    assert DOCUMENTS.score(stored) == truth["overall"]
+    assert documents.score(stored) == truth["overall"]
     planning = [answer for answer in stored if answer["bucket"] == "planning"]
-    assert DOCUMENTS.score(planning) == truth["planning"]
+    assert documents.score(planning) == truth["planning"]
     inspect = pytest.importorskip("inspect_ai.scorer", reason="extra [inspect]")
     from scbench.integrations.inspect.scorer import by_bucket  # noqa: PLC0415
 
@@ -170,7 +173,7 @@ def test_the_metrics_inside_other_harnesses(exported, name):
         samples.append(sample)
     values = by_bucket(None, weights)(samples)
     assert {bucket: values[bucket] for bucket in BUCKETS} == truth
-    assert values["overall mean"] == pytest.approx(DOCUMENTS.mean(stored))
+    assert values["overall mean"] == pytest.approx(documents.mean(stored))
 
 
 def test_the_board_and_the_hub(exported, kit):

@@ -3,9 +3,9 @@
 import copy
 import random
 
-import jsonschema_rs
 import pytest
 import yaml
+from later import Later
 from pydantic import ValidationError
 
 from scbench.leaderboard.about import about_text
@@ -15,6 +15,8 @@ from scbench.leaderboard.submission import (
     read_submission,
     submission_schema,
 )
+
+jsonschema_rs = Later("jsonschema_rs")
 
 GOOD = {
     "format": 1,

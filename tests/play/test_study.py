@@ -4,13 +4,15 @@ import json
 
 import polars as pl
 import pytest
-from scipy import stats
+from later import Later
 
 from scbench.analysis.human import over_players, t_quantile
 from scbench.base.errors import PredictionsError, ReleaseError
 from scbench.play.items import Items
 from scbench.play.study import Study, StudyPlan, planned_items
 from scbench.release.load import find_release
+
+stats = Later("scipy.stats")
 
 PLAN = StudyPlan(["two_segments", "shikaku_rectangles"], [1, 2], 2, 30, 7)
 

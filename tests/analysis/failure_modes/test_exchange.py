@@ -6,11 +6,11 @@ import json
 import re
 from importlib import import_module
 
-import jsonschema_rs
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from later import Later
 
 from scbench.analysis.failure_modes.cards import card
 from scbench.analysis.failure_modes.exchange import (
@@ -27,6 +27,8 @@ from scbench.base.errors import PredictionsError, ResultsError
 from scbench.catalog import available_tasks, get_task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.release.load import find_release
+
+jsonschema_rs = Later("jsonschema_rs")
 
 CHECKS = json.dumps(
     [

@@ -4,103 +4,17 @@ import io
 import json
 import zipfile
 from collections import Counter
+from importlib.util import find_spec
 
 import pytest
+from later import Later
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports.files import read_file
 from scbench.formats.imports.gather import gather, is_own
-from scbench.formats.imports.inspect_logs import GRADER_FAILED
 
-pytest.importorskip("inspect_ai", reason="extra [inspect]")
-
-from inspect_ai.log import (
-    EvalConfig,
-    EvalDataset,
-    EvalError,
-    EvalLog,
-    EvalSample,
-    EvalSampleLimit,
-    EvalSpec,
-    write_eval_log,
-)
-from inspect_ai.model import (
-    ChatCompletionChoice,
-    ChatMessageAssistant,
-    ContentReasoning,
-    ContentText,
-    ModelOutput,
-    ModelUsage,
-)
-
-
-def output(content, stop="stop", error=None, **more) -> ModelOutput:
-    message = ChatMessageAssistant(content=content, model="M")
-    choice = ChatCompletionChoice(message=message, stop_reason=stop)
-    return ModelOutput(model="M", choices=[choice], error=error, **more)
-
-
-def sample(row_id, content="x", stop="stop", epoch=1, **more) -> EvalSample:
-    more = {"output": output(content, stop), **more}
-    return EvalSample(id=row_id, epoch=epoch, input="Q", target="", **more)
-
-
-USAGE = ModelUsage(
-    input_tokens=9,
-    input_tokens_cache_read=100,
-    input_tokens_cache_write=20,
-    output_tokens=5,
-    reasoning_tokens=2,
-    total_tokens=134,
-)
-SAMPLES = [
-    sample("two_segments/07", '{"segments": []}', model_usage={"M": USAGE}),
-    sample("two_segments/07", "again", epoch=2),
-    sample("two_segments-08-S3-B900", [ContentReasoning(reasoning="hm"), ContentText(text="y")]),
-    sample("two_segments/09", "cut", "max_tokens"),
-    sample("two_segments/10", "cut", "model_length", output=output("cut", "model_length",
-        usage=ModelUsage(input_tokens=9, output_tokens=5, total_tokens=14))),
-    # Calls that the provider refused are no replies.
-    sample("two_segments/22", "too long", "model_length"),
-    sample("two_segments/23", "flagged", "content_filter"),
-    sample("two_segments/24", output=ModelOutput(), error=EvalError(
-        message=repr(ValueError("\nRequest:\n{\n}\n\n" + repr(ValueError(
-            "Error code: 400 - {'error': {'code': 'bad', 'message': 'no'}}")))),
-        traceback="", traceback_ansi="")),
-    sample("two_segments/11", "", "content_filter"),
-    sample("two_segments/12", "odd", "unknown"),
-    sample("two_segments/13", output=ModelOutput(), error=EvalError(
-        message="lost", traceback="", traceback_ansi="")),
-    sample("two_segments/14", output=output("", error="HTTP 500")),
-    sample("two_segments/15", "late", limit=EvalSampleLimit(type="time", limit=9)),
-    sample("two_segments/16", "", limit=EvalSampleLimit(type="operator", limit=1)),
-    # What failed after the reply was no fault of the model's.
-    *(
-        sample(f"two_segments/{place}", "said", error=EvalError(
-            message=told, traceback="", traceback_ansi=""))
-        for place, told in ((18, "Time limit exceeded. limit: 5 seconds"), (19, GRADER_FAILED))
-    ),
-    sample("two_segments/20", output=ModelOutput(), error=EvalError(
-        message="RetryError(<Future>)", traceback_ansi="",
-        traceback="x\nopenai.InternalServerError: 500 - no\n\nThe above exception was the direct "
-        "cause of the following exception:\n\ntenacity.RetryError: RetryError[<Future>]")),
-    sample(17, metadata={"id": "two_segments/17", "budget": 64}),
-    sample(99),
-]  # fmt: skip
-
-
-def write_log(path, samples, *, listed=True):
-    """Write the log of a run that broke off: it is read as far as it goes."""
-    ids = list({one.id: None for one in samples}) if listed else None
-    spec = EvalSpec(
-        created="2026-11-22T00:00:00+00:00",
-        task="scbench",
-        dataset=EvalDataset(sample_ids=ids),
-        model="M",
-        config=EvalConfig(epochs=2),
-    )
-    write_eval_log(EvalLog(eval=spec, status="error", samples=samples), str(path))
-    return path
+written = Later("written_logs")
+pytestmark = pytest.mark.skipif(not find_spec("inspect_ai"), reason="extra [inspect]")
 
 
 def members_of(path):
@@ -117,7 +31,7 @@ def write_archive(path, members):
 @pytest.fixture(params=[("log.eval", True), ("log.eval", False), ("log.json", True)])
 def log(request, tmp_path):
     name, listed = request.param
-    return write_log(tmp_path / name, SAMPLES, listed=listed)
+    return written.write_log(tmp_path / name, written.SAMPLES, listed=listed)
 
 
 def test_every_sample_comes_with_what_became_of_it(log):
@@ -127,7 +41,7 @@ def test_every_sample_comes_with_what_became_of_it(log):
     lines = [json.loads(line) for line in sink.getvalue().splitlines()]
     assert {line["model"] for line in lines} == {"M"}
     by_sample = {(line["id"], line.get("sample", 0)): line for line in lines}
-    assert len(by_sample) == len(SAMPLES) - 1
+    assert len(by_sample) == len(written.SAMPLES) - 1
     first = by_sample["two_segments/07", 0]
     assert first["response"] == '{"segments": []}'
     assert first["usage"] == {
@@ -166,11 +80,11 @@ def test_every_sample_comes_with_what_became_of_it(log):
     )
     assert len(gathered.problems) == 1
     assert '"99" is neither an item\'s id' in str(gathered.problems[0])
-    assert gathered.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
+    assert gathered.recognised == f"{log}: Inspect log ({len(written.SAMPLES)})"
 
 
 def test_samples_before_a_damaged_one_are_read(tmp_path):
-    path = write_log(tmp_path / "log.eval", SAMPLES[:4])
+    path = written.write_log(tmp_path / "log.eval", written.SAMPLES[:4])
     members = members_of(path)
     members["samples/two_segments-08-S3-B900_epoch_1.json"] = b"half a sample"
     write_archive(path, members.items())
@@ -185,7 +99,7 @@ def test_samples_before_a_damaged_one_are_read(tmp_path):
 
 def test_an_archive_takes_no_more_than_a_child_may_hold(tmp_path, monkeypatch):
     """Twenty million lists are kilobytes when packed, and gigabytes as objects; a size may lie."""
-    sound = write_log(tmp_path / "sound.eval", SAMPLES[:1])
+    sound = written.write_log(tmp_path / "sound.eval", written.SAMPLES[:1])
     path = tmp_path / "log.eval"
     members = members_of(sound)
     (name,) = (name for name in members if name.startswith("samples/"))
@@ -203,7 +117,7 @@ def test_an_archive_takes_no_more_than_a_child_may_hold(tmp_path, monkeypatch):
 
 
 def test_members_of_one_name_are_refused(tmp_path):
-    path = write_log(tmp_path / "log.eval", SAMPLES[:1])
+    path = written.write_log(tmp_path / "log.eval", written.SAMPLES[:1])
     members = members_of(path)
     with pytest.warns(UserWarning, match="Duplicate name"):
         write_archive(path, [*members.items()] * 2)
@@ -216,7 +130,7 @@ def test_members_of_one_name_are_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["../../escaped", "/escaped"])
 def test_no_member_leaves_the_archive(tmp_path, name):
-    path = write_log(tmp_path / "log.eval", SAMPLES[:1])
+    path = written.write_log(tmp_path / "log.eval", written.SAMPLES[:1])
     write_archive(path, (members_of(path) | {name: b"{}"}).items())
     before = sorted(tmp_path.parent.iterdir())
     assert len(list(read_file(str(path), Counter()))) == 1

@@ -5,13 +5,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.spatial import Delaunay
+from later import Later
 
 from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.csg_union.queries import Inside, Volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
 from scbench.graders.shared.interaction import QueryError
+
+spatial = Later("scipy.spatial")
 
 PAPER = [item.params for item in get_task("csg_union").builder().paper()]
 
@@ -49,7 +51,7 @@ def test_points_lie_where_simplices_of_the_vertices_have_them(number):
     points = [
         [rng.uniform(a, b) for a, b in zip(low, high, strict=True)] for _ in range(50)
     ]
-    there = [Delaunay(mesh).find_simplex(points) >= 0 for mesh in meshes]
+    there = [spatial.Delaunay(mesh).find_simplex(points) >= 0 for mesh in meshes]
     report = inside(params, points)
     assert report == [
         "".join("i" if h else "o" for h in row) for row in zip(*there, strict=True)

@@ -230,3 +230,18 @@ def test_columns_pass_where_there_is_just_room():
     assert openings(above, Spacing(**rules, free=39, blocked=39)).free == pytest.approx(
         400
     )
+
+
+def test_rays_may_use_up_their_budget_and_no_more():
+    meter = Meter(10)
+    meter.spend(4)
+    meter.spend(6)
+    with pytest.raises(TooManyRaysError):
+        meter.spend(1)
+
+
+def test_an_outline_may_be_as_long_as_the_bound_and_no_longer(monkeypatch):
+    block = Manifold.cube((20, 20, 5))  # four corners seen from above
+    for bound, is_measured in ((4, True), (3, False)):
+        monkeypatch.setattr(f"{openings.__module__}.MAX_OUTLINE", bound)
+        assert (openings(block, PAPER.spacing) is not None) == is_measured

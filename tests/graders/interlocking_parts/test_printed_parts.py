@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from later import Later
 
 from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts.part_files import to_ascii_stl
-from scbench.graders.interlocking_parts import openscad_child, printed_parts
+from scbench.graders.interlocking_parts import printed_parts
 from scbench.graders.interlocking_parts.part_meshes import count_edges, signed_volume
 from scbench.graders.interlocking_parts.printed_parts import MOST_CHARACTERS, read_parts
 from scbench.graders.interlocking_parts.stl_files import MOST_TRIANGLES, read_stl
 from scbench.machine import sandbox
+
+openscad_child = Later("scbench.graders.interlocking_parts.openscad_child")
 
 TETRAHEDRON = [
     [(0, 0, 0), (0, 6, 0), (6, 0, 0)],
@@ -334,7 +337,7 @@ def test_memory_that_runs_out_is_too_much_and_no_failure(monkeypatch):
 
     with pytest.raises(openscad_child.TooMuchError, match="memory"):
         openscad_child.Meter(10).guarded(greedy)
-    monkeypatch.setattr(openscad_child, "mesh_of", greedy)
+    monkeypatch.setattr(f"{openscad_child.__name__}.mesh_of", greedy)
     job = {
         "sources": ["cube(1);"],
         "steps": 9,

@@ -9,6 +9,7 @@ import tokenize
 import warnings
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,8 @@ from scbench.graders.polynomial_curve_fitting.formula_values import (
     MAX_BITS,
     FormulaCostError,
     UndefinedError,
+    Values,
+    digit_time,
     positive_cells,
 )
 
@@ -314,6 +317,52 @@ def test_work_is_bounded(monkeypatch):
     monkeypatch.setattr(formula_values, "MAX_WORK", 1_000_000)
     with pytest.raises(FormulaCostError, match="too much work"):
         positive_cells(costly, 16)
+
+
+def test_work_may_come_to_the_bound_and_not_past_it(monkeypatch):
+    def work(formula: str) -> int:
+        evaluation = formula_values.Evaluation()
+        evaluation.run(parse(HEAD + formula), slice(0, 4), slice(0, 4))
+        return evaluation._work
+
+    formula = "x*y + x**2"
+    needed = work(formula)
+    monkeypatch.setattr(formula_values, "MAX_WORK", needed)
+    assert work(formula) == needed
+    monkeypatch.setattr(formula_values, "MAX_WORK", needed - 1)
+    with pytest.raises(FormulaCostError, match="too much work"):
+        work(formula)
+
+
+@pytest.mark.parametrize(
+    ("bits", "other_bits", "time"),
+    [
+        (29, 29, 0),  # one digit each
+        (30, 60, 3),  # 2 and 3 digits: 0.65 * 6
+        (60, 30, 3),
+        (2069, 2069, 3094),  # 69 digits: 0.65 * 69 * 69
+        (2099, 2099, 3185),
+        (4199, 4199, 9655),  # 140 digits, in Karatsuba's way: 12740 / 2**0.4
+        (4199, 0, 91),
+    ],
+)
+def test_the_time_of_a_product_grows_with_both_lengths(bits, other_bits, time):
+    assert digit_time(bits, other_bits) == time
+
+
+def test_the_size_of_values_is_that_of_their_integers():
+    words = Values(np.ones((2, 3), np.int64), 1)
+    assert words.size == 100 + 6 * 8
+    integers = Values(np.full((2, 3), 2**70, object), 71)
+    assert integers.size == 100 + 6 * (40 + 10)
+
+
+@pytest.mark.parametrize(("bits", "result"), [(31, 62), (32, 2)])
+def test_a_bound_is_looked_at_again_where_a_power_leaves_machine_words(bits, result):
+    """1 squared, of which only is known that it has at most so many bits."""
+    loose = Values(np.ones((1, 1), np.int64), bits)
+    squared = formula_values.Evaluation()._power(loose, 2)
+    assert (squared.bits, squared.array.dtype) == (result, np.int64)
 
 
 def test_values_that_do_not_fit_at_once_are_worked_out_for_fewer_cells(monkeypatch):

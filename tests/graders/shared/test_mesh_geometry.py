@@ -16,7 +16,7 @@ from scbench.graders.csg_union.convex_parts import (
     union_volume,
 )
 from scbench.graders.csg_union.solids import solid_mesh
-from scbench.graders.shared.mesh_bodies import to_body, unite
+from scbench.graders.shared.mesh_bodies import to_body, unite, volume
 from scbench.graders.shared.meshes import PolygonMesh, newell_normals, triangulate
 from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
@@ -86,12 +86,12 @@ def test_triangles_cross_exactly_if_some_side_runs_through_the_other(seed):
 
 
 def runs_through(a, b, face):
-    def volume(p, q, r, s):
+    def signed_volume(p, q, r, s):
         return np.linalg.det(np.array([q - p, r - p, s - p]))
 
-    if volume(*face, a) * volume(*face, b) >= 0:
+    if signed_volume(*face, a) * signed_volume(*face, b) >= 0:
         return False
-    signs = [volume(a, b, face[k], face[(k + 1) % 3]) > 0 for k in range(3)]
+    signs = [signed_volume(a, b, face[k], face[(k + 1) % 3]) > 0 for k in range(3)]
     return all(signs) or not any(signs)
 
 
@@ -231,3 +231,9 @@ def test_turned_solids_have_the_volumes_of_mesh_booleans(seed):
     assert common_volume(parts, triangles_of(other)) == pytest.approx(
         (union ^ other).volume(), rel=1e-5, abs=1e-5
     )
+
+
+def test_a_volume_has_6_decimals_and_no_sign_if_it_is_0():
+    assert volume(Manifold.cube((1, 1, 1.2345674))) == 1.234567
+    assert volume(Manifold.cube((1, 1, 1.2345676))) == 1.234568
+    assert math.copysign(1, volume(Manifold())) == 1

@@ -3,13 +3,15 @@
 import io
 
 import pytest
-import trimesh
+from later import Later
 
 from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import union_body
 from scbench.graders.shared.mesh_bodies import volume
 from scbench.report.draw.solid_files import FORMS, solid_file
 from scbench.report.picture import solids_of
+
+trimesh = Later("trimesh")
 
 VOLUMES = {
     "csg_union": None,
@@ -20,7 +22,7 @@ VOLUMES = {
 """Tasks with solids, and the volume of one body where all are alike."""
 
 
-def theirs(points, corners) -> trimesh.Trimesh:
+def theirs(points, corners) -> "trimesh.Trimesh":
     return trimesh.Trimesh(points, corners, process=False)
 
 

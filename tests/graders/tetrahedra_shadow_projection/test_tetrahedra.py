@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from later import Later
 
 from scbench.graders.tetrahedra_shadow_projection import corners, cuts
+
+optimize = Later("scipy.optimize")
 
 S = math.sqrt(0.5)
 
@@ -36,10 +38,23 @@ def test_depth_of_a_corner_in_a_corner(shift):
     assert depth == pytest.approx(shift * S, abs=1e-9)
 
 
+def test_the_search_for_cuts_stops_as_soon_as_there_are_enough():
+    # All in one place, so that each cuts each.
+    bodies = np.stack([body(0.01 * i, 0, 0, 1, 0, 0, 0) for i in range(4)])
+    assert len(cuts(bodies, 0, 7).pairs) == 6
+    assert [cuts(bodies, 0, enough).complete for enough in (5, 6, 7)] == [
+        False,
+        False,
+        True,
+    ]
+
+
 def can_be_parted(a, b):
     """Whether a plane strictly between two sets of points exists, by linear programming."""
     rows = [[*-p, 1] for p in a] + [[*p, -1] for p in b]
-    return linprog([0] * 4, rows, [-1] * 8, bounds=[(None, None)] * 4).status == 0
+    return (
+        optimize.linprog([0] * 4, rows, [-1] * 8, bounds=[(None, None)] * 4).status == 0
+    )
 
 
 def test_cuts_agree_with_linear_programming():

@@ -78,6 +78,16 @@ def test_no_chunk_is_begun_while_too_many_items_wait():
     )
 
 
+def test_no_chunk_is_begun_while_long_items_wait():
+    todo = queue(10)
+    add(todo, "bricks", "bricks", size=2**25)
+    assert taken(todo, 1, vacant=False) == []
+    assert taken(todo, 2) == ["bricks/00", "chunk"]
+    todo = queue(10)
+    add(todo, "bricks", size=2**26 - 1)
+    assert taken(todo, 1, vacant=False) == ["chunk"]
+
+
 def test_chunks_that_were_done_before_are_passed_over_and_may_bring_items():
     def chunks():
         yield None

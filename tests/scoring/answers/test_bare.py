@@ -1,0 +1,32 @@
+"""Values without their key: how long they may be."""
+
+import pytest
+
+from scbench.scoring.answers.bare import BareValues, answer_lines
+from scbench.scoring.answers.shape import Shape
+
+WORDS = Shape(
+    ("answer",),
+    types={"answer": frozenset({"array"})},
+    entries={"answer": frozenset({"string"})},
+    is_short=True,
+)
+LONGEST = 10_000
+
+
+@pytest.mark.parametrize(("extra", "is_read"), [("", True), ("a", False)])
+def test_lines_may_be_20000_characters_together(extra, is_read):
+    text = "\n".join([*["a" * 199] * 99, "a" * 200]) + extra
+    assert len(text) == 2 * LONGEST + len(extra)
+    assert (answer_lines(text, WORDS) == text) == is_read
+
+
+def test_a_value_behind_a_mark_may_be_10000_characters_long():
+    words = " " + "ab, " * (LONGEST // 4 - 1) + "abc"
+    assert len(words) == LONGEST
+    values = BareValues(
+        f"Final answer:{words}", [], WORDS, lambda _: True, is_cut=False
+    )
+    candidate = values.last_marked()
+    assert candidate is not None
+    assert candidate.end == len("Final answer:") + LONGEST
