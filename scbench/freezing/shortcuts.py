@@ -12,7 +12,7 @@ The builders' named baselines are the floor itself.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
@@ -91,7 +91,12 @@ class Answered(NamedTuple):
 
 
 def shortcuts_of(
-    task: Task, point: Mapping[str, JsonValue], count: int = ITEMS, seed: int = 0
+    task: Task,
+    point: Mapping[str, JsonValue],
+    count: int = ITEMS,
+    *,
+    implied: Collection[str] = (),
+    seed: int = 0,
 ) -> list[Shortcut]:
     """Try programs on fresh items of a rung, and return their results, the best first.
 
@@ -99,6 +104,7 @@ def shortcuts_of(
         task: the task.
         point: parameters of the rung.
         count: number of fresh items, at least 2.
+        implied: parameters that are not hidden (`TaskLadder.implied`).
         seed: seed of the items.
 
     Raises:
@@ -107,7 +113,7 @@ def shortcuts_of(
     builder: Solver = task.builder()
     items = fresh_items(task, builder, point, count, seed)
     results = []
-    for name, pairs in programs(builder, items):
+    for name, pairs in programs(builder, items, implied):
         results.append(result_of(task, name, pairs))
     return sorted(results, key=lambda result: (-result.above, result.name))
 
@@ -150,10 +156,12 @@ def answer_of(builder: Solver, params: Any) -> JsonValue:  # noqa: ANN401  (of a
 
 
 def programs(
-    builder: Solver, items: Sequence[FreshItem]
+    builder: Solver, items: Sequence[FreshItem], implied: Collection[str]
 ) -> Iterator[tuple[str, list[Answered]]]:
     """Yield the programs by name, each with its answers."""
     for name in items[0].values:
+        if name in implied:
+            continue
         # A parameter that is the same in every item is part of the task.
         if len({json.dumps(item.values[name]) for item in items}) == 1:
             continue
