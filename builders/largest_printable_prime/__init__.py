@@ -94,12 +94,16 @@ class Space(Point):
         None,
         "share by which the target height may exceed the tower of the longest prime of any height, "
         "which it does exceed; null draws a height between the limits",
-        gt=0, le=1, later=True,
+        gt=0,
+        le=1,
+        later=True,
     )
     short_factor: float = parameter(
         _SHORT_FACTOR,
         "factor of the score of a tower that is not tall enough",
-        ge=0, le=1, later=True,
+        ge=0,
+        le=1,
+        later=True,
     )
     max_digits: int | None = parameter(
         None, "most digits of the number, if there is a limit", ge=4, le=200
