@@ -17,6 +17,7 @@ from scbench.freezing.draw import key_of
 from scbench.freezing.floors import mean_score
 from scbench.freezing.fresh import FrozenPoint, run
 from scbench.freezing.ladder import Ladder, TaskLadder
+from scbench.freezing.shortcuts import Shortcut, shortcuts_of
 from scbench.release.load import Reference
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import normalized
@@ -70,6 +71,7 @@ class RungReport:
         judging: seconds of the slowest verdict on a right answer.
         transfer: see `transfer_of`.
         capacity: estimate of the number of items; None if it was not asked for.
+        shortcuts: results of programs that see part of an item, the best first.
         problems: sentences.
     """
 
@@ -84,6 +86,7 @@ class RungReport:
     judging: float = 0.0
     transfer: float | None = None
     capacity: Capacity | None = None
+    shortcuts: tuple[Shortcut, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
@@ -105,6 +108,7 @@ def check_ladder(
     rung: int | None = None,
     rising: bool = True,
     draws: int = 0,
+    fresh: int = 0,
 ) -> Iterator[RungReport]:
     """Draw the rungs of a table, those beyond a release's included, and report on each.
 
@@ -119,6 +123,7 @@ def check_ladder(
         rung: the only rung to check; by default all.
         rising: whether to check averages, which a few instances of a rung may not show.
         draws: items to draw in addition, unsolved, to estimate the capacity.
+        fresh: items to draw in addition, to try `shortcuts` on; 0, or at least 2.
 
     Raises:
         ExperimentError: the table has no such task or rung.
@@ -131,6 +136,8 @@ def check_ladder(
             if rung not in {None, number}:
                 continue
             report = check_rung(ladder, name, number, point, count, ids_by_key, draws)
+            if fresh:
+                report = with_shortcuts(table, report, fresh)
             if report.measures:
                 if rising:
                     checks = [
@@ -197,6 +204,21 @@ def check_rung(
         transfer=transfer_of(part),
         capacity=capacity_of(get_task(name), point, draws) if draws else None,
         problems=tuple(problems),
+    )
+
+
+def with_shortcuts(table: TaskLadder, report: RungReport, fresh: int) -> RungReport:
+    """Return the report with the results of shortcuts on so many fresh items."""
+    task = get_task(report.task)
+    try:
+        results = shortcuts_of(task, report.point, fresh, implied=table.implied)
+    except ScbenchError as error:
+        return replace(report, problems=(*report.problems, str(error)))
+    problems = [result.problem for result in results if result.problem]
+    return replace(
+        report,
+        shortcuts=tuple(results),
+        problems=(*report.problems, *problems),
     )
 
 

@@ -2,12 +2,12 @@
 
 A rung measures what its items ask for only if such programs score little more than the floor:
 
-- *masked*: our solver's answer to the item with one parameter emptied, or with that of another item
-  in its place;
+- *emptied*: our solver's answer to the item without the entries of one list;
+- *exchanged*: our solver's answer to the item with one parameter of another item;
 - *transferred*: the right answer to another item, in the item's coordinates (`Builder.carried`);
 - *empty*: an answer of the right form without content.
 
-The builders' named baselines are the floor itself.
+The builders' named baselines, and their constructions that ignore the item, are the floor itself.
 """
 
 import json
@@ -25,7 +25,7 @@ from scbench.freezing.floors import floor_of, mean_score
 
 # A program may score this much above the mean floor.
 MOST_ABOVE = 0.1
-# A masked parameter must cost score on this share of the items.
+# An exchanged parameter, which may be as good as the item's own, costs score on this share of items.
 LEAST_COST = 0.5
 # Fresh items of a rung.
 ITEMS = 12
@@ -34,6 +34,8 @@ _DONORS = 4
 # Draws for each item that may fail.
 _DRAWS = 20
 _SURE = 1 - 1e-9
+# Ends the name of a program that is given a parameter of another item.
+EXCHANGED = " of another item"
 
 Values = dict[str, JsonValue]
 Solver = Builder[Any, Any, Any]
@@ -61,6 +63,8 @@ class Shortcut(NamedTuple):
     """Mean floor of the same items."""
     costs: float
     """Share of the items on which it scores less than 1."""
+    is_exchanged: bool = False
+    """Whether it is given a parameter of another item."""
 
     @property
     def above(self) -> float:
@@ -70,17 +74,19 @@ class Shortcut(NamedTuple):
     @property
     def problem(self) -> str:
         """What is wrong with a rung on which it does so well; empty if nothing is."""
-        if self.above > MOST_ABOVE:
+        if self.is_exchanged:
+            if self.costs >= LEAST_COST:
+                return ""
             return (
-                f"{self.name!r} scores a mean of {self.score:.2f}; the floor is "
-                f"{self.floor:.2f}, and the limit is {MOST_ABOVE} above it"
+                f"{self.name!r} costs score on {100 * self.costs:.0f} % of fresh items; "
+                f"at least {100 * LEAST_COST:.0f} % are needed"
             )
-        if self.costs < LEAST_COST:
-            return (
-                f"{self.name!r} costs score on {100 * self.costs:.0f} % of the items; at "
-                f"least {100 * LEAST_COST:.0f} % are needed"
-            )
-        return ""
+        if self.above <= MOST_ABOVE:
+            return ""
+        return (
+            f"{self.name!r} scores a mean of {self.score:.2f} on fresh items, whose floor is "
+            f"{self.floor:.2f}; the limit is {MOST_ABOVE} above it"
+        )
 
 
 class Answered(NamedTuple):
@@ -116,6 +122,11 @@ def shortcuts_of(
     for name, pairs in programs(builder, items, implied):
         results.append(result_of(task, name, pairs))
     return sorted(results, key=lambda result: (-result.above, result.name))
+
+
+def best_of(results: Sequence[Shortcut]) -> Shortcut:
+    """Return the program to show of a rung: one with a problem if there is any, else the best."""
+    return next((result for result in results if result.problem), results[0])
 
 
 def fresh_items(
@@ -167,7 +178,7 @@ def programs(
             continue
         if all(isinstance(item.values[name], list) for item in items):
             yield f"{name} emptied", masked(builder, items, name, is_emptied=True)
-        yield f"{name} of another item", masked(builder, items, name, is_emptied=False)
+        yield f"{name}{EXCHANGED}", masked(builder, items, name, is_emptied=False)
     yield from transferred(builder, items)
     yield "empty answer", [Answered(item, emptied(item.answer)) for item in items]
 
@@ -253,4 +264,5 @@ def result_of(task: Task, name: str, pairs: Sequence[Answered]) -> Shortcut:
         scores.append(score)
     floor = sum(item.floor for item, _ in pairs) / len(pairs)
     costs = sum(score < _SURE for score in scores) / len(scores)
-    return Shortcut(name, sum(scores) / len(scores), floor, costs)
+    is_exchanged = name.endswith(EXCHANGED)
+    return Shortcut(name, sum(scores) / len(scores), floor, costs, is_exchanged)
