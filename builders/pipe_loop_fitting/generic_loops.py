@@ -58,14 +58,17 @@ def _combs(n: int, side: int) -> Iterator[tuple[str, Joints]]:
         "comb": comb(n, side, min(n // 4, (side + 1) // 2)),
         "tall comb": comb(n, side, -(-n // (2 * side + 2))),
     }
-    for name, loop in combs.items():
-        for quarters in range(4 if loop else 0):
-            yield f"{name}, turned {90 * quarters} degrees", loop or ()
-            loop = tuple((side - y, x) for x, y in loop or ())
+    for name, upright in combs.items():
+        if upright is None:
+            continue
+        turned = upright
+        for quarters in range(4):
+            yield f"{name}, turned {90 * quarters} degrees", turned
+            turned = tuple((side - y, x) for x, y in turned)
 
 
 def moved_to_start(loop: Joints, params: Params) -> Joints:
-    """Move a loop so that its nearest joint lies where it has to start, or nearly, and begin there."""
+    """Move a loop so that its nearest joint lies where it has to start, as far as there is room."""
     loop = from_start(loop, params)
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):

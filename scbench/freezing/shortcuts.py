@@ -25,7 +25,7 @@ from scbench.freezing.floors import floor_of, mean_score
 
 # A program may score this much above the mean floor.
 MOST_ABOVE = 0.1
-# An exchanged parameter, which may be as good as the item's own, costs score on this share of items.
+# An exchanged parameter, which can be as good as the item's own, costs score on this share of them.
 LEAST_COST = 0.5
 # Fresh items of a rung.
 ITEMS = 12
