@@ -38,9 +38,9 @@ from scbench.release.diff import diff_releases
 from scbench.release.load import Release, find_release, installed_releases, open_release
 from scbench.release.sources import hub_name
 
-# Columns of the table of rungs: mean, least and most of the measure; the best program that sees only
-# part of an item, with the floor of its items; the longest prompt and answer in characters; seconds
-# to draw the rung, and of its slowest verdict.
+# Columns of the table of rungs: mean, least and most of the measure; the best program that sees
+# only part of an item, with the floor of its items; the longest prompt and answer in characters;
+# seconds to draw the rung, and of its slowest verdict.
 RUNG_HEADS = [
     "rung",
     "mean",
