@@ -388,7 +388,7 @@ def draw_rooms(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
             part = room.copy()
             part[axis] = length
             rooms.append(part)
-    lines = [(list(slab), rng.between(1, 2))]
+    lines = [(list(slab), 2)]
     for room in rooms:
         tiles = tiles_of(room, point, rng)
         if tiles is None:
