@@ -55,7 +55,7 @@ _STANDARD = (
     "abcdfg",
 )
 _TAILLESS = (*_STANDARD[:6], "cdefg", *_STANDARD[7:9], "abcfg")
-# Factor of the score of a tower that is not tall enough.
+# Factor of the score of a tower that is not tall enough, as in the paper.
 _SHORT_FACTOR = 0.9
 # The best answer that the paper reports, of 42 digits.
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
@@ -90,6 +90,21 @@ class Space(Point):
         20.0, "lowest target height; more is harder", ge=0.0, le=150.0
     )
     max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
+    beyond: float | None = parameter(
+        None,
+        "share by which the target height may exceed the tower of the longest prime of any height, "
+        "which it does exceed; null draws a height between the limits",
+        gt=0,
+        le=1,
+        later=True,
+    )
+    short_factor: float = parameter(
+        _SHORT_FACTOR,
+        "factor of the score of a tower that is not tall enough",
+        ge=0,
+        le=1,
+        later=True,
+    )
     max_digits: int | None = parameter(
         None, "most digits of the number, if there is a limit", ge=4, le=200
     )
@@ -112,7 +127,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "largest_printable_prime"
     version = 5
-    draws = 4
+    draws = 5
     form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 
@@ -237,6 +252,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for _ in range(_TRIES):
             params = draw_rules(point, rng)
             try:
+                if point.beyond is not None:
+                    params = raised(params, point.beyond, rng)
                 n = len(solve(params).number)
             except WorkSpentError:
                 long_searches += 1
@@ -273,9 +290,28 @@ def draw_rules(point: Space, rng: Stream) -> Params:
         group=point.group,
         max_digits=point.max_digits,
         target_height_mm=tenths / 10,
-        short_factor=_SHORT_FACTOR,
+        short_factor=point.short_factor,
         best_digits=1,
     )
+
+
+def raised(params: Params, beyond: float, rng: Stream) -> Params:
+    """Draw a target height above the tower of the longest prime, so that the height has to be read.
+
+    Args:
+        params: rules whose height does not count.
+        beyond: largest share by which the target height exceeds that tower.
+        rng: the source of the draw.
+
+    Raises:
+        GenerationError: see `longest_prime`.
+    """
+    flat = params.model_copy(update={"target_height_mm": 0.0})
+    standing = tallest(flat, solve(flat).number)
+    # In tenths of a millimetre; a tower has to be taller than the target height.
+    least = standing.height if standing else 0
+    tenths = rng.between(least, least + round(beyond * least))
+    return params.model_copy(update={"target_height_mm": tenths / 10})
 
 
 def solve(params: Params) -> SearchResult:

@@ -1,6 +1,7 @@
 """A solver for pipe loops: it goes through families of loops until one keeps every rule."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting.lattices import (
@@ -68,6 +69,7 @@ def _attempts(
             yield _grown(family, pipes, side, k)
 
 
+@lru_cache(maxsize=1024)
 def _grown(family: str, pipes: int, side: int, k: int) -> Joints | None:
     """Grow the k-th loop of a family on a lattice."""
     # Each loop has its own stream, so that it does not depend on the loops before it.

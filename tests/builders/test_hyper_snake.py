@@ -141,10 +141,11 @@ def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
     for limit, result in scores.items():
         point = Space(
             dims=2,
-            min_side=5,
-            max_side=5,
-            max_cells=25,
-            walls=4,
+            min_side=8,
+            max_side=8,
+            max_cells=64,
+            walls=5,
+            food=6,
             wall_layout="fence",
             greedy=limit,
         )

@@ -76,10 +76,31 @@ def test_combs_are_loops_wherever_they_fit(side):
         bare = Params(
             pipes=pipes, side=side, length_tolerance=0.05, crossings=0, constraints=()
         )
-        combs = BUILDER.baselines(bare)
+        loops_by_name = BUILDER.baselines(bare)
+        combs = {name: loop for name, loop in loops_by_name.items() if "comb" in name}
         for comb in combs.values():
             (only,) = judge(TASK, bare, comb)
             assert only.score == 1, (pipes, side)
         full = 2 * ((side + 1) // 2) * (side + 1)
-        assert "tall comb" in combs or pipes > full
-    assert BUILDER.baselines(bare.model_copy(update={"pipes": 15})) == {}
+        assert "tall comb, turned 0 degrees" in combs or pipes > full
+    odd = BUILDER.baselines(bare.model_copy(update={"pipes": 15}))
+    assert not any("comb" in name for name in odd)
+
+
+def test_generic_loops_begin_where_the_loop_has_to_start_and_are_not_right_where_none_may_be():
+    point = Space(pipes=8, vary=4, side=9, constraints=2, strictness=0.7, generic=False)
+    for seed in range(6):
+        params = BUILDER.draw(point, Stream("generic", seed))
+        answers = BUILDER.baselines(params)
+        assert any("ring" in name for name in answers)
+        for answer in answers.values():
+            (only,) = judge(TASK, params, answer)
+            assert only.score == 0
+            points = answer["points"]
+            starts = [c for c in params.constraints if c.type == "fixed_start"]
+            if starts and "zig-zag ring 5" in answers:
+                assert all(
+                    -1e-9 <= value <= 9 + 1e-9
+                    for joint in points
+                    for value in joint.values()
+                )
