@@ -41,6 +41,8 @@ from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 _TRIES = 40
 # Searches of one draw that may run out of work; each takes about two seconds.
 _LONG_SEARCHES = 10
+# Most tenths of a millimetre by which the tallest tower exceeds its target height.
+_SLACK = 12
 # Segments of the digits 0 to 9.
 _STANDARD = (
     "abcdef",
@@ -90,12 +92,10 @@ class Space(Point):
         20.0, "lowest target height; more is harder", ge=0.0, le=150.0
     )
     max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
-    beyond: float | None = parameter(
-        None,
-        "share by which the target height may exceed the tower of the longest prime of any height, "
-        "which it does exceed; null draws a height between the limits",
-        gt=0,
-        le=1,
+    tall: bool = parameter(
+        False,
+        "whether the target height is just below the tallest tower of a longest prime, rather "
+        "than drawn between the limits",
         later=True,
     )
     short_factor: float = parameter(
@@ -107,6 +107,9 @@ class Space(Point):
     )
     max_digits: int | None = parameter(
         None, "most digits of the number, if there is a limit", ge=4, le=200
+    )
+    fewer_digits: int = parameter(
+        0, "most by which that limit is lowered at random", ge=0, le=10, later=True
     )
     greedy: float = parameter(
         1.0,
@@ -249,11 +252,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             WorkSpentError: the same, or sooner, after searches that took too long.
         """
         long_searches = 0
-        for _ in range(_TRIES):
+        # Drawn once, so that towers of all heights are equally likely, however few rules have them.
+        has_posts = point.tall and rng.chance(0.5)
+        for _ in range(_TRIES if not point.tall else 10 * _TRIES):
             params = draw_rules(point, rng)
+            if point.tall and has_posts != ("rotate90X" in params.orientations):
+                continue
             try:
-                if point.beyond is not None:
-                    params = raised(params, point.beyond, rng)
+                if point.tall:
+                    params = raised(params, rng)
                 n = len(solve(params).number)
             except WorkSpentError:
                 long_searches += 1
@@ -264,7 +271,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             greedy = len(greedy_number(params))
             # Numbers of one or two groups leave little choice.
-            if greedy < n and greedy <= point.greedy * n and n > 2 * point.group:
+            if greedy >= n or greedy > point.greedy * n or n <= 2 * point.group:
+                continue
+            if not point.tall or reads_orientations(params):
                 return params.model_copy(update={"best_digits": n})
         # After a few long searches the work is given as the reason.
         failure = GenerationError if long_searches < 3 else WorkSpentError
@@ -283,35 +292,66 @@ def draw_rules(point: Space, rng: Stream) -> Params:
     tenths = rng.between(
         round(10 * point.min_height_mm), round(10 * point.max_height_mm)
     )
+    most = point.max_digits
+    if most is not None and point.fewer_digits:
+        most -= rng.below(point.fewer_digits + 1)
     return Params(
         segments=_STANDARD if point.font == "standard" else _TAILLESS,
         digits=tuple(digits),
         orientations=tuple(name for name in orientations if name not in forbidden),
         group=point.group,
-        max_digits=point.max_digits,
+        max_digits=most,
         target_height_mm=tenths / 10,
         short_factor=point.short_factor,
         best_digits=1,
     )
 
 
-def raised(params: Params, beyond: float, rng: Stream) -> Params:
-    """Draw a target height above the tower of the longest prime, so that the height has to be read.
+def raised(params: Params, rng: Stream) -> Params:
+    """Draw a target height just below the tallest tower of a longest prime, so that it is read.
 
-    Args:
-        params: rules whose height does not count.
-        beyond: largest share by which the target height exceeds that tower.
-        rng: the source of the draw.
+    Longest are the primes that are as long as the longest one of any height.
 
     Raises:
-        GenerationError: see `longest_prime`.
+        GenerationError: the tower of the longest prime of any height is tall enough, or see
+            `longest_prime`.
     """
-    flat = params.model_copy(update={"target_height_mm": 0.0})
-    standing = tallest(flat, solve(flat).number)
+    heights: list[int] = []
+    length = 0
+    while True:
+        target = heights[-1] if heights else 0
+        low = params.model_copy(update={"target_height_mm": target / 10})
+        try:
+            number = solve(low).number
+        except GenerationError:
+            # No taller tower is known.
+            if not heights:
+                raise
+            break
+        if len(number) < length:
+            break
+        length = len(number)
+        standing = tallest(params, number)
+        if standing is None:
+            break
+        heights.append(standing.height)
     # In tenths of a millimetre; a tower has to be taller than the target height.
-    least = standing.height if standing else 0
-    tenths = rng.between(least, least + round(beyond * least))
+    tenths = heights[-1] - rng.between(1, _SLACK)
+    if tenths < heights[0]:
+        raise GenerationError("the height need not be read")
     return params.model_copy(update={"target_height_mm": tenths / 10})
+
+
+def reads_orientations(params: Params) -> bool:
+    """Return whether the tower found with all orientations allowed is wrong for these."""
+    if len(params.orientations) == len(get_args(Orientation)):
+        return True
+    every = params.model_copy(update={"orientations": get_args(Orientation)})
+    try:
+        tower = solve(every).tower
+    except GenerationError:
+        return True
+    return any(turn not in params.orientations for _, turn in tower)
 
 
 def solve(params: Params) -> SearchResult:

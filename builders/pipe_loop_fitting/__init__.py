@@ -24,15 +24,15 @@ from scbench.builders.pipe_loop_fitting.generic_loops import (
     generic_loops,
     moved_to_start,
 )
+from scbench.builders.pipe_loop_fitting.rivals import has_rival, rivals_of
 from scbench.builders.pipe_loop_fitting.wrong_loops import pipes_of, wrong_loops
 from scbench.builders.shared.builder import Builder, Point, parameter, under
-from scbench.graders.pipe_loop_fitting import grade
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 # Rules of the prompt before those of a room.
 _COMMON_RULES = 7
-# Sets of constraints that are drawn for one loop where no generic loop may keep them.
-_CONSTRAINT_DRAWS = 8
+# Sets of constraints that are drawn for one loop where no rival may keep them.
+_CONSTRAINT_DRAWS = 20
 # Characters in a line of the prompt.
 _WIDTH = 100
 
@@ -184,15 +184,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         pipes = point.pipes + 2 * rng.below(point.vary + 1)
         names = {"side", "length_tolerance", "crossings"}
         bare = Params(pipes=pipes, **point.model_dump(include=names), constraints=())
-        families = [solver.CROSSED] if point.crossings else list(solver.FAMILIES)
+        families = families_of(point)
         rng.shuffle(families)
+        rivals = () if point.generic else tuple(rivals_of(bare))
         for family in families:
             candidates = list(solver.loops(family, pipes, point.side, point.crossings))
             rng.shuffle(candidates)
             for loop in candidates:
                 if not solver.is_accepted(bare, loop):
                     continue
-                # Other constraints of the same loop may be those that no generic loop keeps.
+                # Other constraints of the same loop may be those that no rival keeps.
                 for _ in range(1 if point.generic else _CONSTRAINT_DRAWS):
                     constraints = draw_constraints(
                         loop, point.side, point.constraints, point.strictness, rng
@@ -200,13 +201,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     if constraints is None:
                         break
                     params = bare.model_copy(update={"constraints": constraints})
-                    if point.generic or not self.best_baseline(params, grade):
+                    if not has_rival(params, loop, rivals):
                         return params
         raise GenerationError(
             f"found no loop of {pipes} pipes with {counted(point.crossings, 'crossing')} and "
             f"{counted(point.constraints, 'constraint')} in a room with a side of {point.side} m; "
             "ask for another number of pipes, a larger side or fewer constraints"
         )
+
+
+def families_of(point: Space) -> list[str]:
+    """Return the families that a loop may come from."""
+    # A star keeps what another star of nearly the same radius keeps.
+    if point.crossings:
+        return ["crossed stars" if point.generic else "fingers"]
+    if point.generic:
+        return list(solver.FAMILIES)
+    return [family for family in solver.FAMILIES if family != "stars"]
 
 
 def as_answers(
