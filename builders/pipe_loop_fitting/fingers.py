@@ -44,7 +44,7 @@ def finger(crossings: int) -> tuple[list[XY], list[XY]]:
 def grown_with_finger(
     pipes: int, side: int, crossings: int, rng: Stream
 ) -> Joints | None:
-    """Grow a loop on the square lattice, and replace one of its pipes by a finger; None if it fails."""
+    """Grow a loop on the square lattice with a finger in place of one pipe, or return None."""
     left, right = finger(crossings)
     base = pipes - len(left) - len(right)
     height = left[-1][1]
