@@ -11,8 +11,10 @@ The builders' named baselines, and their constructions that ignore the item, are
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
@@ -23,7 +25,8 @@ from scbench.builders.shared.builder import Builder
 from scbench.catalog import Task
 from scbench.freezing.floors import floor_of, mean_score
 
-# A program may score this much above the mean floor.
+# A program may score this much above the mean floor; more is a problem if it exceeds the standard
+# error as well.
 MOST_ABOVE = 0.1
 # An exchanged parameter, which can be as good as the item's own, costs score on this share of them.
 LEAST_COST = 0.5
@@ -65,6 +68,8 @@ class Shortcut(NamedTuple):
     """Share of the items on which it scores less than 1."""
     is_exchanged: bool = False
     """Whether it is given a parameter of another item."""
+    error: float = 0.0
+    """Standard error of the mean difference to the floor, or of `costs` if it is exchanged."""
 
     @property
     def above(self) -> float:
@@ -73,15 +78,15 @@ class Shortcut(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """What is wrong with a rung on which it does so well; empty if nothing is."""
+        """What is wrong with a rung on which it does so well; empty if chance may explain it."""
         if self.is_exchanged:
-            if self.costs >= LEAST_COST:
+            if self.costs + self.error >= LEAST_COST:
                 return ""
             return (
                 f"{self.name!r} costs score on {100 * self.costs:.0f} % of fresh items; "
                 f"at least {100 * LEAST_COST:.0f} % are needed"
             )
-        if self.above <= MOST_ABOVE:
+        if self.above - self.error <= MOST_ABOVE:
             return ""
         return (
             f"{self.name!r} scores a mean of {self.score:.2f} on fresh items, whose floor is "
@@ -262,7 +267,20 @@ def result_of(task: Task, name: str, pairs: Sequence[Answered]) -> Shortcut:
         if answer is not None:
             score = mean_score(task, item.params, name, answer, where=task.id)
         scores.append(score)
-    floor = sum(item.floor for item, _ in pairs) / len(pairs)
-    costs = sum(score < _SURE for score in scores) / len(scores)
+    floors = [item.floor for item, _ in pairs]
+    losses = [float(score < _SURE) for score in scores]
     is_exchanged = name.endswith(EXCHANGED)
-    return Shortcut(name, sum(scores) / len(scores), floor, costs, is_exchanged)
+    above = [score - floor for score, floor in zip(scores, floors, strict=True)]
+    return Shortcut(
+        name,
+        mean(scores),
+        mean(floors),
+        mean(losses),
+        is_exchanged,
+        standard_error(losses if is_exchanged else above),
+    )
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of at least two values."""
+    return stdev(values) / math.sqrt(len(values))
