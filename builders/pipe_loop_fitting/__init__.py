@@ -25,6 +25,7 @@ from scbench.builders.pipe_loop_fitting.generic_loops import (
     moved_to_start,
 )
 from scbench.builders.pipe_loop_fitting.rivals import has_rival, rivals_of
+from scbench.builders.pipe_loop_fitting.stars import Joints
 from scbench.builders.pipe_loop_fitting.wrong_loops import pipes_of, wrong_loops
 from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.schemas.pipe_loop_fitting import Answer, Params
@@ -186,12 +187,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         bare = Params(pipes=pipes, **point.model_dump(include=names), constraints=())
         families = families_of(point)
         rng.shuffle(families)
-        rivals = () if point.generic else tuple(rivals_of(bare))
+        rivals: tuple[Joints, ...] = ()
+        # What the solver lays in a room without constraints is nothing that has to be found.
+        plain: Joints | None = None
+        if not point.generic:
+            rivals = tuple(rivals_of(bare))
+            plain = solver.solve(bare)
         for family in families:
             candidates = list(solver.loops(family, pipes, point.side, point.crossings))
             rng.shuffle(candidates)
             for loop in candidates:
-                if not solver.is_accepted(bare, loop):
+                if loop == plain or not solver.is_accepted(bare, loop):
                     continue
                 # Other constraints of the same loop may be those that no rival keeps.
                 for _ in range(1 if point.generic else _CONSTRAINT_DRAWS):
