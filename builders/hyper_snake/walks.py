@@ -9,6 +9,11 @@ from scbench.schemas.hyper_snake import Params
 
 # Walks of which the best one counts.
 WALKS = 100
+# Walks of either kind that are tried to find out whether a box is too easy for walks: the most, the
+# fewest, and the cells that they may have together.
+_MOST_TRIED = 400
+_FEWEST_TRIED = 200
+_CELLS_TRIED = 100_000
 
 
 def best_walk(params: Params, *, is_narrow: bool) -> list[Cell]:
@@ -32,6 +37,23 @@ def best_walk(params: Params, *, is_narrow: bool) -> list[Cell]:
             best = path
             best_worth = worth
     return [box.cells[i] for i in best]
+
+
+def is_easy_for_walks(params: Params, limit: float) -> bool:
+    """Return whether one of very many walks scores more than a limit."""
+    box = Box.make(params.size, params.walls)
+    food = {box.number[cell] for cell in params.food}
+    frame = frame_of(params)
+    count = max(_FEWEST_TRIED, min(_MOST_TRIED, _CELLS_TRIED // frame.free))
+    rng = Stream("many walks", params.model_dump(mode="json"))
+    start = box.number[params.start]
+    for is_narrow in (False, True):
+        for _ in range(count):
+            path = walk(box, start, rng, is_narrow=is_narrow)
+            missed = len(food.difference(path))
+            if min(1.0, len(path) / frame.needed) / (missed + 1) > limit:
+                return True
+    return False
 
 
 def walk(box: Box, start: int, rng: Stream, *, is_narrow: bool) -> list[int]:
