@@ -42,7 +42,7 @@ from scbench.schemas.hyper_snake import Answer, Params, Place
 # Most boxes of one draw.
 _TRIES = 600
 # The best of very many random walks may score this much more than a baseline.
-_LUCK = 0.1
+_LUCK = 0.05
 # Most cells that one search for a path may visit.
 _WORK = 300_000
 

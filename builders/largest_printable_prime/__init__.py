@@ -41,6 +41,8 @@ from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 _TRIES = 40
 # Searches of one draw that may run out of work; each takes about two seconds.
 _LONG_SEARCHES = 10
+# Fewer of them are not the reason of a failure.
+_FEW_LONG = 3
 # Most tenths of a millimetre by which the tallest tower exceeds its target height.
 _SLACK = 12
 # Segments of the digits 0 to 9.
@@ -256,7 +258,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         has_posts = point.tall and rng.chance(0.5)
         for _ in range(_TRIES if not point.tall else 10 * _TRIES):
             params = draw_rules(point, rng)
-            if point.tall and has_posts != ("rotate90X" in params.orientations):
+            is_wanted = has_posts == ("rotate90X" in params.orientations)
+            # After a few long searches any rules will do.
+            if point.tall and not is_wanted and long_searches < _FEW_LONG:
                 continue
             try:
                 if point.tall:
@@ -264,7 +268,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 n = len(solve(params).number)
             except WorkSpentError:
                 long_searches += 1
-                if long_searches == _LONG_SEARCHES:
+                if long_searches == _LONG_SEARCHES * (2 if point.tall else 1):
                     break
                 continue
             except GenerationError:
@@ -276,7 +280,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if not point.tall or reads_orientations(params):
                 return params.model_copy(update={"best_digits": n})
         # After a few long searches the work is given as the reason.
-        failure = GenerationError if long_searches < 3 else WorkSpentError
+        failure = GenerationError if long_searches < _FEW_LONG else WorkSpentError
         raise failure(
             f"no rules whose longest prime is known in {_TRIES} draws; ask for more digits, a "
             "lower tower, fewer forbidden orientations, or a limit on the digits"
