@@ -29,7 +29,12 @@ from scbench.builders.fluid_simulation.drafts import (
 )
 from scbench.builders.fluid_simulation.faults import faulty_answers, without_effect
 from scbench.builders.fluid_simulation.honest_faults import plans_that_miss
-from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
+from scbench.builders.fluid_simulation.plans import (
+    assemble,
+    parts_for,
+    solve,
+    undo_ground,
+)
 from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.builders.shared.paragraphs import wrapped
@@ -89,6 +94,16 @@ class Space(Point):
     spare_boxes: int | None = parameter(
         4, "boxes allowed beyond those of the reference; null for no limit", ge=0, le=50
     )
+    guards: int = parameter(
+        0,
+        "further zones in the way of each plan that is made for an empty world",
+        ge=0,
+        le=4,
+        later=True,
+    )
+    greedy: float = parameter(
+        1.0, "highest score that a baseline may reach", gt=0, le=1, later=True
+    )
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -96,7 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "fluid_simulation"
     version = 5
-    draws = 4
+    draws = 5
     form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -161,7 +176,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a pit in each quarter of the world, and one walled basin in its middle."""
+        """Return pits in all quarters, a walled basin, and plans made for a world without things.
+
+        Such a plan has parts of the right size, in the middle or in a corner, and does not look at
+        the ground, the zones and the rain.
+        """
         ground = params.rock_layers
         top = params.height - 1
         middle = params.width // 2
@@ -179,6 +198,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {
             "four pits": as_json(pits),
             "block with a basin": as_json([block, hollow]),
+            **{name: as_json(plan) for name, plan in blind_plans(params).items()},
         }
 
     def measure(self, params: Params) -> float:
@@ -202,17 +222,60 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # The bare ground must not meet the goal.
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
+            if point.guards:
+                params = guarded(params, point.guards, rng)
             plan = solve(params)
             if plan is None:
                 continue
-            if point.spare_boxes is None:
+            if point.spare_boxes is not None:
+                max_boxes = len(plan) + point.spare_boxes
+                params = params.model_copy(update={"max_boxes": max_boxes})
+            if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
                 return params
-            max_boxes = len(plan) + point.spare_boxes
-            return params.model_copy(update={"max_boxes": max_boxes})
         raise GenerationError(
             f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "
             "fewer lakes, a wider world, or fewer hills, holes and zones"
         )
+
+
+def blind_plans(params: Params) -> dict[str, list[Box]]:
+    """Return plans of the parts that meet the goal in a world without hills, holes and zones."""
+    empty = params.model_copy(update={"ground": (), "protected": ()})
+    parts = next(parts_for(empty))
+    # A part with a fixed place has it from the rain, which is not looked at.
+    parts = [part._replace(at=None) for part in parts]
+    end = 2 * params.width
+    places = {
+        "middle": (params.width, params.width),
+        "first corner": (0, 0),
+        "second corner": (end, 0),
+        "third corner": (0, end),
+        "fourth corner": (end, end),
+    }
+    plans = {}
+    for name, target in places.items():
+        plan = assemble(empty, parts, target, smooth=True)
+        if plan is not None:
+            plans[f"plan for an empty world, {name}"] = plan
+    return plans
+
+
+def guarded(params: Params, count: int, rng: Stream) -> Params:
+    """Return the world with so many more zones in the way of each blind plan."""
+    zones = list(params.protected)
+    last = params.width - 2
+    for plan in blind_plans(params).values():
+        for _ in range(count):
+            box = rng.choice(plan)
+            x = rng.between(box.low[0], box.high[0])
+            y = rng.between(box.low[1], box.high[1])
+            high = (
+                min(last, x + rng.below(2)),
+                min(last, y + rng.below(2)),
+                HEIGHT - 1,
+            )
+            zones.append(Zone(low=(x, y, 0), high=high))
+    return params.model_copy(update={"protected": tuple(zones)})
 
 
 def ranges(box: Zone) -> str:
