@@ -44,7 +44,7 @@ _THICK_RANGE_CM = 0.4
 # Share of our bricklayer's agreement that earns full marks on targets of two kinds.
 _SHARE_OF_OURS = 0.97
 # Thickness in mm of shells that are built without reading the inner radius.
-_FIXED_THICKNESS = {"bowl": 20.0, "hemisphere": 30.0}
+_FIXED_THICKNESS = {"bowl": 24.0, "hemisphere": 30.0}
 
 
 class Space(Point):
