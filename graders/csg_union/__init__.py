@@ -19,7 +19,11 @@ from scbench.graders.csg_union.mesh_checks import (
     ClosedSurface,
     judge_mesh,
 )
-from scbench.graders.csg_union.separate_bodies import most_bodies, union_bodies
+from scbench.graders.csg_union.separate_bodies import (
+    most_bodies,
+    solids_in_mesh,
+    union_bodies,
+)
 from scbench.graders.csg_union.solids import union_body, union_parts
 from scbench.graders.csg_union.surface_areas import areas_of, single_solids
 from scbench.graders.shared.checklist import Checklist
@@ -159,6 +163,10 @@ def judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> fl
     areas = areas_of(params)
     triangles = surface.points[surface.corners]
     walls = inner_wall_area(single_solids(params), triangles, areas.union)
+    if walls > 0:
+        # The gap that a missing solid leaves between others has no inner walls.
+        included = single_solids(solids_in_mesh(params, triangles))
+        walls = inner_wall_area(included, triangles, areas.union)
     walls = round(walls, _DECIMALS)
     factor = factor_of_walls(walls, min(_MOST_INNER_WALLS * areas.union, areas.hidden))
     checks.expect(

@@ -1,14 +1,13 @@
 """Inner walls of a mesh: surface that looks into a gap within the union, such as a crack.
 
-The ways out of a point of the surface are the straight lines from it at up to 60 degrees from the
-outward normal. The point is on an inner wall if each of them meets the mesh again before it leaves
-the union. So a crack between two pieces has inner walls, and so has a void that the union does not
-have; a place where material is missing at the surface of the union has none.
+A point of the surface is on an inner wall if the straight line out of it, along its outward normal,
+meets the mesh again before it leaves the union. So a crack between two pieces has inner walls, and
+so has a void that the union does not have. A place where material is missing at the surface of the
+union has none, unless it is a slot.
 
 The area is measured by a fixed sample. Each triangle is cut into k * k equal ones, and the centre
-of each represents its area. Of the ways out of a centre, the normal and eight at 60 degrees are
-followed. The result is accurate to within 0.002 of the union's area, for meshes of thousands of
-triangles 0.05.
+of each represents its area. The result is accurate to within 0.002 of the union's area, for meshes
+of thousands of triangles 0.05.
 """
 
 import math
@@ -20,15 +19,12 @@ import numpy as np
 from scbench.graders.csg_union.convex_parts import Convex
 from scbench.graders.shared.vectors import Array, Indices, Mask, cross, dot, unit
 
-# Angle between the normal and the slanted ways out, and their number.
-_SLANT = math.radians(60)
-_SLANTED_WAYS = 8
 # So many points are spread over an area like that of the union, and twice as many over a larger
 # one. Triangles smaller than the area of a point add one each.
 _POINTS_ON_UNION = 5_000
 _MOST_POINTS = 2 * _POINTS_ON_UNION
-# Pairs of a way out and a triangle that may be looked at for each direction. If there are more, the
-# points are thinned out.
+# Pairs of a way out and a triangle that may be looked at. If there are more, the points are thinned
+# out.
 _MOST_PAIRS = 4_000_000
 # A way leaves a solid so far beyond its planes, so that it does not stop where solids touch.
 _SEAM = 1e-6
@@ -58,18 +54,18 @@ class Points(NamedTuple):
 
     place: Array
     """(n, 3)"""
-    frame: Array
-    """(n, 3, 3) two directions in the surface, at right angles, and the outward normal."""
+    normal: Array
+    """(n, 3) of length 1, outward."""
     area: Array
     """(n,) that each point stands for."""
 
     def chosen(self, rows: Indices | Mask) -> "Points":
         """Return some of the points."""
-        return Points(self.place[rows], self.frame[rows], self.area[rows])
+        return Points(self.place[rows], self.normal[rows], self.area[rows])
 
-    def ways(self, slope: Array) -> Ways:
-        """Return the way out of each point whose direction in the point's frame is this (3,)."""
-        return Ways(self.place, np.einsum("k,nkd->nd", slope, self.frame))
+    def ways(self) -> Ways:
+        """Return the way out of each point, along its normal."""
+        return Ways(self.place, self.normal)
 
 
 def inner_wall_area(
@@ -84,26 +80,12 @@ def inner_wall_area(
     if not len(triangles):
         return 0.0
     points = sample(corners[triangles], union_area)
-    straight, *slanted = slopes()
-    exits = union_exits(solids, points.ways(straight))
+    exits = union_exits(solids, points.ways())
     # The other points lie outside the union, or their normals leave it here.
     points = thinned(points.chosen(exits > _START), len(corners))
-    for slope in (straight, *slanted):
-        ways = points.ways(slope)
-        exits = union_exits(solids, ways)
-        points = points.chosen(meets_mesh(corners, ways, exits))
-    return float(points.area.sum())
-
-
-def slopes() -> list[Array]:
-    """Return the directions (3,) of the ways out of a point in its frame, the normal first."""
-    directions = [np.array([0.0, 0.0, 1.0])]
-    for k in range(_SLANTED_WAYS):
-        turn = 2 * math.pi * k / _SLANTED_WAYS
-        flat = math.sin(_SLANT)
-        x, y = flat * math.cos(turn), flat * math.sin(turn)
-        directions.append(np.array([x, y, math.cos(_SLANT)]))
-    return directions
+    ways = points.ways()
+    exits = union_exits(solids, ways)
+    return float(points.area[meets_mesh(corners, ways, exits)].sum())
 
 
 def faces_into(solids: Sequence[Convex], corners: Array) -> Indices:
@@ -111,7 +93,7 @@ def faces_into(solids: Sequence[Convex], corners: Array) -> Indices:
 
     No others are inner walls. A right mesh has none.
     """
-    normals = triangle_frames(corners)[:, 2]
+    normals = triangle_normals(corners)
     reaches = np.zeros(len(corners), dtype=np.bool_)
     for solid in solids:
         block = max(1, _PAIR_BLOCK // len(solid.offsets))
@@ -126,11 +108,10 @@ def faces_into(solids: Sequence[Convex], corners: Array) -> Indices:
     return np.flatnonzero(reaches)
 
 
-def triangle_frames(corners: Array) -> Array:
-    """Return the frame (m, 3, 3) of each triangle: along its first side, across it, its normal."""
+def triangle_normals(corners: Array) -> Array:
+    """Return the outward normal (m, 3) of each triangle, of length 1."""
     along = unit(corners[:, 1] - corners[:, 0])
-    normal = unit(cross(along, corners[:, 2] - corners[:, 0]))
-    return np.stack([along, cross(normal, along), normal], axis=1)
+    return unit(cross(along, corners[:, 2] - corners[:, 0]))
 
 
 def sample(corners: Array, union_area: float) -> Points:
@@ -150,7 +131,7 @@ def sample(corners: Array, union_area: float) -> Points:
     owner = np.concatenate(owners)
     return Points(
         np.concatenate(places),
-        triangle_frames(corners)[owner],
+        triangle_normals(corners)[owner],
         (areas / sides**2)[owner],
     )
 

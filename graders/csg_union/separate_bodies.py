@@ -29,25 +29,28 @@ def union_bodies(params: Params) -> int:
 def most_bodies(params: Params, corners: Array) -> int:
     """Return the number of separate bodies that a mesh may have.
 
-    It is that of the union, or, if it is larger, that of the union of the solids that the mesh does
-    not leave out. The corners are those of closed triangles (m, 3, 3).
+    It is that of the union, or, if it is larger, that of the union of the solids that the mesh
+    includes. The corners are those of closed triangles (m, 3, 3).
     """
-    solids = solids_not_left_out(params, corners)
-    if not solids:
-        return union_bodies(params)
-    return max(union_bodies(params), union_bodies(Params(solids=solids)))
+    included = solids_in_mesh(params, corners)
+    return max(union_bodies(params), union_bodies(included))
 
 
-def solids_not_left_out(params: Params, corners: Array) -> tuple[Solid, ...]:
-    """Return the solids of which a mesh fills half the room that no other solid takes."""
+def solids_in_mesh(params: Params, corners: Array) -> Params:
+    """Return the solids of which a mesh fills half the room that no other solid takes.
+
+    If there are none, all are returned.
+    """
     parts = union_parts(params)
-    present = []
+    present: list[Solid] = []
     for i, solid in enumerate(params.solids):
         own_parts = [part for part in parts if i in part.solids]
         room = sum(part.sign * part.volume for part in own_parts)
         if room < _NO_ROOM or volume_in(own_parts, corners) >= _LEFT_OUT * room:
             present.append(solid)
-    return tuple(present)
+    if not present:
+        return params
+    return Params(solids=tuple(present))
 
 
 def volume_in(parts: Sequence[ConvexPart], corners: Array) -> float:
