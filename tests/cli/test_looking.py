@@ -193,3 +193,36 @@ def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):
     assert "csg_union/00" in Path(uri.removeprefix("file://")).read_text("utf-8")
     assert inside("show", "csg_union/00").returncode == 0
     assert len(opened) == 1, "not without a terminal"
+
+
+def test_show_reads_the_output_of_a_batch_api(inside, tmp_path):
+    content = json.dumps({"answer": 13})
+    body = {
+        "model": "m",
+        "choices": [{"finish_reason": "stop", "message": {"content": content}}],
+    }
+    entry = {
+        "id": "batch_req_1",
+        "custom_id": "arithmetic/00",
+        "response": {"status_code": 200, "body": body},
+        "error": None,
+    }
+    (tmp_path / "batch.jsonl").write_text(json.dumps(entry), "utf-8")
+    done = inside("show", "arithmetic/00", "--predictions", "batch.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert 'answer: {"answer":13}' in done.stdout
+
+
+def test_show_lists_the_models_of_a_file_that_does_not_have_the_one_asked_for(
+    inside, tmp_path
+):
+    lines = [
+        json.dumps({"id": "arithmetic/00", "model": model, "answer": {"answer": 13}})
+        for model in ("second", "first")
+    ]
+    (tmp_path / "p.jsonl").write_text("\n".join(lines), "utf-8")
+    show = ("show", "arithmetic/00", "--predictions", "p.jsonl")
+    done = inside(*show, "--model", "nobody")
+    assert done.returncode != 0
+    assert "p.jsonl has no model 'nobody'; its models are first, second." in done.stderr
+    assert inside(*show, "--model", "second").returncode == 0
