@@ -54,7 +54,7 @@ _LEVEL_ROUNDING = 1e-12
 _GAIN_ROUNDING = 1e-9
 # Columns that a narrow terminal drops, in this order.
 _DROPS = (
-    "of means, 95 %",
+    "95 % of means",
     "of means",
     "detectable",
     "p",
@@ -301,7 +301,7 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
         Column("p corrected", lambda row: chance(row["p_corrected"])),
         Column("detectable", share("shows")),
         Column("of means", lambda row: signed(row["of_means"])),
-        Column("of means, 95 %", partial(interval, name="of_means_", form=signed)),
+        Column("95 % of means", partial(interval, name="of_means_", form=signed)),
     )
     notes = [NOTE, *notes_of("compare")]
     sheets = []

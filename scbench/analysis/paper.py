@@ -59,7 +59,7 @@ SCHEMA: Mapping[str, Any] = (
 
 # Columns that a narrow terminal drops, in this order.
 _DROPS = (
-    "Δ tools, 95 %",
+    "95 % of Δ tools",
     "Δ mean",
     "cost",
     "tokens",
@@ -251,7 +251,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         Column("tokens", number("output_tokens", ",.0f")),
         Column("cost", number("cost", ",.4f")),
         Column("Δ tools", _tools_cell),
-        Column("Δ tools, 95 %", partial(interval, name="delta_", form=signed)),
+        Column("95 % of Δ tools", partial(interval, name="delta_", form=signed)),
         Column("Δ mean", _tools_mean_cell),
     ]
     optional = {
@@ -261,7 +261,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         "tokens": "output_tokens" in says,
         "cost": "cost" in says,
         "Δ tools": "delta_n" in says,
-        "Δ tools, 95 %": "delta_n" in says,
+        "95 % of Δ tools": "delta_n" in says,
         "Δ mean": "delta_n" in says,
     }
     columns = [column for column in columns if optional.get(column.head, True)]
