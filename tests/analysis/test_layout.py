@@ -76,3 +76,22 @@ def test_names_of_models_cannot_steer_a_terminal(make_results):
             assert "\x1b" not in form(sheet)
         assert sheet.title.endswith("\\x1b[31mA no_tools (first)")
         assert "\n" not in sheet.title
+
+
+def test_a_column_is_hidden_only_if_no_table_has_space_for_it(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    heads = ["model", "mean", "setting", *(f"bucket number {i}" for i in range(4))]
+    row = ["m", "50.0", "no_tools", *("11.1", "22.2", "33.3", "44.4")]
+    sheet = Sheet("t", heads, [row], drops=("mean", "setting"))
+    # Three buckets fill the first table; the second has space for the fourth and more.
+    text = terminal(sheet, width=60)
+    assert text.count("─\n") == 2
+    assert "Hidden" not in text
+    assert all(cell in text for cell in row)
+    # One table: "setting" is wide, so "mean" fits again without it.
+    narrow = Sheet("t", heads[:4], [row[:4]], drops=("mean", "setting"))
+    text = terminal(narrow, width=40 - len("  no_tools"))
+    assert "50.0" in text
+    assert "Hidden at this width: setting." in text.replace("\n", " ")
+    assert "no_tools" not in text
