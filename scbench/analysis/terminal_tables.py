@@ -67,7 +67,7 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
     fitting, dropped = table.columns_at(room)
     for columns in table.parts(fitting, room):
         printed += [*table.lines(columns, room), ""]
-    notes = [*sheet.notes]
+    notes = sheet.notes_on([sheet.heads[i] for i in fitting])
     if dropped:
         notes.append(
             f"Hidden at this width: {', '.join(dropped)}. Widen the terminal or pipe the output "

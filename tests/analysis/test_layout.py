@@ -95,3 +95,28 @@ def test_a_column_is_hidden_only_if_no_table_has_space_for_it(monkeypatch):
     assert "50.0" in text
     assert "Hidden at this width: setting." in text.replace("\n", " ")
     assert "no_tools" not in text
+
+
+def test_a_terminal_explains_only_the_columns_of_a_comparison_that_it_shows(
+    make_results, monkeypatch
+):
+    rows = make_results({"model": "a", "score": 1.0}, {"model": "b", "score": 0.0})
+    (sheet,) = comparison_sheets(compare_runs(rows))
+    assert sheet.explanations.keys() <= {*sheet.heads}
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    for width in (60, 80, 100, 200):
+        text = terminal(sheet, width=width)
+        _, _, below = text.partition("Normalized:")
+        sentences, _, hidden_names = below.replace("\n", " ").partition("Hidden")
+        hidden = [
+            head
+            for head in sheet.explanations
+            if f" {head}," in hidden_names or f" {head}." in hidden_names
+        ]
+        for head, note in sheet.explanations.items():
+            assert (note in sentences) is (head not in hidden), (width, head)
+        assert bool(hidden) is (width < 200)
+        assert "the better run, if p corrected is at most 0.05" in sentences
+    for note in sheet.explanations.values():
+        assert note in markdown(sheet)
