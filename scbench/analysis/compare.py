@@ -1,7 +1,7 @@
 """Comparing runs: paired differences over the answers that both runs have."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -11,7 +11,14 @@ import polars as pl
 
 from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
 from scbench.analysis.differences import Difference, Paired, difference_of, paired
-from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
+from scbench.analysis.layout import (
+    Column,
+    Row,
+    Sheet,
+    explanations_of,
+    notes_of,
+    sheet_of,
+)
 from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.prompts import ON_PICTURES, ON_TERSE, without_prompt
 from scbench.analysis.sheets import (
@@ -54,7 +61,7 @@ _LEVEL_ROUNDING = 1e-12
 _GAIN_ROUNDING = 1e-9
 # Columns that a narrow terminal drops, in this order.
 _DROPS = (
-    "of means, 95 %",
+    "95 % of means",
     "of means",
     "detectable",
     "p",
@@ -304,17 +311,17 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
         Column("p corrected", lambda row: chance(row["p_corrected"])),
         Column("detectable", share("shows")),
         Column("of means", lambda row: signed(row["of_means"])),
-        Column("of means, 95 %", partial(interval, name="of_means_", form=signed)),
+        Column("95 % of means", partial(interval, name="of_means_", form=signed)),
     )
-    notes = [NOTE, *notes_of("compare")]
+    explanations = explanations_of("compare")
+    notes = [NOTE, *notes_of("compare"), *explanations.values()]
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         rows = part.to_dicts()
         title = comparison_title(str(first), str(second))
         breaks = after_sums(rows)
-        sheets.append(
-            sheet_of(title, columns, rows, notes, breaks, _DROPS, one_line=True)
-        )
+        sheet = sheet_of(title, columns, rows, notes, breaks, _DROPS, one_line=True)
+        sheets.append(replace(sheet, explanations=explanations))
     return sheets
 
 

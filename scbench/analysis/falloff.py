@@ -13,7 +13,7 @@ from scbench.analysis.columns import RUN_TYPES, counts, figures, texts
 from scbench.analysis.half_points import half_point
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.manifolds import Cases, joined
-from scbench.analysis.sheets import number, run_words, task_title
+from scbench.analysis.sheets import number, run_words, task_cell
 from scbench.base.intervals import LEVEL
 from scbench.base.model import Status
 from scbench.grading.means import RUN, lifted
@@ -134,7 +134,7 @@ def falloff_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `falloff_table`."""
     columns = (
         Column("model", run_words, is_words=True),
-        Column("task", task_title, is_words=True),
+        Column("task", task_cell, is_words=True),
         Column("parameter", "parameter", is_words=True),
         Column("N", "n"),
         Column("values", "values"),

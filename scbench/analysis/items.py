@@ -96,14 +96,15 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
 def reasons_by_item(results: pl.DataFrame) -> dict[tuple[str, int], str]:
     """Return the most frequent reasons for scores below full marks, by id and subtask.
 
-    The reason is the first check that an answer fails, or else its status. Results
-    without the column ``failed_checks`` have no reasons.
+    The reason is the first check that an answer fails. A row without an answer has its status
+    instead. Results without the column ``failed_checks`` have no reasons.
     """
     if "failed_checks" not in results.columns:
         return {}
     is_answered = pl.col("status") == Status.ANSWERED
-    status = pl.when(is_answered).then(pl.lit("partial score")).otherwise("status")
-    reason = pl.coalesce(pl.col("failed_checks").list.first(), status)
+    first_check = pl.col("failed_checks").list.first()
+    shortfall = pl.coalesce(first_check, pl.lit("partial score"))
+    reason = pl.when(is_answered).then(shortfall).otherwise("status")
     short = results.filter(pl.col("score") < _RIGHT)
     counts: dict[tuple[str, int], Counter[str]] = {}
     for row_id, subtask, name in short.select(*ITEM, reason.alias("why")).iter_rows():

@@ -7,7 +7,7 @@ cells into a `Sheet`, which is then printed as Markdown, LaTeX or text.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from scbench.base.data import packaged_toml
@@ -75,6 +75,7 @@ class Sheet:
         wraps: headings of columns whose cells wrap on a narrow terminal.
         drops: headings of columns in the order in which a narrow terminal drops them.
         one_line: whether columns are dropped before names are broken over lines.
+        explanations: the notes that explain one column, by its heading.
     """
 
     title: str
@@ -86,11 +87,25 @@ class Sheet:
     wraps: frozenset[str] = frozenset()
     drops: Sequence[str] = ()
     one_line: bool = False
+    explanations: Mapping[str, str] = field(default_factory=dict)
+
+    def notes_on(self, heads: Collection[str]) -> list[str]:
+        """Return the notes below a table that shows only the columns with these headings."""
+        hidden = {note for head, note in self.explanations.items() if head not in heads}
+        return [note for note in self.notes if note not in hidden]
 
 
 def notes_of(table: str) -> list[str]:
     """Return the notes below a table."""
     return [*packaged_toml("scbench.analysis", "notes.toml")[table]]
+
+
+def explanations_of(table: str) -> Mapping[str, str]:
+    """Return the notes that explain one column of a table, by its heading."""
+    notes: Mapping[str, str] = packaged_toml("scbench.analysis", "notes.toml")[
+        "columns"
+    ][table]
+    return notes
 
 
 def sheet_of(

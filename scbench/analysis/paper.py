@@ -30,7 +30,6 @@ from scbench.analysis.sheets import (
     rounded,
     share,
     signed,
-    task_titles,
 )
 from scbench.base.errors import printable
 from scbench.base.intervals import LEVEL
@@ -59,7 +58,7 @@ SCHEMA: Mapping[str, Any] = (
 
 # Columns that a narrow terminal drops, in this order.
 _DROPS = (
-    "Δ tools, 95 %",
+    "95 % of Δ tools",
     "Δ mean",
     "cost",
     "tokens",
@@ -193,8 +192,7 @@ class PaperGrid(NamedTuple):
 
     def name(self, line: PaperLine) -> str:
         """Return the name of a line."""
-        titles = task_titles()
-        return line_name(*line, self.over[line], titles, every=self.by_task)
+        return line_name(*line, self.over[line], every=self.by_task)
 
 
 def paper_grid(frame: pl.DataFrame) -> PaperGrid:
@@ -251,7 +249,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         Column("tokens", number("output_tokens", ",.0f")),
         Column("cost", number("cost", ",.4f")),
         Column("Δ tools", _tools_cell),
-        Column("Δ tools, 95 %", partial(interval, name="delta_", form=signed)),
+        Column("95 % of Δ tools", partial(interval, name="delta_", form=signed)),
         Column("Δ mean", _tools_mean_cell),
     ]
     optional = {
@@ -261,7 +259,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         "tokens": "output_tokens" in says,
         "cost": "cost" in says,
         "Δ tools": "delta_n" in says,
-        "Δ tools, 95 %": "delta_n" in says,
+        "95 % of Δ tools": "delta_n" in says,
         "Δ mean": "delta_n" in says,
     }
     columns = [column for column in columns if optional.get(column.head, True)]
@@ -301,13 +299,10 @@ def remarks_of(grid: PaperGrid, has_less: bool) -> list[str]:  # noqa: FBT001
     if any(row["coverage"] < 1 for row in grid.cells.values()):
         notes.append(GAP_NOTE)
     if has_less:
-        titles = task_titles()
         missing: dict[str, None] = {}
         for (line, run), row in grid.cells.items():
             if row["over"] and row["over"] != grid.over[line]:
-                name = line_name(
-                    line.bucket, None, row["over"], titles, every=grid.by_task
-                )
+                name = line_name(line.bucket, None, row["over"], every=grid.by_task)
                 setting = f" {run.setting}" if run.setting else ""
                 missing[f"{name}: {printable(run.model)}{setting}"] = None
         remark = f" Whole tasks are missing: {'; '.join(missing)}." if missing else ""

@@ -28,7 +28,7 @@ from scbench.grading.score_tables import OVERALL
 _DROPS = (
     "status",
     "missing as 0",
-    "mean, 95 %",
+    "95 % of mean",
     "setting",
     "below floor",
     "bucket",
@@ -156,7 +156,7 @@ def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         _TOKENS,
         _COST,
         Column("mean", marked("mean")),
-        Column("mean, 95 %", interval),
+        Column("95 % of mean", interval),
         Column("missing as 0", share("mean_missing_as_zero")),
         Column("floor", share("floor")),
         Column("coverage", coverage_cell),

@@ -104,14 +104,9 @@ def task_titles() -> dict[str, str]:
     return {task.id: task.title for task in all_tasks().values()}
 
 
-def task_title(row: Row) -> str:
-    """Return the title of a row's task."""
-    return task_titles().get(row["task"]) or str(row["task"])
-
-
 def task_cell(row: Row) -> str:
-    """Return the title of a row's task; "all" without one."""
-    return "all" if row["task"] is None else task_title(row)
+    """Return the id of a row's task; "all" without one."""
+    return "all" if row["task"] is None else printable(row["task"])
 
 
 def run_words(row: Row) -> str:
@@ -121,30 +116,30 @@ def run_words(row: Row) -> str:
 
 
 def line_words(row: Row) -> str:
-    """Return the name of a row's line in a table with lines for tasks."""
-    return line_name(row["bucket"], row["task"], row["over"], task_titles(), every=True)
+    """Return the name of a row's line, in a table that has lines for tasks."""
+    return line_name(row["bucket"], row["task"], row["over"], every=True)
 
 
 def line_name(
     bucket: str,
     task: str | None,
     over: str | None,
-    titles: Mapping[str, str],
     *,
     every: bool,
+    titles: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the name of a line of a table.
+    """Return the name of a line of a table or chart.
 
     Args:
         bucket: of the line.
         task: None for a sum over tasks.
         over: the tasks of the line, if they are not all tasks of its bucket.
-        titles: of tasks.
         every: whether the table also has lines for tasks.
+        titles: of tasks; None names them by their ids, as tables in the terminal do.
     """
-    # Tasks of other versions have no title here.
     if task:
-        return titles.get(task, task)
+        # Tasks of other versions have no title here.
+        return task if titles is None else titles.get(task, task)
     name = f"all {bucket}" if every and bucket != OVERALL else bucket
     return f"{name} ({over})" if over else name
 

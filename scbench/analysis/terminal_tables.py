@@ -1,8 +1,8 @@
 """Tables for terminals of any width.
 
-If a table is too wide, columns are dropped in the order defined by its sheet. If it is
-still too wide, it is split into tables below each other, each with the columns that
-name the rows. Numbers are never shortened.
+If a table is too wide, columns are dropped in the order that its sheet defines. If it is still too
+wide, it is split into tables below each other, each with the columns that name the rows. Dropped
+columns for which these tables have space are shown after all. Numbers are never shortened.
 """
 
 import os
@@ -67,7 +67,7 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
     fitting, dropped = table.columns_at(room)
     for columns in table.parts(fitting, room):
         printed += [*table.lines(columns, room), ""]
-    notes = [*sheet.notes]
+    notes = sheet.notes_on([sheet.heads[i] for i in fitting])
     if dropped:
         notes.append(
             f"Hidden at this width: {', '.join(dropped)}. Widen the terminal or pipe the output "
@@ -140,7 +140,26 @@ class _Table:
                 continue
             fitting = [i for i in fitting if i not in places]
             dropped.append(head)
+        # The columns dropped last are the most important.
+        for head in reversed([*dropped]):
+            column = self.sheet.heads.index(head)
+            wider = sorted([*fitting, column])
+            if self._has_space(fitting, wider, width, sizes):
+                fitting = wider
+                dropped.remove(head)
         return _Columns(fitting, dropped)
+
+    def _has_space(
+        self,
+        columns: Sequence[int],
+        wider: Sequence[int],
+        width: int,
+        sizes: Sequence[int],
+    ) -> bool:
+        """Return whether more columns still fit side by side, or into as many tables."""
+        if self.room(columns, sizes) <= width:
+            return self.room(wider, sizes) <= width
+        return len(self.parts(wider, width)) <= len(self.parts(columns, width))
 
     def _differs(self, column: int) -> bool:
         return len({row[column] for row in self.sheet.rows}) > 1

@@ -1,7 +1,7 @@
 """``scbench submission``: create, validate, grade and pack a leaderboard submission."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -26,7 +26,13 @@ from scbench.cli.progress import grading_display
 from scbench.cli.run_report import render
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.findings import WRITERS, Finding, in_order, shortened
+from scbench.leaderboard.findings import (
+    WRITERS,
+    Finding,
+    in_order,
+    shortened,
+    with_advice_once,
+)
 from scbench.machine.files import write_whole
 from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
@@ -323,7 +329,11 @@ def print_findings(
 ) -> None:
     """Print the findings in a submission, one per line."""
     write = WRITERS[style]
-    for finding in shortened(findings):
+    shown: Iterable[Finding] = shortened(findings)
+    # An annotation of a pull request is read alone.
+    if style == "text":
+        shown = with_advice_once(shown)
+    for finding in shown:
         print(write(finding, opened.where(finding.file)))  # noqa: T201
 
 

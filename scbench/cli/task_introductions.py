@@ -1,8 +1,10 @@
 """The beginning of ``scbench tasks TASK``: what the task asks, a picture and an example."""
 
+import re
 import shutil
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,19 @@ from scbench.release.manifest import picture_file
 
 # Columns by which an example is indented on a terminal.
 _INDENT = "    "
+# Columns at which the lines of prompts are wrapped.
+_PROMPT_WIDTH = 100
+# Numbers filled in after wrapping shorten or lengthen a line; a line of text that is at least this
+# long and ends inside a sentence was wrapped.
+_NEARLY_FULL = 75
+_SENTENCE_ENDS = (".", ":", ";", "!", "?")
+# The indentation of a line, and the marker of a list item.
+_START = re.compile(r"( *)([-*] |\d+\. |\(?[A-Z]\) )?")
+# Two columns of a table, or the key of a JSON object.
+_DATA = re.compile(r"\S {2,}\S|^ *\"")
+_WORD = re.compile(r"\b[a-z]{2,}\b")
+# Words by which a line of text differs from a line of data.
+_LEAST_WORDS = 3
 
 
 def example_of(task: Task) -> dict[str, Any]:
@@ -51,12 +66,15 @@ def picture_path(release: Release, task: Task) -> Path | None:
 
 def introduction(record: dict[str, Any], style: ListForm) -> str:
     """Return the paragraphs that come before a task's parameters."""
+    is_wrapped = style != "markdown" and sys.stdout.isatty()
+    fit = partial(wrapped_lines, width=text_width()) if is_wrapped else str
     paragraphs = []
     if record["summary"]:
-        paragraphs.append(record["summary"])
+        paragraphs.append(fit(record["summary"]))
     if record["scored"]:
-        paragraphs.append(f"Score: {record['scored']}.")
+        paragraphs.append(fit(f"Score: {record['scored']}."))
     if record["picture"]:
+        # A path is never broken, so that it can be copied.
         paragraphs.append(f"Picture: {record['picture']}")
     example = record["example"]
     if example:
@@ -65,16 +83,62 @@ def introduction(record: dict[str, Any], style: ListForm) -> str:
         is_whole = prompt == example["prompt"].rstrip() and answer == example["answer"]
         start = "Example" if is_whole else "Beginning of an example"
         advice = f"`scbench show {example['id']} --prompt` prints the whole prompt"
+        if is_wrapped:
+            prompt = reflowed(prompt)
         paragraphs += [
-            f"{start} ({advice}):",
-            as_block(prompt, style),
+            fit(f"{start} ({advice}):"),
+            fit(as_block(prompt, style)),
             "A correct answer:" if is_whole else "Beginning of a correct answer:",
-            as_block(answer, style),
+            fit(as_block(answer, style)),
         ]
-    if style != "markdown" and sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-        paragraphs = [wrapped_lines(paragraph, width) for paragraph in paragraphs]
     return "".join(f"{paragraph}\n\n" for paragraph in paragraphs)
+
+
+def text_width() -> int:
+    """Return the columns for text on this terminal, at most those of an indented prompt."""
+    return min(shutil.get_terminal_size().columns, _PROMPT_WIDTH + len(_INDENT))
+
+
+def reflowed(prompt: str) -> str:
+    """Return a prompt with each paragraph and list item on one line; data keeps its lines."""
+    joined: list[str] = []
+    last_line = ""
+    for line in prompt.split("\n"):
+        if joined and is_continuation(line, last_line, hanging_indent(joined[-1])):
+            joined[-1] += f" {line.strip()}"
+        else:
+            joined.append(line)
+        last_line = line
+    return "\n".join(joined)
+
+
+def is_continuation(line: str, last_line: str, indentation: str) -> bool:
+    """Return whether wrapping made the break between two lines of a prompt.
+
+    Args:
+        line: of the prompt.
+        last_line: the line before it.
+        indentation: of the further lines of that line's paragraph.
+    """
+    words = line.split()
+    is_text = len(_WORD.findall(last_line)) >= _LEAST_WORDS
+    is_data = bool(_DATA.search(line) or _DATA.search(last_line))
+    if not words or not is_text or is_data or last_line.endswith(":"):
+        return False
+    start = _START.match(line)
+    if start and start[2]:
+        return False
+    is_aligned = line[: len(line) - len(line.lstrip())] == indentation
+    # The next word would not have fitted.
+    is_full = len(last_line) + 1 + len(words[0]) > _PROMPT_WIDTH
+    is_cut = len(last_line) >= _NEARLY_FULL and not last_line.endswith(_SENTENCE_ENDS)
+    return is_aligned and (is_full or is_cut)
+
+
+def hanging_indent(line: str) -> str:
+    """Return the indentation of the further lines of a paragraph, or of a list item."""
+    start = _START.match(line)
+    return " " * start.end() if start else ""
 
 
 def wrapped_lines(text: str, width: int) -> str:
@@ -85,7 +149,7 @@ def wrapped_lines(text: str, width: int) -> str:
         wrapper = textwrap.TextWrapper(
             width,
             initial_indent=indentation,
-            subsequent_indent=indentation,
+            subsequent_indent=hanging_indent(line),
             break_on_hyphens=False,
         )
         # Wrapping nothing gives no line.

@@ -4,8 +4,8 @@ The texts of findings are in ``findings.toml``.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from scbench.base.data import packaged_toml
@@ -31,7 +31,7 @@ class Finding:
     Attributes:
         code: the kind, for programs.
         message: the error.
-        todo: advice on how to correct it.
+        todo: advice on how to correct it; empty if an earlier finding gives it.
         file: name of the file inside the submission; empty if it concerns the whole.
         line: number of the line, from 1, if any.
         id: the instance id, if any.
@@ -49,7 +49,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The message and the advice, after the instance id if the message does not name it."""
-        text = f"{self.message}; {self.todo}"
+        text = f"{self.message}; {self.todo}" if self.todo else self.message
         if self.id and self.id not in self.message:
             return f"{self.id}: {text}"
         return text
@@ -130,6 +130,15 @@ def shortened(findings: Iterable[Finding]) -> list[Finding]:
             todo = "correct the first ones, then validate again"
             shown.append(Finding(code, message, todo, level=level))
     return shown
+
+
+def with_advice_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings for a list that people read from the top: equal advice comes once."""
+    advice_so_far = set()
+    for each in findings:
+        advice_of_kind = (each.code, each.level, each.todo)
+        yield replace(each, todo="") if advice_of_kind in advice_so_far else each
+        advice_so_far.add(advice_of_kind)
 
 
 def as_text(finding: Finding, where: str) -> str:

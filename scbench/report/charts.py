@@ -459,7 +459,9 @@ def ladder_panel(
     cells = []
     levels = []
     for row, rung_means in zip(rows, means, strict=True):
-        name = line_name(row["bucket"], row["task"], row["over"], titles, every=True)
+        name = line_name(
+            row["bucket"], row["task"], row["over"], every=True, titles=titles
+        )
         names.append(name)
         levels.append(level_mark(row) | {"line": name})
         for mean in rung_means:
@@ -526,7 +528,12 @@ def named_lines(table: pl.DataFrame) -> list[tuple[str, Spec]]:
     rows = table.to_dicts()
     every = any(row["task"] for row in rows)
     return [
-        (line_name(row["bucket"], row["task"], row["over"], titles, every=every), row)
+        (
+            line_name(
+                row["bucket"], row["task"], row["over"], every=every, titles=titles
+            ),
+            row,
+        )
         for row in rows
     ]
 

@@ -342,7 +342,7 @@ def task_values(means: Means, labels: Labels, scores: Scores) -> Values:
         over = means.over(line)
         title = "all"
         if line.bucket != OVERALL or over is not None:
-            title = line_name(line.bucket, line.task, over, titles, every=True)
+            title = line_name(line.bucket, line.task, over, every=True, titles=titles)
         cells: list[Values | None] = []
         for run in labels:
             row = means.row(line, run)

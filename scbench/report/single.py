@@ -2,19 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from tempfile import TemporaryFile
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from scbench.analysis.results import read_results
-from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
+from scbench.base.errors import ReleaseError, ResultsError, did_you_mean, printable
 from scbench.base.model import Instance, task_of
 from scbench.base.progress import no_progress
 from scbench.base.wording import counted
 from scbench.catalog import MANIFOLDS, get_task
+from scbench.formats.imports.gather import gather, is_own
 from scbench.formats.predictions import (
     Line,
-    Problem,
     open_predictions,
     parse_line,
     read_predictions,
@@ -32,8 +34,9 @@ from scbench.report.html import page_parts, render_page
 from scbench.report.items import COLUMNS, Item, Run, items_of, run_labels
 from scbench.report.picture import Picture, solids_of
 
-# Maximum number of runs named in a message.
+# Maximum number of runs, and of models, named in a message.
 _LABELS = 5
+_MODELS = 10
 # Characters of an answer that are printed.
 _LONGEST = 2_000
 # Label before a check, by whether it passed.
@@ -79,26 +82,76 @@ def find_instance(release: Release, name: str) -> Instance:
 def answered_by(
     predictions: str, instance: Instance, choice: RunChoice
 ) -> tuple[Line, str]:
-    """Return the first line of a predictions file (``-`` for standard input) on an instance.
+    """Return the first line of predictions (``-`` for standard input) on an instance.
+
+    Args:
+        predictions: a file in any format that `scbench-grade` reads.
+        instance: to find.
+        choice: among several answers.
 
     Returns:
         The line, and a note if there are several.
 
     Raises:
         PredictionsError: the file cannot be read.
-        ResultsError: no line answers it.
+        ResultsError: no line answers it, or the chosen model is not in the file.
     """
     lines = []
-    # All lines are read, because several may answer the instance.
-    with open_predictions(predictions) as stream:
-        for line in read_predictions(stream, hashlib.sha256()):
-            if isinstance(line, Problem) or line.prediction.id != instance.id:
-                continue
-            if choice.fits(run_of_line(line)):
-                lines.append(line)
+    models = set()
+    # All lines are read: several may answer the instance.
+    for line in lines_of(predictions):
+        models.add(line.prediction.model)
+        if line.prediction.id == instance.id and choice.fits(run_of_line(line)):
+            lines.append(line)
+    check_model(choice, models, predictions)
     labels = run_labels(run_of_line(line) for line in lines)
     numbered = [f"line {line.number}: {labels[run_of_line(line)]}" for line in lines]
     return first_match(lines, numbered, instance, predictions)
+
+
+def lines_of(predictions: str) -> Iterator[Line]:
+    """Yield the lines of a predictions file that can be graded, of any format.
+
+    Lines of another program's file have the number of their entry there.
+
+    Raises:
+        PredictionsError: the file cannot be read.
+    """
+    if is_own(predictions):
+        with open_predictions(predictions) as stream:
+            yield from readable_lines(stream)
+        return
+    with TemporaryFile() as converted:
+        gathered = gather([predictions], converted)
+        converted.seek(0)
+        for line in readable_lines(converted):
+            _, number = gathered.origin(line.number)
+            yield replace(line, number=number)
+
+
+def readable_lines(stream: BinaryIO) -> Iterator[Line]:
+    """Yield the lines of predictions in our own form that have no problem."""
+    for line in read_predictions(stream, hashlib.sha256()):
+        if isinstance(line, Line):
+            yield line
+
+
+def check_model(choice: RunChoice, models: Iterable[str], source: str) -> None:
+    """Check that a file contains answers of the chosen model, if a model is chosen.
+
+    Raises:
+        ResultsError: it has none.
+    """
+    names = sorted(models)
+    if choice.model is None or choice.model in names or not names:
+        return
+    listed = ", ".join(map(printable, names[:_MODELS]))
+    if len(names) > _MODELS:
+        listed += f" and {len(names) - _MODELS} more"
+    raise ResultsError(
+        f"{source} has no model {choice.model!r}; its models are {listed}."
+        f"{did_you_mean(choice.model, names)}"
+    )
 
 
 def run_of_line(line: Line) -> Run:
@@ -114,9 +167,11 @@ def stored_by(results: Path, instance: Instance, choice: RunChoice) -> tuple[Ite
         The item, and a note if there are several.
 
     Raises:
-        ResultsError: the file cannot be read, or no row is on this instance.
+        ResultsError: the file cannot be read, no row is on this instance, or the chosen model is
+            not in the file.
     """
     rows = read_results([results], COLUMNS, partial=True)
+    check_model(choice, rows["model"].unique(), str(results))
     rows = rows.filter(
         (rows["id"] == instance.id) & (rows["instance_hash"] == instance.content_hash)
     )

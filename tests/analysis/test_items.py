@@ -94,3 +94,15 @@ def test_items_say_why_answers_fell_short(make_results):
         "partial score",
         "size (1), unparsed (1)",
     ]
+
+
+def test_a_reply_without_an_answer_has_its_status_as_the_reason(make_results):
+    no_answer = {"score": 0.0, "failed_checks": ["answer_found"]}
+    rows = [
+        {"model": "a", "subtask": 0, "status": "truncated", **no_answer},
+        {"model": "a", "subtask": 1, "score": 0.0, "failed_checks": ["overlap"]},
+    ]
+    table = item_table(make_results(*rows))
+    assert table["why"].to_list() == ["truncated", "overlap"]
+    items, _ = item_sheets(table, label_table(make_results(*rows), Small(["easy"] * 2)))
+    assert "run `scbench show ITEM --results DIR`" in " ".join(items.notes)

@@ -76,3 +76,47 @@ def test_names_of_models_cannot_steer_a_terminal(make_results):
             assert "\x1b" not in form(sheet)
         assert sheet.title.endswith("\\x1b[31mA no_tools (first)")
         assert "\n" not in sheet.title
+
+
+def test_a_column_is_hidden_only_if_no_table_has_space_for_it(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    heads = ["model", "mean", "setting", *(f"bucket number {i}" for i in range(4))]
+    row = ["m", "50.0", "no_tools", *("11.1", "22.2", "33.3", "44.4")]
+    sheet = Sheet("t", heads, [row], drops=("mean", "setting"))
+    # Three buckets fill the first table; the second has space for the fourth and more.
+    text = terminal(sheet, width=60)
+    assert text.count("─\n") == 2
+    assert "Hidden" not in text
+    assert all(cell in text for cell in row)
+    # One table: "setting" is wide, so "mean" fits again without it.
+    narrow = Sheet("t", heads[:4], [row[:4]], drops=("mean", "setting"))
+    text = terminal(narrow, width=40 - len("  no_tools"))
+    assert "50.0" in text
+    assert "Hidden at this width: setting." in text.replace("\n", " ")
+    assert "no_tools" not in text
+
+
+def test_a_terminal_explains_only_the_columns_of_a_comparison_that_it_shows(
+    make_results, monkeypatch
+):
+    rows = make_results({"model": "a", "score": 1.0}, {"model": "b", "score": 0.0})
+    (sheet,) = comparison_sheets(compare_runs(rows))
+    assert sheet.explanations.keys() <= {*sheet.heads}
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    for width in (60, 80, 100, 200):
+        text = terminal(sheet, width=width)
+        _, _, below = text.partition("Normalized:")
+        sentences, _, hidden_names = below.replace("\n", " ").partition("Hidden")
+        hidden = [
+            head
+            for head in sheet.explanations
+            if f" {head}," in hidden_names or f" {head}." in hidden_names
+        ]
+        for head, note in sheet.explanations.items():
+            assert (note in sentences) is (head not in hidden), (width, head)
+        assert bool(hidden) is (width < 200)
+        assert "the better run, if p corrected is at most 0.05" in sentences
+    for note in sheet.explanations.values():
+        assert note in markdown(sheet)

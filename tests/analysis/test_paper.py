@@ -135,5 +135,5 @@ def test_runs_that_lack_tasks_are_not_passed_off_as_whole(make_results):
         "overall (only two_segments): a no_tools" in note for note in sheet.notes
     )
     by_task = paper_sheet("t", paper_table(make_results(*rows), "task"))
-    row = next(row for row in by_task.rows if row[0] == "CSG Union")
+    row = next(row for row in by_task.rows if row[0] == "csg_union")
     assert row[1:3] == ["8", ""]

@@ -1,6 +1,9 @@
 """Tables of scores: which come first, and which columns say something."""
 
+from scbench.analysis.compare import compare_runs, comparison_sheets
+from scbench.analysis.paper import paper_table, run_lines_sheet
 from scbench.analysis.score_sheets import overview_sheets, score_sheet
+from scbench.analysis.sheets import task_cell
 from scbench.grading.score_tables import score_table
 
 ROWS = ({"score": 1.0}, {"task": "shuffle", "score": 0.0})
@@ -13,3 +16,29 @@ def test_text_tasks_stand_apart_and_lines_are_named_by_what_they_are_of(make_res
     assert means == {"Scores": "100.0", "Scores, text tasks": "0.0"}
     for by, table in tables.items():
         assert tables.keys() & {*score_sheet("Scores", table).heads} == {by}
+
+
+def test_no_heading_contains_a_comma_because_hidden_columns_are_a_list(make_results):
+    rows = make_results(
+        {"score": 1.0}, {"score": 0.0, "setting": "tools"}, {"model": "b", "score": 0.0}
+    )
+    sheets = [
+        score_sheet("t", score_table(rows, "task")),
+        run_lines_sheet("t", paper_table(rows)),
+        *comparison_sheets(compare_runs(rows)),
+    ]
+    heads = [head for sheet in sheets for head in sheet.heads]
+    assert not [head for head in heads if "," in head]
+    assert {"95 % of mean", "95 % of Δ tools", "95 % of means"} <= {*heads}
+
+
+def test_tables_name_tasks_by_their_ids_also_in_brackets(make_results):
+    rows = make_results({"score": 1.0}, {"model": "b", "score": 0.0})
+    sheets = [
+        score_sheet("t", score_table(rows, "task")),
+        run_lines_sheet("t", paper_table(rows, "task")),
+        *comparison_sheets(compare_runs(rows)),
+    ]
+    names = {row[sheet.heads.index("task")] for sheet in sheets for row in sheet.rows}
+    assert names == {"two_segments", "", "all axiomatic (only two_segments)"}
+    assert task_cell({"task": "csg_union"}) == "csg_union"

@@ -1,6 +1,7 @@
 """``scbench report``, ``show``, ``gallery`` and ``scbench-grade --report`` as users meet them."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 
 from scbench.catalog import get_task
 from scbench.cli import grade
+from scbench.cli.task_introductions import introduction, reflowed, wrapped_lines
 from scbench.freezing.example import example_predictions
 from scbench.release.examples import examples
 from scbench.release.load import find_release
@@ -193,3 +195,88 @@ def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):
     assert "csg_union/00" in Path(uri.removeprefix("file://")).read_text("utf-8")
     assert inside("show", "csg_union/00").returncode == 0
     assert len(opened) == 1, "not without a terminal"
+
+
+def test_show_reads_the_output_of_a_batch_api(inside, tmp_path):
+    content = json.dumps({"answer": 13})
+    body = {
+        "model": "m",
+        "choices": [{"finish_reason": "stop", "message": {"content": content}}],
+    }
+    entry = {
+        "id": "batch_req_1",
+        "custom_id": "arithmetic/00",
+        "response": {"status_code": 200, "body": body},
+        "error": None,
+    }
+    (tmp_path / "batch.jsonl").write_text(json.dumps(entry), "utf-8")
+    done = inside("show", "arithmetic/00", "--predictions", "batch.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert 'answer: {"answer":13}' in done.stdout
+
+
+def test_show_lists_the_models_of_a_file_that_does_not_have_the_one_asked_for(
+    inside, tmp_path
+):
+    lines = [
+        json.dumps({"id": "arithmetic/00", "model": model, "answer": {"answer": 13}})
+        for model in ("second", "first")
+    ]
+    (tmp_path / "p.jsonl").write_text("\n".join(lines), "utf-8")
+    show = ("show", "arithmetic/00", "--predictions", "p.jsonl")
+    done = inside(*show, "--model", "nobody")
+    assert done.returncode != 0
+    assert "p.jsonl has no model 'nobody'; its models are first, second." in done.stderr
+    assert inside(*show, "--model", "second").returncode == 0
+
+
+PROMPT = """\
+Divide the whole grid below into rectangles, along the lines between its cells. Each rectangle must
+contain exactly one clue.
+
+The grid has 5 rows and 5 columns. Rows are counted from 0 at the top, columns from 0 at
+the left.
+
+column | 0 1 2
+row  0 | 0 0 0
+row  1 | 0 6 0
+
+- A step leads to the next cell up, down, left or right, if the two heights differ by at most one or
+  two.
+- A jump leads two cells straight up.
+The last JSON object counts.
+(A) a long option without a full stop: drama, romance, music, friendship, family, faith
+(B) another
+"""
+
+
+def test_paragraphs_of_a_prompt_are_reflowed_and_data_keeps_its_lines():
+    paragraphs, items = reflowed(PROMPT).split("\n\ncolumn | 0 1 2\nrow  0 | 0 0 0\n")
+    first, second = paragraphs.split("\n\n")
+    assert first.endswith("Each rectangle must contain exactly one clue.")
+    assert second.endswith("columns from 0 at the left.")
+    lines = items.split("\n")
+    assert lines[2].endswith("differ by at most one or two.")
+    assert lines[3:] == [
+        "- A jump leads two cells straight up.",
+        "The last JSON object counts.",
+        "(A) a long option without a full stop: drama, romance, music, friendship, family, faith",
+        "(B) another",
+        "",
+    ]
+    narrow = wrapped_lines(reflowed(PROMPT), 60).split("\n")
+    assert max(map(len, narrow)) <= 60
+    (place,) = [i for i, line in enumerate(narrow) if line.startswith("- A step")]
+    assert narrow[place + 1].startswith("  ")
+    assert narrow[place + 2] == "- A jump leads two cells straight up."
+
+
+def test_a_path_is_not_wrapped_on_a_terminal(terminal_of):
+    path = f"/a folder/{'long/' * 30}maze_3d.png"
+    record = {"summary": "A sentence. " * 20, "scored": "", "example": None}
+    text = terminal_of(
+        60, lambda: sys.stdout.write(introduction(record | {"picture": path}, "table"))
+    )
+    lines = text.split("\n")
+    assert f"Picture: {path}" in lines
+    assert max(len(line) for line in lines if path not in line) <= 60

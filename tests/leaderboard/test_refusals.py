@@ -13,7 +13,12 @@ import pytest
 import zstandard
 
 from scbench.leaderboard import predictions
-from scbench.leaderboard.findings import as_annotation, as_text
+from scbench.leaderboard.findings import (
+    Finding,
+    as_annotation,
+    as_text,
+    with_advice_once,
+)
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.packing import pack
 
@@ -338,3 +343,18 @@ def test_archives_made_by_common_tools_are_read(entry, check, tmp_path):
             archive.write(path, f"aurora/{path.name}")
     for name in ("dot.tar.gz", "top.tar", "flat.zip", "top.zip"):
         assert not check(tmp_path / name).findings, name
+
+
+def test_equal_advice_on_several_lines_is_given_once():
+    findings = [
+        Finding("no_answer", "no answer found", "set the status", "p.jsonl", line)
+        for line in (1, 2, 3)
+    ]
+    findings.append(Finding("empty", "no line", "add the predictions", "p.jsonl"))
+    texts = [as_text(each, "p.jsonl") for each in with_advice_once(findings)]
+    assert texts == [
+        "p.jsonl:1: problem [no_answer] no answer found; set the status",
+        "p.jsonl:2: problem [no_answer] no answer found",
+        "p.jsonl:3: problem [no_answer] no answer found",
+        "p.jsonl: problem [empty] no line; add the predictions",
+    ]

@@ -69,6 +69,18 @@ def test_a_right_answer_can_be_drawn(browser, address, task):
     assert score_of(browser) == "Score 1"
 
 
+def test_a_grid_is_as_large_as_its_column_or_the_window_allows(browser, address):
+    open_item(browser, address, "hamiltonian_loop")
+    board = hands.Robot(browser).all("#editor svg.e-grid")[0]
+    own_width = float(board.get_dom_attribute("viewBox").split()[2])
+    script = """
+        const column = document.getElementById("editor").clientWidth;
+        return Math.min(column, 0.8 * window.innerHeight);
+    """
+    limit = browser.execute_script(script)
+    assert board.rect["width"] == pytest.approx(min(limit, 2 * own_width), abs=1)
+
+
 @pytest.mark.parametrize("task", ["arithmetic", "word_sorting", "movies"])
 def test_the_answer_to_a_text_task_can_be_typed(browser, address, task):
     _, answer = open_item(browser, address, task)

@@ -22,7 +22,7 @@ from scbench.analysis.failure_modes.labels import (
 )
 from scbench.analysis.failure_modes.modes import MEANINGS, PASS, Mode
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
-from scbench.analysis.sheets import changes_of, points, statuses, task_title
+from scbench.analysis.sheets import changes_of, points, statuses, task_cell
 from scbench.base.errors import printable
 from scbench.base.model import Status
 from scbench.catalog import all_tasks
@@ -121,7 +121,7 @@ def shares_sheet(frame: pl.DataFrame) -> Sheet:
     columns = [Column("run", run_cell, is_words=True)]
     breaks: frozenset[int] = frozenset()
     if frame["task"].null_count() < frame.height:
-        columns.append(Column("task", task_title, is_words=True))
+        columns.append(Column("task", task_cell, is_words=True))
         breaks = changes_of([run_cell(row) for row in rows])
     columns += [
         Column("rows", "rows"),

@@ -63,13 +63,16 @@ export function redraw(layer, ...children) {
  *              keyboard, Enter marks the first cell and Enter again the last
  * key(name, x, y)  called for other keys; returns whether it used the key
  *
- * Returns element, layer (an SVG group to draw in), centre(x, y) in pixels, cell (its size).
+ * zoom         size of the grid on the page, in times its own size, if its column has the width
+ *
+ * Returns element, layer (an SVG group to draw in), centre(x, y) and cell (the size of one), both in
+ * units of the drawing.
  */
-export function grid({ columns, rows, cell = 34, first = 0, press, drag, key, say, name = "Grid", up = false }) {
+export function grid({ columns, rows, cell = 34, first = 0, press, drag, key, say, name = "Grid", up = false, zoom = 2 }) {
   // One pixel more than the cells, for the lines at the right and at the bottom.
   const width = columns * cell + MARGIN + 1;
   const height = rows * cell + MARGIN + 1;
-  const board = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "application", "aria-label": `${name}: arrow keys move, Enter acts` });
+  const board = svg("svg", { class: "e-grid", width: zoom * width, height: zoom * height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "application", "aria-label": `${name}: arrow keys move, Enter acts` });
   const layer = svg("g");
   const marks = svg("g");
   const cursor = { x: 0, y: 0 };

@@ -12,7 +12,7 @@ export default function ({ params, change, say }) {
   const slices = [];
   forEachPlace(further, (rest) => slices.push(rest));
   const boards = slices.map((rest) => grid({
-    columns: size[0], rows: size[1] ?? 1, cell: further.length ? 26 : 34, say, name: `Slice ${rest.join(", ")}`,
+    columns: size[0], rows: size[1] ?? 1, cell: further.length ? 26 : 34, zoom: further.length ? 1 : 2, say, name: `Slice ${rest.join(", ")}`,
     press: (x, y) => go(size.length === 1 ? [x] : [x, y, ...rest]),
   }));
   const count = element("p", { class: "quiet" });

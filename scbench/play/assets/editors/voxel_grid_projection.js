@@ -7,7 +7,7 @@ export default function ({ params, change, say }) {
   let cells = [];
   const count = element("p", { class: "quiet" });
   const boards = [...Array(size).keys()].map((z) => grid({
-    columns: size, rows: size, cell: size > 6 ? 22 : 30, say, name: `Layer z = ${z}`, up: true,
+    columns: size, rows: size, cell: size > 6 ? 22 : 30, zoom: 1, say, name: `Layer z = ${z}`, up: true,
     press: (x, y) => write(toggled(cells, [x, y, z])),
   }));
   const forbidden = (x, y, z) => (params.forbidden_cells ?? []).some((cell) => same(cell, [x, y, z]));
