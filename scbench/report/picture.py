@@ -144,7 +144,8 @@ class Picture:
     Attributes:
         panels: side by side, in the order to look at them.
         caption: one or two sentences with the figures that matter.
-        legend: role and words of each colour that needs words.
+        legend: role and words of each colour that needs words. A role may be followed by a space
+            and a mark, see `scbench.report.draw.swatch`: "wrong ring".
         text: the same for a terminal, without colours, if the task has a text form.
     """
 
@@ -182,7 +183,11 @@ def solids_of(task: Task) -> Solids | None:
 def with_matching_legend(picture: Picture) -> Picture:
     """Return a picture whose legend has the roles in its panels, and no others."""
     roles = roles_in(picture)
-    lines = [(role, words) for role, words in picture.legend if role in roles]
+    lines = [
+        (entry, words)
+        for entry, words in picture.legend
+        if entry.partition(" ")[0] in roles
+    ]
     return replace(picture, legend=tuple(lines))
 
 
