@@ -41,7 +41,7 @@ def swatch(views: Iterable[object], entry: str) -> str:
             looks += view.looks(role)
         elif isinstance(view, Scene):
             shapes = [part for part in view.parts if part.role == role]
-            looks += map(scene_look, shapes)
+            looks += filter(None, map(scene_look, shapes))
             is_solid |= any(isinstance(shape, Mesh) for shape in shapes)
     fills = [look for look in looks if look not in {"line", "dashed"}]
     # Wrong things are thick, whatever their shape.
@@ -73,7 +73,8 @@ def scene_look(shape: Mesh | Lines | Marks) -> str:
         return short(shape.opacity)
     if isinstance(shape, Lines):
         return "dashed" if shape.dashed else "line"
-    return "1"
+    # Marks of no size are labels alone.
+    return "1" if shape.size else ""
 
 
 def filled_sample(role: str, opacity: float) -> str:

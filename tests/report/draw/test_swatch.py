@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.draw.scene import Lines, Mesh, Scene
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.swatch import swatch
 
@@ -26,7 +26,8 @@ def test_missing_volume_is_filled_and_missing_areas_are_hatched():
 
 @pytest.mark.parametrize("dashed", [True, False])
 def test_lines_in_space_are_dashed_where_they_are(dashed):
-    scene = Scene((Lines((POINTS,), "target", dashed=dashed),))
+    labels = Marks(POINTS, "target", 0, ("a", "b", "c"))
+    scene = Scene((Lines((POINTS,), "target", dashed=dashed), labels))
     sample = swatch([scene], "target")
     assert "<rect" not in sample
     assert ("stroke-dasharray" in sample) is dashed
