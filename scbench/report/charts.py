@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -20,6 +21,7 @@ from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.levels import BEYOND
 from scbench.analysis.sheets import line_name, task_titles
 from scbench.base.errors import ResultsError, printable
+from scbench.base.wording import counted
 from scbench.report.draw.colours import COLOURS, ROLES
 
 # Charts for users; the manual has a page on them.
@@ -91,10 +93,23 @@ _NARROW_STEP = 11
 # Pixels for names, figures and all panels in the chart of scores, wide and narrow.
 _WIDE_NAMES = 210
 _NARROW_NAMES = 116
-_FIGURES = 44
+_FIGURES = 48
 _WIDE_PANELS = 820
 _WIDEST_PANEL = 420
 _NARROW_PANEL = 140
+_PANEL_STEP = 24
+# Pixels of the bars of failure modes, wide and narrow, and of each of their lines.
+_WIDE_BARS = 440
+_NARROW_BARS = 180
+_BAR_STEP = 30
+# Letters in a line of the names left of a chart, pixels from one line of a name to the next, and
+# the expression that breaks lines.
+_NAME_LETTERS = 26
+_WIDE_NAME_LETTERS = 30
+_FAILURE_NAME_LETTERS = 40
+_NARROW_NAME_LETTERS = 16
+_NAME_LINE = 14
+_NAME_LINES = "split(datum.label, '\\n')"
 
 
 class Interval(NamedTuple):
@@ -153,33 +168,41 @@ def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
     wide_panels: list[Spec] = []
     narrow_charts: list[Spec] = []
     for title in titles:
-        values = [mark_values(mark) for mark in marks if mark.panel == title]
+        marks_of_panel = [mark for mark in marks if mark.panel == title]
 
         def panel(
             width: int,
             names_width: int,
+            letters: int,
             *,
             title: str = title,
-            values: list[Spec] = values,
+            marks_of_panel: list[ScoreMark] = marks_of_panel,
         ) -> Spec:
             axis: Spec = {"ticks": False, "domain": False, "labelLimit": names_width}
             axis["labelFontSize"] = 12
             axis["labels"] = names_width > 0
+            wrapped_names = {name: wrapped(name, letters) for name in names}
+            lines = list(wrapped_names.values())
+            values = [
+                mark_values(mark) | {"name": wrapped_names[mark.name]}
+                for mark in marks_of_panel
+            ]
             return filled_spec(
                 "overview panel",
                 title=title,
                 values=values,
                 width=width,
-                names=names,
-                axis=axis | {"grid": True, "labelPadding": 8},
+                names=lines,
+                step=max(_PANEL_STEP, _NAME_LINE * most_lines(lines) + 4),
+                axis=axis | {"grid": True, "labelPadding": 8} | lines_axis(lines),
                 domain=[start, 100],
                 right=width + _FIGURES,
             )
 
         # Names are written once, at the left.
         names_width = 0 if wide_panels else _WIDE_NAMES
-        wide_panels.append(panel(width, names_width))
-        narrow_panel = panel(_NARROW_PANEL, _NARROW_NAMES)
+        wide_panels.append(panel(width, names_width, _WIDE_NAME_LETTERS))
+        narrow_panel = panel(_NARROW_PANEL, _NARROW_NAMES, _NARROW_NAME_LETTERS)
         narrow_charts.append(_overview([narrow_panel], title))
     return _overview(wide_panels, ", ".join(titles)), narrow_charts
 
@@ -187,6 +210,33 @@ def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
 def _overview(panels: Sequence[Spec], titles: str) -> Spec:
     description = f"Normalized scores with 95 % intervals: {titles}."
     return chart("overview", description=description, panels=panels)
+
+
+def wrapped(name: str, letters: int) -> str:
+    """Return a name in lines of at most so many letters."""
+    return "\n".join(wrap(name, letters))
+
+
+def most_lines(names: Sequence[str]) -> int:
+    """Return how many lines the longest of some wrapped names has."""
+    return max((name.count("\n") + 1 for name in names), default=1)
+
+
+def lines_axis(names: Sequence[str]) -> Spec:
+    """Return the part of a vertical axis that writes wrapped names, centred on their marks."""
+    # The first line of a name is level with its mark; each further line moves it up by half.
+    line_count = f"length({_NAME_LINES})"
+    conditions = [
+        {
+            "test": f"{line_count} === {count}",
+            "value": -_NAME_LINE * (count - 1) / 2,
+        }
+        for count in range(2, most_lines(names) + 1)
+    ]
+    axis: Spec = {"labelExpr": _NAME_LINES, "labelLineHeight": _NAME_LINE}
+    if conditions:
+        axis["labelOffset"] = {"condition": conditions, "value": 0}
+    return axis
 
 
 def mark_values(mark: ScoreMark) -> Spec:
@@ -250,7 +300,7 @@ def dot_chart(
             continue
         marks.append(
             {
-                "line": name,
+                "line": wrapped(name, _NAME_LETTERS),
                 "series": words(row),
                 "value": row[columns.value],
                 "low": row.get(columns.low),
@@ -272,6 +322,9 @@ def dot_chart(
             "symbolLimit": 99,
         }
         step = _NARROW_STEP
+    if series:
+        least_step = math.ceil(_NAME_LINE * most_lines(lines) / len(series))
+        step = max(step, least_step)
     return chart(
         "dots",
         description=f"{title.capitalize()} with 95 % intervals.",
@@ -282,6 +335,8 @@ def dot_chart(
         step=step,
         legend=legend,
         scale=scale,
+        names_axis=lines_axis(lines)
+        | {"labelLimit": 180, "ticks": False, "domain": False, "labelPadding": 6},
         heading={"text": heading, "anchor": "start", "fontSize": 12, "limit": 400},
         axis=axis or {},
     )
@@ -357,13 +412,22 @@ def item_chart(table: pl.DataFrame) -> Spec:
     The table is `scbench.analysis.items.item_table`.
     """
     values = in_points(table.to_dicts(), "mean")
-    return chart("items", values=values, tasks=list(dict.fromkeys(table["task"])))
+    most_runs = max(table["runs"], default=1)
+    title = "score"
+    if most_runs > 1:
+        title = f"mean of {counted(most_runs, 'run')}"
+        if min(table["runs"]) < most_runs:
+            title = f"mean of up to {counted(most_runs, 'run')}"
+    tasks = list(dict.fromkeys(table["task"]))
+    return chart("items", values=values, tasks=tasks, title=title)
 
 
-def failure_chart(table: pl.DataFrame) -> Spec:
+def failure_chart(table: pl.DataFrame, *, narrow: bool = False) -> Spec:
     """Return the failure modes of judged answers, a bar for each run (paper, Figure 3).
 
-    The table is `scbench.analysis.failure_modes.shares.label_shares`, by run.
+    Args:
+        table: `scbench.analysis.failure_modes.shares.label_shares`, by run.
+        narrow: whether the chart fits a narrow page, with its legend below.
     """
     titles = {mode.value: MEANINGS[mode].short for mode in Mode}
     values = table.with_columns(
@@ -379,9 +443,23 @@ def failure_chart(table: pl.DataFrame) -> Spec:
         for mode, colour in zip(modes, COLOURS, strict=False)
         if mode in occurring
     }
+    letters = _NARROW_NAME_LETTERS if narrow else _FAILURE_NAME_LETTERS
+    rows = [
+        row | {"run": wrapped(printable(row["run"]), letters)}
+        for row in values.to_dicts()
+    ]
+    names = list(dict.fromkeys(row["run"] for row in rows))
+    legend: Spec = {"labelFontSize": 12, "labelLimit": 320}
+    if narrow:
+        legend |= {"orient": "bottom", "columns": 1}
     return chart(
         "failures",
-        values=values.to_dicts(),
+        values=rows,
+        width=_NARROW_BARS if narrow else _WIDE_BARS,
+        step=max(_BAR_STEP, _NAME_LINE * most_lines(names) + 4),
+        names_axis=lines_axis(names) | {"labelLimit": 360, "labelFontSize": 12},
+        legend=legend,
+        ticks=2 if narrow else 5,
         rank=f"indexof({modes}, datum.mode)",
         modes=modes,
         occurring=list(colours),

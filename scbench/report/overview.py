@@ -411,7 +411,10 @@ def failure_values(results: pl.DataFrame) -> Values | None:
     judged = judge_by_rules(low_scorers)
     labels = labelled(low_scorers, judged, JUDGE, VERSION)
     shares = label_shares(states(results, labels))
-    chart = draw(failure_chart(shares), "svg").decode()
+    chart = {
+        "wide": draw(failure_chart(shares), "svg").decode(),
+        "narrow": draw(failure_chart(shares, narrow=True), "svg").decode(),
+    }
     return {"chart": chart, **table_values(shares_sheet(shares))}
 
 

@@ -145,7 +145,8 @@ class Picture:
     Attributes:
         panels: side by side, in the order to look at them.
         caption: one or two sentences with the figures that matter.
-        legend: role and meaning of each colour that needs an explanation.
+        legend: role and meaning of each colour that needs an explanation. A role may be
+            followed by a space and a mark, see `scbench.report.draw.swatch`: "wrong ring".
         text: the same for a terminal without colours; empty if the task has no text
             form.
     """
@@ -184,7 +185,11 @@ def solids_of(task: Task) -> Solids | None:
 def with_matching_legend(picture: Picture) -> Picture:
     """Return a picture whose legend has only the roles in its panels."""
     roles = roles_in(picture)
-    lines = [(role, words) for role, words in picture.legend if role in roles]
+    lines = [
+        (entry, words)
+        for entry, words in picture.legend
+        if entry.partition(" ")[0] in roles
+    ]
     return replace(picture, legend=tuple(lines))
 
 

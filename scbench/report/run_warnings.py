@@ -39,9 +39,12 @@ def missing_scores(results: pl.DataFrame) -> Iterator[str]:
     missing = results.filter(results["score"].is_null())
     if not missing.is_empty():
         counts = dict(missing["status"].value_counts().iter_rows())
-        statuses = [f"{counts[s.value]} {s}" for s in Status if s.value in counts]
+        causes = ""
+        if counts.keys() != {Status.MISSING.value}:
+            statuses = [f"{counts[s.value]} {s}" for s in Status if s.value in counts]
+            causes = f" ({', '.join(statuses)})"
         yield (
-            f"{missing.height} of {results.height} scores are missing ({', '.join(statuses)}). "
+            f"{missing.height} of {results.height} scores are missing{causes}. "
             "Means are over the scores that exist."
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height

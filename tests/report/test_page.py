@@ -189,3 +189,12 @@ def test_warnings_stand_first(make_results, stored, tmp_path):
     ):
         assert words in text, words
         assert text.index(words) < text.index("Normalized: 0 is")
+
+
+def test_missing_scores_are_counted_once(make_results, stored, tmp_path):
+    frame = make_results(
+        {"score": 1.0}, {"subtask": 1, "status": "missing", "score": None}
+    )
+    write_report([stored(frame)], tmp_path / "r.html")
+    text = " ".join(read(tmp_path / "r.html").texts)
+    assert "1 of 2 scores are missing. Means are" in text

@@ -57,8 +57,8 @@
     }
     const all = shown === items.length;
     count.textContent = all
-      ? `${items.length} items`
-      : `${shown} of ${items.length} items`;
+      ? `${items.length} answers`
+      : `${shown} of ${items.length} answers`;
     return fields;
   }
 

@@ -152,7 +152,7 @@ def tiles_legend(tiles: Sequence[Tile]) -> Legend:
     roles = {stroke.role for tile in tiles for stroke in tile.strokes}
     legend = [(role, words) for role, words in _LEGEND.items() if role in roles]
     if any(tile.faults for tile in tiles):
-        legend.append(("wrong", "crossed out: a side where the class does not change"))
+        legend.append(("wrong cross", "a side where the class does not change"))
     return legend
 
 

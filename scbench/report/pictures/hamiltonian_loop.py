@@ -109,12 +109,16 @@ def draw_tour(
         drawing.line(ends, "wrong", width=width + 0.5, tip=tip, arrow=True)
     legend += mark_cells(drawing, cells, verdicts)
     if jumps:
-        legend.append(("wrong", "arrows: jumps to cells that share no side"))
+        legend.append(("wrong arrow", "jumps to cells that share no side"))
     if closed is False and len(cells) > 1:
         ends = [places[-1], places[0]]
-        drawing.line(ends, "wrong", width=2.5, dashed=True, tip="not closed")
+        if ends[0] == ends[1]:
+            # No line joins a cell to itself.
+            legend.append(("wrong cross", "the tour ends on its first cell"))
+        else:
+            drawing.line(ends, "wrong", width=2.5, dashed=True, tip="not closed")
+            legend.append(("wrong dashed", "the tour does not close"))
         drawing.cross(places[-1], "wrong", radius=max(drawing.scale / 4, 4), width=3)
-        legend.append(("wrong", "dashed: the tour does not close"))
     draw_start(drawing, places)
     if params.size <= _NUMBERED:
         number_cells(drawing, cells, places)
@@ -144,18 +148,18 @@ def mark_cells(drawing: Drawing, cells: Sequence[Cell], verdicts: Verdicts) -> L
     for x, y in repeated:
         drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip="visited again")
     if repeated:
-        legend.append(("wrong", "ringed: visited more than once"))
+        legend.append(("wrong ring", "visited more than once"))
     entered = {cells[i] for i in failed.get("free", ()) if i < len(cells)}
     for cell in sorted(entered):
         drawing.cross(cell, "wrong", radius=radius * 0.7, width=3)
     if entered:
-        legend.append(("wrong", "crossed out: blocked, but visited"))
+        legend.append(("wrong cross", "blocked, but visited"))
     outside = [cells[i] for i in failed.get("inside", ()) if i < len(cells)]
     for place in sorted({drawing.nearest(cell) for cell in outside}):
         drawing.ring(place, "wrong", radius=5, width=2.5, tip="outside the grid")
         drawing.cross(place, "wrong", radius=3, width=2)
     if outside:
-        legend.append(("wrong", "crossed rings: outside the grid"))
+        legend.append(("wrong crossed ring", "outside the grid"))
     return legend
 
 

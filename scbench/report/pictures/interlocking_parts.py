@@ -50,7 +50,7 @@ MOST_LOOSE_EDGES = 200
 # Entries of transforms, in millimetres, are clipped to this.
 FARTHEST = 1e6
 # Factor by which a cut along a rod is widened.
-WIDENED = 5
+WIDENED = 10
 # Colours of the parts, none of which marks errors.
 ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
 
@@ -436,7 +436,8 @@ def rod_section(
     start, end = -40.0, params.outer.z[1] + 40.0
     reach = 1.6 * (params.rods.gripped / 2) * WIDENED
     frame = box(start, -reach, end, reach)
-    drawing = Drawing(frame.bounds, size=690, margin=16)
+    # As wide as a scene, so that it goes next to one.
+    drawing = Drawing(frame.bounds, size=328, margin=16)
     for part in parts:
         if part.body is not None:
             draw_cut(drawing, part, part.body, place, frame)
@@ -447,7 +448,7 @@ def rod_section(
         drawing.text((z, -reach), words, "quiet", size=10, shift=(0, 8))
     x, y = place
     return (
-        f"cut along the rod at x = {x:g}, y = {y:g}, {WIDENED} times as wide",
+        f"cut along the rod at ({x:g}, {y:g}), {WIDENED} times as wide",
         drawing,
     )
 

@@ -253,7 +253,7 @@ def draw_loop(
     if any(isinstance(rule, schema.HullArea) for rule in params.constraints):
         corners = hull(joints)
         drawing.line(corners, "note", dashed=True, closed=True, width=1.5, tip="hull")
-        legend.append(("note", "dashed: convex hull of the joints"))
+        legend.append(("note dashed", "convex hull of the joints"))
     width = loop_width(drawing)
     drawing.line(joints, role, width=width, closed=True)
     # In smaller drawings, the dots would hide the pipes.

@@ -198,10 +198,10 @@ def legend_lines(
     if wrong:
         legend.append(("wrong", "thick: a rectangle that breaks a rule"))
     if metrics.get("overlapped"):
-        legend.append(("wrong", "crossed out: cells in more than one rectangle"))
+        legend.append(("wrong cross", "cells in more than one rectangle"))
     legend.append(("missing", "hatched: cells in no rectangle"))
     if metrics.get("open_clues"):
-        legend.append(("wrong", "ringed: a clue without a matching rectangle"))
+        legend.append(("wrong ring", "a clue without a matching rectangle"))
     return legend
 
 

@@ -5,8 +5,10 @@ import pytest
 
 from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
-from scbench.report.draw.scene import Mesh, boxes
-from scbench.report.picture import draw_of
+from scbench.report.draw.scene import Mesh, Scene, boxes
+from scbench.report.picture import Panel, draw_of
+from scbench.report.pictures.interlocking_parts import rod_section
+from scbench.report.sheet import rendered
 
 TASK = "interlocking_parts"
 TITLES = ["put together", "taken apart", "on the bed, as printed"]
@@ -69,6 +71,15 @@ def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers)
         p.role == "wrong" for scene in (together, apart, beds) for p in scene.parts
     )
     assert found.caption == "10 parts, 10 asked for; 9 of 9 criteria met."
+
+
+def test_the_cut_is_as_wide_as_a_scene():
+    params = get_task(TASK).builder().paper()[0].params
+    title, cut = rod_section(params, [], {})
+    assert title == "cut along the rod at (180, 180), 10 times as wide"
+    panel = rendered(Panel(title, cut, ""), dark=False)
+    scene = rendered(Panel("", Scene(()), ""), dark=False)
+    assert panel.width == pytest.approx(scene.width)
 
 
 def test_programs_are_not_run_and_rubbish_is_not_drawn(monkeypatch):
