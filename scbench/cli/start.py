@@ -63,9 +63,11 @@ def start(app: typer.Typer, name: str) -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BaseException as error:  # noqa: BLE001  (libraries in Rust raise panics)
-        code = FAILED
+        # Python 3.11 wraps an interruption while a class is made in an error of its own.
+        is_interrupted = isinstance(error.__cause__, KeyboardInterrupt)
+        code = INTERRUPTED if is_interrupted else FAILED
         with suppress(OSError):  # there may be nothing left to print on
-            if not is_hangup(error, terminals):
+            if not is_interrupted and not is_hangup(error, terminals):
                 traceback.print_exc()
                 say(
                     f"error: {name} crashed ({type(error).__name__}); please report this bug "

@@ -123,6 +123,16 @@ def test_a_full_disk_is_not_wrong_usage(number, code):
     assert ending.value.exit_code == code
 
 
+def test_ctrl_c_while_a_class_is_made_is_no_crash(capsys):
+    def app(**_):
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    with pytest.raises(SystemExit) as ending:
+        start(app, "scbench")
+    assert ending.value.code == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_plugins_of_others_are_not_loaded(grade, tmp_path):
     about = tmp_path / "other-1.dist-info"
     about.mkdir()
