@@ -1,6 +1,7 @@
 """Checks of a ladder's table: its rungs are drawn, solved, graded and measured."""
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from scbench.freezing.draw import key_of, most_failures
 from scbench.freezing.floors import mean_score
 from scbench.freezing.fresh import FrozenPoint, run
 from scbench.freezing.ladder import Ladder, TaskLadder
-from scbench.freezing.shortcuts import Shortcut, shortcuts_of
+from scbench.freezing.shortcuts import Shortcut, shortcuts_of, standard_error
 from scbench.release.load import Reference
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import normalized
@@ -127,6 +128,11 @@ class RungReport:
     def floor(self) -> float:
         """Mean of the floors."""
         return sum(self.floors) / len(self.floors)
+
+    @property
+    def floor_error(self) -> float:
+        """Standard error of the mean of the floors; 0 for a single item."""
+        return standard_error(self.floors) if len(self.floors) > 1 else 0.0
 
 
 def check_ladder(
@@ -304,7 +310,8 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
         return
     if report.mean <= below.mean:
         yield f"the mean measure is {report.mean:g}, but {below.mean:g} on the rung below"
-    if report.floor > below.floor + MOST_RISE:
+    chance = math.hypot(report.floor_error, below.floor_error)
+    if report.floor > below.floor + MOST_RISE + chance:
         yield f"the mean floor is {report.floor:.2f}, but {below.floor:.2f} on the rung below"
 
 
