@@ -92,7 +92,7 @@ model:
   version: "2026-01"
 organisation: Example Lab
 date: 2026-01-02
-release: 4.0.0a1
+release: 4.0.0
 setting: no_tools
 sampling: {temperature: 0.7, effort: [high, ~]}
 attempts: 1

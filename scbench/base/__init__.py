@@ -1,3 +1,3 @@
 """The foundation: the data model, errors, canonical JSON, seeds, intervals."""
 
-__version__ = "3.0.0"
+__version__ = "4.0.0"

@@ -20,7 +20,7 @@ EXTRAS = {
     "submission validate x": "leaderboard", "submission grade x": "leaderboard",
     "submission pack x": "leaderboard", "leaderboard build x": "leaderboard",
     "release build 9.9.9": "build", "release verify": "build",
-    "release publish 4.0.0a1 --to x": "build", "generate arithmetic --out x": "build",
+    "release publish 4.0.0 --to x": "build", "generate arithmetic --out x": "build",
     "generate ladder --private --out x": "build", "tasks --release org/name@v1": "hub",
 }  # fmt: skip
 

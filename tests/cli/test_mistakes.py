@@ -76,7 +76,7 @@ MISTAKES = {
     "grade good.jsonl --tasks two_segments,csg": "Did you mean 'csg_union'?",
     "grade good.jsonl --tasks csg_union --check --partial": "select them with "
     "--tasks axiomatic,",
-    "grade good.jsonl --release 1.9": "not an installed version (4.0.0a1",
+    "grade good.jsonl --release 1.9": "not an installed version (4.0.0",
     "compare results parent/a": "grade with --partial or --tasks",
     "show csg_union/99": "those of csg_union are csg_union/00 to csg_union/21",
     # what is typed
@@ -84,7 +84,7 @@ MISTAKES = {
     "grade good.jsonl --taks x": "No such option: --taks (Possible options: --tasks)",
     "generate arithmetic --lenght 4": "Did you mean --length?",
     "run gpt-5": "should be in the format of <api_name>/<model_name>",
-    "release publish 4.0.0a1": "name one target: either --repo ORG/NAME or --to PATH_OR_URL",
+    "release publish 4.0.0": "name one target: either --repo ORG/NAME or --to PATH_OR_URL",
 }
 
 

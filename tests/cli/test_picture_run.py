@@ -29,4 +29,4 @@ def test_every_picture_is_read_and_answered_at_full_score(tmp_path):
     rows = played(tmp_path, "--tasks", "pictures")
     assert rows.filter(pl.col("score") != 1)["id"].to_list() == []
     assert rows["status"].unique().to_list() == ["answered"]
-    assert set(rows["id"]) == {*find_release("4.0.0a1").pictures().instances()}
+    assert set(rows["id"]) == {*find_release("4.0.0").pictures().instances()}

@@ -23,7 +23,7 @@ BLIND = {
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Results of one file that answers text, rungs and pictures of two tasks."""
-    folder, release = tmp_path_factory.mktemp("modality"), find_release("4.0.0a1")
+    folder, release = tmp_path_factory.mktemp("modality"), find_release("4.0.0")
     lines = []
     for config in (release, release.ladder(), release.pictures()):
         lines += [
@@ -52,7 +52,7 @@ def test_each_run_grades_one_config(results):
         "text": "", "rungs": "ladder", "seen": "pictures",
     }  # fmt: skip
     pictured = pl.read_parquet(results["seen"] / "results.parquet")
-    assert pictured["release"].unique().to_list() == ["4.0.0a1+pictures"]
+    assert pictured["release"].unique().to_list() == ["4.0.0+pictures"]
     assert (pictured.height, pictured["score"].sum()) == (
         8 + 2 * 6 + 2 * 18,
         56 - len(BLIND),

@@ -33,7 +33,7 @@ def read(row):
 
 @pytest.fixture(scope="module")
 def release():
-    return find_release("4.0.0a1")
+    return find_release("4.0.0")
 
 
 @pytest.fixture(scope="module")

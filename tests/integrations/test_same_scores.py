@@ -170,7 +170,7 @@ def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
     tasks = [f"scbench_{row_id.removesuffix('/00')}" for row_id in replies]
     with playing(replies) as served:
         files_by_way["lm-eval"] = run_lm_eval(
-            served.url, tasks, 1, folder / "lm-eval", {"release": "4.0.0a1"}
+            served.url, tasks, 1, folder / "lm-eval", {"release": "4.0.0"}
         )
     instances = find_release().instances()
     assert sorted(served.asked) == sorted(
@@ -209,7 +209,7 @@ def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
         way: unsaid if way in SAYS_NO_REASON else expected_rows for way in files
     }
     logged = [json.loads(path.read_text()) for path in files["lm-eval"]]
-    assert all(line["doc"]["release"] == "4.0.0a1" for line in logged)
+    assert all(line["doc"]["release"] == "4.0.0" for line in logged)
     logged_scores = {}
     for line in logged:
         scores = line["score"]["scores"]

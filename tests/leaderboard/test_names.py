@@ -33,7 +33,7 @@ def test_signs_that_nobody_sees_are_refused_in_every_name(kit, sign):
     assert hidden_signs(f"Aur{sign}ora")[0].startswith(f"U+{ord(sign):04X}")
     escaped = f"\\U{ord(sign):08x}"
     for old in ("Aurora", "Example Lab", "CC-BY-4.0", "someone@example.org", "effort"):
-        text = kit.about.format(release="4.0.0a1").replace(
+        text = kit.about.format(release="4.0.0").replace(
             old, f'"{old[:2]}{escaped}{old[2:]}"'
         )
         about, findings = read_submission(text.encode(), "submission.yaml")
@@ -62,7 +62,7 @@ def known(tmp_path):
 
 
 def about_of(kit, **changes):
-    text = kit.about.format(release="4.0.0a1")
+    text = kit.about.format(release="4.0.0")
     for old, new in changes.items():
         words = {
             "contact": "someone@example.org",

@@ -186,7 +186,7 @@ COMMANDS = {
         "--out",
         "s.html",
     ],
-    "diff": ["release", "diff", "r", "4.0.0a1"],
+    "diff": ["release", "diff", "r", "4.0.0"],
     "verify": ["release", "verify", "r", "--workers", "1"],
 }
 
