@@ -20,7 +20,7 @@ class Layers(NamedTuple):
     """Edges along x, y and z."""
     across: int
     """Prisms along x."""
-    count: int
+    prisms: int
     """Prisms in all."""
     height: int
     """Height of all layers of this size."""
@@ -77,9 +77,9 @@ def corners_of(pile: Sequence[Layers]) -> Iterator[tuple[Size, Size]]:
         x, y, z = layers.size
         # The number of prisms in a layer, from its height.
         levels = layers.height // z
-        per_layer = math.ceil(layers.count / levels)
+        per_layer = math.ceil(layers.prisms / levels)
         across = min(layers.across, per_layer)
-        for k in range(layers.count):
+        for k in range(layers.prisms):
             level, place = divmod(k, per_layer)
             row, column = divmod(place, across)
             low = (column * x, row * y, bottom + level * z)
