@@ -38,13 +38,6 @@ _TRIES = 10
 # Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
-# Percentage of thick targets, where there are any, and the range of their thickness in cm.
-_THICK_PERCENT = 65
-_THICK_RANGE_CM = 0.4
-# Share of our bricklayer's agreement that earns full marks on targets of two kinds.
-_SHARE_OF_OURS = 0.97
-# Thickness in mm of shells that are built without reading the inner radius.
-_FIXED_THICKNESS = {"bowl": 24.0, "hemisphere": 30.0}
 
 
 class Space(Point):
@@ -76,12 +69,6 @@ class Space(Point):
     full_marks: float = parameter(
         0.65, "agreement that counts as 1; more is harder", ge=0.5, le=0.7
     )
-    thick_cm: float | None = parameter(
-        None,
-        "largest thickness of about two thirds of the targets, which are thick. The radii are then "
-        "outer ones, which do not tell the thickness, and full_marks follows from our bricklayer",
-        ge=3, le=5, later=True,
-    )  # fmt: skip
 
     @model_validator(mode="after")
     def _in_order(self) -> "Space":
@@ -209,15 +196,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return columns, in rows or where one adds most, and a shell of a fixed thickness."""
-        columns = {
-            "rows of brick columns": brick_columns(params, in_rows=True),
-            "brick columns": brick_columns(params, in_rows=False),
+        """Return columns in rows, and columns placed greedily where one adds most."""
+        return {
+            "rows of brick columns": structure(
+                brick_columns(params, in_rows=True), params
+            ),
+            "brick columns": structure(brick_columns(params, in_rows=False), params),
         }
-        thickness = _FIXED_THICKNESS.get(params.form)
-        if thickness:
-            columns["shell of a fixed thickness"] = fixed_shell(params, thickness)
-        return {name: structure(bricks, params) for name, bricks in columns.items()}
 
     def measure(self, params: Params) -> float:
         """Return middle radius over thickness by full marks.
@@ -234,12 +219,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for _ in range(_TRIES):
             inner = draw_length(point.min_inner_cm, point.max_inner_cm, rng)
             thickness = draw_length(point.min_thickness_cm, point.max_thickness_cm, rng)
-            if point.thick_cm:
-                if rng.below(100) < _THICK_PERCENT:
-                    least = point.thick_cm - _THICK_RANGE_CM
-                    thickness = draw_length(least, point.thick_cm, rng)
-                # What was drawn is the outer radius.
-                inner -= thickness
             centre = (0.0, 0.0)
             if point.aside_mm:
                 x = rng.between(-point.aside_mm, point.aside_mm)
@@ -254,10 +233,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 centre_mm=centre,
                 full_marks=point.full_marks,
             )
-            if point.thick_cm:
-                agreement = rules.grade(params, laid_first(params)).metrics["agreement"]
-                full_marks = math.floor(100 * _SHARE_OF_OURS * agreement) / 100
-                params = params.model_copy(update={"full_marks": full_marks})
             try:
                 lay(params)
             except GenerationError:
@@ -306,19 +281,6 @@ def lay(params: Params) -> tuple[Brick, ...]:
     raise GenerationError(
         "the bricks cannot fill this body well enough; ask for a thicker one"
     )
-
-
-def laid_first(params: Params) -> Answer:
-    """Return bricks at the first of the places that the bricklayer tries."""
-    bricks = fill(lattice(body(params), params.outer_radius_mm, _OFFSETS[0]))
-    return Answer.model_validate(structure(bricks, params))
-
-
-def fixed_shell(params: Params, thickness: float) -> list[Brick]:
-    """Return a shell of this thickness in mm inside the outer radius, whatever the inner one is."""
-    inner = max(0.0, params.outer_radius_mm - thickness)
-    shell = params.model_copy(update={"inner_radius_mm": inner})
-    return fill(lattice(body(shell), shell.outer_radius_mm, _OFFSETS[0]))
 
 
 def structure(bricks: Sequence[Brick], params: Params) -> dict[str, JsonValue]:

@@ -62,6 +62,6 @@ def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
     assert inside("grade", *grade[1:]).returncode == 0
     done = inside(*turns[1:])
     assert re.search(
-        r"Two Segments +1 +0\.0 .*\n.*\n +2 +100\.0 +\+100\.0", done.stdout
+        r"two_segments +1 +0\.0 .*\n.*\n +2 +100\.0 +\+100\.0", done.stdout
     )
     assert "Scores by turn: my-model retry (attempts 3, disclose checks)" in done.stdout

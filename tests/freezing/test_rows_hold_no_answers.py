@@ -34,6 +34,7 @@ PARAMS = {
     "pipe_loop_fitting": {"constraints[].type": WORDED},
     "interlocking_parts": {
         "empty.sides[]": "follows from other lengths",
+        "inner[]": "follows from the corners of the room",
         "outer.sides[]": "follows from other lengths",
         "printing.flat": "with its sign",
         "thickness.share": "in percent",

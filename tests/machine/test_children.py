@@ -82,7 +82,8 @@ def test_a_fork_has_a_child_of_its_own(tmp_path):
     pl.DataFrame({"a": [1]}).write_parquet(sound)
     check_parquet(sound, "it", ResultsError)
     here = children._parquet_child(os.getpid())
-    with mock.patch.object(os, "getpid", return_value=-1):
+    fork = mock.Mock(wraps=os, getpid=lambda: -1)
+    with mock.patch.object(children, "os", fork):
         check_parquet(sound, "it", ResultsError)
         there = children._parquet_child(-1)
     assert there is not here
