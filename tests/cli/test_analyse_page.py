@@ -375,9 +375,11 @@ def test_tables_fit_a_terminal_and_shorten_nothing(
             for head in sheet.drops
             if re.search(rf"[ ,]{re.escape(head)}[,.]", last)
         ]
+        # A long id of a task may continue on the next line.
+        wraps = sheet.wraps | {"task"}
         for head, *cells in zip(sheet.heads, *sheet.rows, strict=True):
             for word in [] if head in dropped else " ".join(cells).split():
-                assert word in text or head in sheet.wraps, (head, word)
+                assert word in text or head in wraps, (head, word)
         assert "…" not in text
 
 

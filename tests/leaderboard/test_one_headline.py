@@ -147,7 +147,7 @@ def answers_of(exported, name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_metrics_inside_other_harnesses(exported, name):
+def test_the_metrics_inside_other_harnesses(exported, documents, name):
     weights = exported.release.weights()
     facts = ("id", "sample", "task", "bucket", "status", "floor")
     stored = []
