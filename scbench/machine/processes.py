@@ -2,10 +2,12 @@
 
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scbench.machine.signals import uninterrupted
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
+# What pebble needs of the module `time`, with a clock that nobody sets. The system's clock jumps
+# when it is set or a laptop wakes up; time limits would then end running calls, or never end one.
+_STEADY_CLOCK = SimpleNamespace(time=time.monotonic, sleep=time.sleep)
 # Calls per process that `map_in_processes` submits before it yields the first one.
 _CALLS_AHEAD = 16
 
@@ -91,6 +96,7 @@ class WorkerProcesses:
         context: "BaseContext | None" = None,
     ) -> None:
         from pebble import CONSTS, ProcessPool  # noqa: PLC0415  (heavy)
+        from pebble.pool import process as pebble_processes  # noqa: PLC0415  (as above)
 
         from scbench.machine.package import loaded_package  # noqa: PLC0415  (reads files)
 
@@ -99,6 +105,7 @@ class WorkerProcesses:
         # workers ignore SIGTERM, since job schedulers send it to all processes of a
         # job, so waiting is useless.
         CONSTS.term_timeout = 0
+        pebble_processes.time = _STEADY_CLOCK  # type: ignore[assignment]
         self._pool = ProcessPool(
             max_workers=count,
             initializer=initializer,
