@@ -1,12 +1,17 @@
 """Worker processes: their time limits do not follow the clock of the system."""
 
 import os
+import signal
 import time
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
+from bounds import until
 
-from scbench.machine.processes import WorkerProcesses
+from scbench.base.errors import MachineError
+from scbench.machine.processes import WorkerProcesses, map_in_processes, open_pool
 
 
 @pytest.fixture
@@ -59,3 +64,36 @@ def test_a_clock_that_is_put_back_does_not_lengthen_a_limit(
     with pytest.raises(TimeoutError):
         call.result(timeout=600)
     assert call.done()
+
+
+def call_after_idle_death() -> None:
+    with open_pool(1) as pool:
+        os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
+        until(lambda: not pool._pool.active)
+        pool.submit(os.getpid).result()
+
+
+def call_that_dies() -> None:
+    with open_pool(1) as pool:
+        pool.submit(os._exit, 1).result()
+
+
+@pytest.mark.parametrize("fail", [call_after_idle_death, call_that_dies])
+def test_a_worker_that_dies_is_named(fail):
+    with pytest.raises(MachineError, match="a worker process died; is there enough"):
+        fail()
+
+
+def test_calls_of_a_broken_pool_are_no_results(monkeypatch):
+    broken: Future = Future()
+    broken.set_exception(BrokenProcessPool())
+    monkeypatch.setattr(WorkerProcesses, "submit", lambda *_, **__: broken)
+    with pytest.raises(MachineError, match="a worker process died"):
+        list(map_in_processes(abs, range(40), 1))
+
+
+def test_other_errors_of_calls_are_theirs():
+    first, second = map_in_processes(int, ["1", "x"], 1)
+    assert first.result() == 1
+    with pytest.raises(ValueError, match="invalid literal"):
+        second.result()
