@@ -33,7 +33,7 @@ from scbench.leaderboard.findings import (
     shortened,
     with_advice_once,
 )
-from scbench.machine.files import write_whole
+from scbench.machine.files import read_regular, write_whole
 from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
 
@@ -239,12 +239,13 @@ def copy_predictions(source: Path, folder: Path) -> None:
         raise PredictionsError(
             f"{folder} already contains predictions; remove them first"
         )
-    if source.stat().st_size > MOST_PACKED:
+    data = read_regular(source, MOST_PACKED)
+    if len(data) > MOST_PACKED:
         raise PredictionsError(
             f"{source} is larger than {MOST_PACKED:,} bytes; compress it with zstd"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(target, lambda part: part.write_bytes(source.read_bytes()))
+    write_whole(target, lambda part: part.write_bytes(data))
 
 
 @app.command("validate")

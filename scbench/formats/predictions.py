@@ -151,12 +151,22 @@ def open_predictions(path: str) -> BinaryIO:
         PredictionsError: it cannot be opened.
     """
     try:
-        raw = _open_raw(path)
-        stream = io.BufferedReader(raw, _CHUNK)
-        head = stream.peek(4)[:4]
+        return unpacked(_open_raw(path))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise PredictionsError(f"cannot read {path!r}: {reason}") from None
+
+
+def unpacked(raw: io.RawIOBase | BinaryIO) -> BinaryIO:
+    """Return a stream of an open file, unpacked if its first bytes say so.
+
+    Closing it also closes the file.
+
+    Raises:
+        OSError: the first bytes cannot be read.
+    """
+    stream = io.BufferedReader(cast(io.RawIOBase, raw), _CHUNK)
+    head = stream.peek(4)[:4]
     if head.startswith(_GZIP_HEAD):
         return cast(BinaryIO, _GzipReader(stream))
     if head == _ZSTD_HEAD or _SKIPPABLE_HEAD.match(head):

@@ -28,7 +28,8 @@ def test_help_lists_all_commands_and_loads_none():
     assert [name for name in GROUP.commands if f"\n  {name} " not in done.stdout] == []
     loaded = {name for name in done.stderr.split() if name.startswith("scbench.cli.")}
     assert loaded <= {
-        f"scbench.cli.{name}" for name in ("main", "console", "options", "start")
+        f"scbench.cli.{name}"
+        for name in ("main", "console", "entry", "options", "start")
     }
 
 
