@@ -1,4 +1,4 @@
-"""Plans a connected region that takes few more cuts to be level."""
+"""Plans a connected region that becomes level with few more cuts."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -81,7 +81,7 @@ class RegionPlan:
             if self._is_included[cell]:
                 continue
             if best.gain != self._gain(cell):
-                # Another cell has joined a piece since.
+                # In the meantime, another cell has joined a piece.
                 self._offer([cell])
                 continue
             self._is_included[cell] = True
@@ -99,7 +99,7 @@ class RegionPlan:
         return len(self._pieces[k])
 
     def _offer(self, cells: Iterable[int]) -> None:
-        """Add those cells to the rim that are too high."""
+        """Add those of the cells to the rim that are too high."""
         for cell in cells:
             if self._piece_of[cell] >= 0 or self._is_included[cell]:
                 continue
@@ -138,7 +138,7 @@ def level_pieces(
     for start in range(len(heights)):
         if not is_level[start]:
             continue
-        # A cell that has its piece counts as level no more.
+        # A cell that already belongs to a piece no longer counts as level.
         is_level[start] = False
         members = [start]
         for cell in members:
