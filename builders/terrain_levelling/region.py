@@ -121,7 +121,7 @@ class RegionPlan:
         return 1 + sum(len(self._pieces[k]) for k in self._beyond(cell))
 
     def _beyond(self, cell: int) -> set[int]:
-        """Return the pieces next to a cell that are no part of the region yet."""
+        """Return the pieces next to a cell that are not yet part of the region."""
         pieces = {self._piece_of[near] for near in self._beside[cell]}
         return {k for k in pieces if k >= 0 and not self._is_joined[k]}
 

@@ -158,9 +158,9 @@ def compare(
     The verdict comes from the test alone, corrected for all tasks, even those not shown. Runs of
     the same name in two files are treated as two runs.
 
-    Results on full and terse prompts compare each model with itself: what a full specification
-    adds. Results on text and pictures show what text adds. For results of the ladder, differences
-    of levels follow.
+    Results on full and terse prompts compare each model with itself, to show the effect of full
+    rules. Results on text and pictures show the effect of text. For results of the ladder,
+    differences of levels follow.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)

@@ -40,7 +40,7 @@ def read_seed(seed: int | None, file: str | None) -> int | None:
             with Path(file).open(encoding="utf-8") as stream:
                 text = stream.read(_MOST_CHARACTERS)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ExperimentError(f"--seed-file {file}: {reason}") from None
     digits = text.strip()
     if not (digits.isascii() and digits.isdecimal()):

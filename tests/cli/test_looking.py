@@ -120,7 +120,7 @@ def test_show_tells_runs_apart(inside, tmp_path):
     assert done.returncode == 0
     assert 'answer: {"answer":2}' in done.stdout
     assert (
-        "p.jsonl has 2 answers to arithmetic/00; shown is the first (line 2: m, budget 100). "
+        "p.jsonl has 2 answers to arithmetic/00; the first (line 2: m, budget 100) is shown. "
         "For another (line 3: m, budget 200), use --model"
     ) in done.stderr
 
