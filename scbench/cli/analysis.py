@@ -10,7 +10,12 @@ import typer
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.human import human_sheet, human_table, read_people
-from scbench.analysis.items import item_sheets, item_table, label_table
+from scbench.analysis.items import (
+    item_sheets,
+    item_table,
+    label_table,
+    unscored_items,
+)
 from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder, overall_levels
 from scbench.analysis.ladder_sheets import level_pairs_sheets
 from scbench.analysis.modality import modality_sheets, modality_table
@@ -305,7 +310,7 @@ def items(
         difficulty = label_table(rows, graded_release)
         result = Result(
             difficulty if labels else table,
-            item_sheets(table, difficulty),
+            item_sheets(table, difficulty, unscored_items(rows)),
             bound(item_chart, table),
         )
         write_result(result, style, out, plot)
