@@ -181,7 +181,11 @@ def score_chart(rows: Sequence[Record], titles: Mapping[str, str]) -> Cell | Non
     if not marks:
         return None
     wide, narrow = overview_charts(marks)
-    return {"wide": svg_of(wide), "narrow": [svg_of(spec) for spec in narrow]}
+    return {
+        "wide": svg_of(wide),
+        "narrow": [svg_of(spec) for spec in narrow],
+        "rows": len({mark.name for mark in marks}),
+    }
 
 
 def spending_chart(
