@@ -341,7 +341,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
             spare_outcome=i >= _TRIES,
         )
         bits = flips(graph.system(), graph.outcome)
-        # The outcome needs itself, but is no candidate.
+        # The outcome needs itself, but is not a candidate.
         bits &= ~(1 << graph.outcome)
         needed = [event for event in range(point.events) if bits >> event & 1]
         candidates = sum(graph.happened) - 1
@@ -355,7 +355,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
 
 
 def add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
-    """Add an event that leads to nothing; the first ``causal`` events are no distractors."""
+    """Add an event that leads to nothing; the first ``causal`` events are not distractors."""
     kind = rng.below(10)
     # The first one happens: the question may need an event that was not necessary.
     is_first = len(graph.levels) == causal

@@ -79,7 +79,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(triangles=tuple(triangles))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists with one mistake each, and filler as models write it for large sets."""
+        """Return lists with one mistake each, and the filler that models write for large sets."""
         right = self.reference(params).triangles
         triangles: list[JsonValue] = [list(corners) for corners in right]
         n = len(params.points)
@@ -204,7 +204,7 @@ def draw_clusters(n: int, rng: Stream) -> list[Place]:
     centre_of_each = [rng.choice(centres) for _ in range(n)]
 
     def deviation() -> float:
-        # The sum of four uniforms is close enough to a bell, and exact everywhere.
+        # The sum of four uniforms is close enough to a bell curve, and exact on every machine.
         return 0.1 * (sum(rng.unit() for _ in range(4)) - 2)
 
     return [(x + deviation(), y + deviation()) for x, y in centre_of_each]

@@ -68,7 +68,7 @@ def is_stable(points: Sequence[XY], shift: int) -> bool:
 
     Each point may move by up to the shift along either axis. By interval arithmetic, every triangle
     must keep its orientation, and the corner beyond each of its sides must stay outside its circle.
-    So True is certain, and False leaves it open.
+    True is certain; False means that it is unknown.
     """
     triangles, _ = triangulate(points)
     third = third_corners(points, triangles)

@@ -111,7 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return crossed * (1 + jumbled)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return no pair for any square."""
+        """Return an empty list for every square."""
         return {"no pairs": {"edges": [[] for _ in params.squares]}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -139,7 +139,7 @@ def draw_cases(point: Space, rng: Stream) -> list[int]:
     unused = [case for case in _DECIDED if case not in cases]
     while len(cases) < point.squares:
         cases += rng.sample(unused, min(point.squares - len(cases), len(unused)))
-        # When all cases are used up, they start again.
+        # Once all cases are used, they start again.
         unused = list(_DECIDED)
     return cases
 

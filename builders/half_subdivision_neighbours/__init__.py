@@ -113,7 +113,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "corner_contact_counted": list(touching),
             "leading_zeros_lost": [label.lstrip("0") for label in right],
         }
-        # In some trees a misreading changes nothing.
+        # In some trees, a misreading makes no difference.
         wrong |= {
             name: labels
             for name, labels in misreadings.items()

@@ -28,10 +28,10 @@ from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
 # Grids that one draw may try.
 _TRIES = 200
-# Cells of all grids that one draw may try, but ten grids at the least.
+# Cells of all grids that one draw may try; at least ten grids are tried.
 _WORK = 36_000
-# Obstacles in a row that do not fit before a grid is taken as it is; and single cells tried for
-# balance, for each row of the grid.
+# Obstacles in a row that may fail to fit before a grid is accepted as it is; and single cells
+# tried for balance, for each row of the grid.
 _PROPOSALS = 20
 
 
@@ -263,7 +263,7 @@ def draw_blocked(point: Space, rng: Stream) -> set[Cell] | None:
 
 
 def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
-    """Block about the share of cells that the point asks for, without dead ends."""
+    """Block about the requested share of cells, without dead ends."""
     size = point.size
     target = round(point.blocked * size * size)
     blocked: set[Cell] = set()
@@ -277,7 +277,7 @@ def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
             failures = 0
         else:
             failures += 1
-    # A few cells are missing where no obstacle fits exactly.
+    # A few cells remain where no obstacle fits exactly.
     return blocked if len(blocked) >= target - 4 else None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scbench.builders.hide_and_seek.shadow import Floats, far_side, places_of
 from scbench.schemas.hide_and_seek import Params
 
-# Who stands round the end of the wall, and what share of their depth is past it.
+# The person at the end of the wall, and the share of their depth beyond it.
 _PAST_THE_END = {"one_peeks_round_the_end": 0.5, "one_stands_past_the_end": 1.0}
 # Metres between this person and the line of the wall's end.
 _SPACE = 0.1
@@ -27,7 +27,7 @@ def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
         is_apart = (abs(right[:, 0] - x) >= width) | (abs(right[:, 1] - y) >= depth)
         apart = right[is_apart].tolist()
         if len(apart) >= params.people - 1:
-            # All others are hidden, so they cover nothing of this one.
+            # All others are hidden, so they cover no part of this person.
             pixels = visible_pixels(params, x, y)
             score = max(0.0, 1 - params.penalty_per_pixel * pixels)
             crowds[name] = ([[x, y], *apart[: params.people - 1]], score)
@@ -35,7 +35,7 @@ def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
 
 
 def visible_pixels(params: Params, x: float, y: float) -> int:
-    """Return how many pixels show a person at a place who is alone with the building."""
+    """Return how many pixels show a single person at a place next to the building."""
     eye = np.array(params.sniper)
     forward = np.array(params.look_at) - eye
     forward /= np.linalg.norm(forward)

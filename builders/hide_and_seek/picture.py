@@ -1,4 +1,4 @@
-"""A plan of the ground, and the building as the camera sees it, with their measures."""
+"""A plan of the ground, and the building as the camera sees it, with dimensions."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -18,7 +18,7 @@ _VIEW = (600, 60)
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
-    """Draw plan and view next to each other, and the measures below."""
+    """Draw plan and view side by side, with the dimensions below."""
     canvas = Canvas(_VIEW[0] + 510, 620)
     draw_plan(canvas, params)
     draw_view(canvas, params)
@@ -29,7 +29,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 
 
 def draw_plan(canvas: Canvas, params: Params) -> None:
-    """Draw the ground from above: its edge, the building, the axes and the way to the eye."""
+    """Draw the ground from above: its edge, the building, the axes and the line to the eye."""
     canvas.text(20, 16, "plan: x to the right, y upwards", 2, GREY)
     left, top = _MIDDLE
     radius = int(params.max_distance * _SCALE)

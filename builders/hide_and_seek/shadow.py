@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from scbench.schemas.hide_and_seek import Params
 
-# By how much people count as larger than they are, so that no pixel shows their edge, and by how
-# much they stay inside the allowed distance.
+# Metres by which people are enlarged, so that no pixel shows their edge, and by which they stay
+# inside the allowed distance.
 MARGIN = 0.01
 # Positions that are tried for the first of several rows.
 _PHASES = 12
@@ -79,7 +79,7 @@ def places_of(params: Params) -> Floats:
 def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     """Return places (n, 2) where a person is hidden from the sniper or another eye, nearest first.
 
-    They touch, and are as many as the best of several packings has.
+    They touch. The best of several packings is used.
     """
     if eye is None:
         eye = params.sniper
@@ -114,7 +114,7 @@ def hidden_region(
 ) -> Region | None:
     """Return where the centres of hidden people may be; None if the eye is over the building.
 
-    Without ``heights``, the shadow is taken to be endless.
+    Without ``heights``, the shadow is endless.
     """
     wall_x, wall_y, roof = params.building
     width, depth, height = params.person
@@ -192,14 +192,14 @@ def cut_at_wall(region: Region, axis: int, sign: int) -> tuple[Region, Region]:
 
 
 def best_rows(region: Region) -> list[XY]:
-    """Return the rows, along x or y, that have most people."""
+    """Return the rows, along x or y, that contain most people."""
     along_x = most_rows(region)
     along_y = [(x, y) for y, x in most_rows(region.swapped())]
     return max(along_x, along_y, key=len)
 
 
 def most_rows(region: Region) -> list[XY]:
-    """Return the rows along x that have most people, of several positions of the first row."""
+    """Return the rows along x with most people, trying several positions of the first row."""
     _, pitch = region.pitch
     wall = up(region.wall[1])
     starts = [wall, -wall]
@@ -257,7 +257,7 @@ def row(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
     pitch, _ = region.pitch
     x = up(low)
     while x <= high + _HAIR:
-        # Adding 0 makes 0 of -0.
+        # Adding 0 turns -0 into 0.
         yield x + 0.0, y + 0.0
         x = round(x + pitch, 3)
 
@@ -285,7 +285,7 @@ def spans(region: Region, y: float) -> Iterator[XY]:
     yield max(low, up(wall_x)), high
 
 
-# Packings that look at no height.
+# Packings that ignore heights.
 
 
 def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
@@ -322,12 +322,12 @@ def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
 def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
     """Return which people, at places (n, 2), the building hides completely from an eye.
 
-    They are hidden with half a centimetre to spare.
+    They are hidden with a margin of half a centimetre.
     """
     n = len(xy)
     x, y = xy.T
     width, depth, height = params.person
-    # Half of the margin, which rounding errors do not use up.
+    # Half of the margin; rounding errors are smaller.
     half_x = width / 2 + MARGIN / 2
     half_y = depth / 2 + MARGIN / 2
     hides = np.ones(n, dtype=bool)

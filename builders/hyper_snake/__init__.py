@@ -38,7 +38,7 @@ from scbench.graders.hyper_snake import frame_of, grade, most_cells
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
-# Most boxes of one draw.
+# Maximum number of boxes that one draw tries.
 _TRIES = 120
 # Most cells that one search for a path may visit.
 _WORK = 300_000
@@ -273,7 +273,7 @@ def search_path(
 
 
 def shortsighted_answer(params: Params, *, is_narrow: bool) -> JsonValue:
-    """Move on until there is no free cell next to the last one.
+    """Move until no free cell is next to the last one.
 
     If narrow, into the cell with the fewest ways out; else straight on as long as possible. The
     ways are numbered axis by axis: even ones lead up, odd ones down.
@@ -347,7 +347,7 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
 def draw_sides(point: Space, rng: Stream) -> Cell:
     """Draw the sides so that the box is not too large."""
     sides: list[int] = []
-    # Leaves room for the shortest sides along the axes that follow.
+    # Leave room for the shortest sides along the remaining axes.
     for axes in range(point.dims - 1, -1, -1):
         limit = point.max_cells // (math.prod(sides) * point.min_side**axes)
         sides.append(rng.between(point.min_side, min(point.max_side, limit)))

@@ -246,10 +246,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             except GenerationError:
                 continue
             greedy = len(greedy_number(params))
-            # Numbers of one or two groups leave little choice.
+            # With one or two groups, there is little to choose.
             if greedy < n and greedy <= point.greedy * n and n > 2 * point.group:
                 return params.model_copy(update={"best_digits": n})
-        # After a few long searches the work is given as the reason.
+        # After a few long searches, the reason given is the work.
         failure = GenerationError if long_searches < 3 else WorkSpentError
         raise failure(
             f"no rules whose longest prime is known in {_TRIES} draws; ask for more digits, a "
@@ -261,7 +261,7 @@ def draw_rules(point: Space, rng: Stream) -> Params:
     """Draw rules, with a placeholder for the number of digits that scores 1."""
     digits = sorted(rng.sample(range(10), point.digits))
     orientations: tuple[Orientation, ...] = get_args(Orientation)
-    # All may be forbidden but flat, the first.
+    # All but the first, flat, may be forbidden.
     forbidden = rng.sample(orientations[1:], point.forbidden)
     tenths = rng.between(
         round(10 * point.min_height_mm), round(10 * point.max_height_mm)
@@ -307,7 +307,7 @@ def entry(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
 
 
 def height_of(digit: int, orientation: Orientation) -> float:
-    """Return by how many millimetres a digit makes a tower taller, as the prompt has it."""
+    """Return how many millimetres a digit adds to a tower, as the prompt prints it."""
     on_long_side = {(3, "rotate90X"), (3, "rotate90Y"), (7, "rotate90Y")}
     on_end = {(1, "rotate90X"), (7, "rotate90X")}
     if (digit, orientation) in on_long_side:
@@ -316,7 +316,7 @@ def height_of(digit: int, orientation: Orientation) -> float:
 
 
 def as_entries(tower: Tower) -> list[JsonValue]:
-    """Return the digits of a tower as an answer has them."""
+    """Return the digits of a tower in the form of an answer."""
     return [entry(digit, name) for digit, name in tower]
 
 

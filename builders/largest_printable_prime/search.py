@@ -110,13 +110,13 @@ class Graph:
         self._poses = [
             [body for _, body in poses_of(params, digit)] for digit in range(10)
         ]
-        # All tops that were reached, and their numbers.
+        # All tops reached so far, with their numbers.
         self._tops: list[Top] = []
         self._numbers: dict[Top, int] = {}
         self._afters: dict[tuple[Top | None, int], Top] = {}
         self._leads = {n: self._ways_on(None, n) for n in range(1, params.group + 1)}
         self.ways: list[list[Way]] = []
-        # Ways can lead to new tops, which are appended while the list is read.
+        # Groups can lead to new tops, which are appended while the list is read.
         for top in self._tops:
             self.ways.append(self._ways_on(top, params.group))
         texts = sorted({way.text for ways in self.ways for way in ways})

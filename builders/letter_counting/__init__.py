@@ -73,7 +73,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=letter_count(marked_text(params.words), params.letters))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return counts that miss or add something, and answers that are not counts."""
+        """Return counts that are too low or too high, and answers that are not counts."""
         letters = params.letters
         marked_words = [word for word, is_marked in params.words if is_marked]
         plain_words = [word for word, is_marked in params.words if not is_marked]
@@ -113,7 +113,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return characters
 
     def blind_floor(self, params: Params) -> float:
-        """Return the score at this number of marked words and letters of the best of two answers.
+        """Return the score of the better of two fixed answers, by marked words and letters.
 
         One is a constant, the other the count to expect from the lengths of the words.
         """
@@ -131,7 +131,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
         row: list[Any] = [[word, True] for word in words[: point.words]]
-        # A plain word can come to lie before, between or after the words of the row so far.
+        # A plain word can go before, between or after the words of the row so far.
         for word in words[point.words :]:
             row.insert(rng.below(len(row) + 1), [word, False])
         text = "".join(words[: point.words]).lower()

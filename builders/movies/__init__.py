@@ -45,7 +45,7 @@ _TRIES = 200
 _NEAR = 8
 # The number of choices, besides decoys, that beat the right one without the points is smaller.
 _MOST_AHEAD = 4
-# Films that are tried as the right choice for some liked films.
+# Maximum number of films tried as the right choice for some liked films.
 _WINNERS = 60
 # Genres that film guides give to many films, but not always to the same ones.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
@@ -199,7 +199,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_genres": (1, 0),
             "only_themes": (0, 1),
         }
-        # A rule that leads to the right choice is no mistake here.
+        # A rule that leads to the right choice is not a mistake.
         for name, weights in weights_of_rules.items():
             label = label_of_largest(points_of_choices(params, *weights))
             if label != right:
@@ -216,7 +216,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the points of the right choice, and by how many it wins."""
+        """Return the points of the right choice, and its margin."""
         points = points_of_choices(params, params.genre_weight, params.theme_weight)
         first, second = sorted(points, reverse=True)[:2]
         return {"overlap": first, "margin": first - second}
@@ -436,7 +436,7 @@ def liked_tags(liked: Sequence[Film]) -> LikedTags:
 def points_of(film: Film, tags: LikedTags, genre_weight: int, theme_weight: int) -> int:
     """Return the points of a choice: its tags count once for each liked film that has them."""
     _, _, genres, themes = film
-    # A Counter is slow at keys that it does not have; `get` is not.
+    # A Counter is slow for missing keys; `get` is not.
     common_genres = sum([tags.genres.get(genre, 0) for genre in genres])
     common_themes = sum([tags.themes.get(theme, 0) for theme in themes])
     return genre_weight * common_genres + theme_weight * common_themes

@@ -156,7 +156,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=total(counting_entries(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return sums that miss or add something, and answers that are not numbers."""
+        """Return sums that are too low or too high, and answers that are not numbers."""
         counting = counting_entries(params)
         in_digits = [entry for entry in counting if entry[0].isdigit()]
         without_adjective = [entry for entry in counting if not entry[1]]
@@ -178,7 +178,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         wrong: dict[str, JsonValue] = {
             name: count for name, count in counts.items() if count != right
         }
-        # These are no whole numbers.
+        # These are not whole numbers.
         wrong["two_numbers"] = f"{right} {right + 1}"
         wrong["listed"] = [right]
         wrong["groups"] = enumeration(params.groups)
@@ -201,7 +201,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return len(params.entries) + len(counting_entries(params))
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of the median of all sums, taken as normally distributed.
+        """Return the probability of the median of all sums, assuming a normal distribution.
 
         Quantities are assumed to go up to the largest one of the list, which is seldom less than
         the bound at the draw.
@@ -218,7 +218,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         groups = rng.sample(list(things().groups), len(things().groups))
         counting = groups[: point.target_groups]
         distracting = groups[point.target_groups :]
-        # The group of every entry: each group that counts has one entry at least.
+        # The group of every entry: each group that counts has at least one entry.
         extra = point.length - len(counting)
         entry_groups = counting + [rng.choice(counting) for _ in range(extra)]
         entry_groups += [rng.choice(distracting) for _ in range(point.distractors)]
@@ -226,7 +226,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         for group in groups:
             nouns = things().groups[group]
             missing = entry_groups.count(group)
-            # A noun comes again only after all others, as cards of a deck do.
+            # A noun is repeated only after all others, like cards from a deck.
             while missing:
                 deck = rng.sample(nouns, min(missing, len(nouns)))
                 entries += [draw_entry(noun, group, point, rng) for noun in deck]

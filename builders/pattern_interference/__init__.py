@@ -24,7 +24,7 @@ from scbench.schemas.pattern_interference import Answer, BaseRule, Interference,
 # Terms are remainders of a division by it, so that they stay short.
 _MODULUS = 100
 _TRIES = 100
-# Adding may come twice.
+# Adding may occur twice.
 _MAKING: tuple[schema.Making, ...] = (
     "add",
     "subtract",
@@ -132,7 +132,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return params.asked * (len(params.base) + len(params.interference))
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance to guess every remainder that is asked for."""
+        """Return the probability of guessing every remainder asked for."""
         return float(params.modulus**-params.asked)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -168,7 +168,7 @@ def draw_base_rules(n: int, rng: Stream) -> tuple[BaseRule, ...]:
     rules = []
     for kind in rng.sample(_MAKING, n):
         amount = 0
-        # Terms are below 100, and a larger factor would be long multiplication.
+        # Terms are below 100; a larger factor would require long multiplication.
         if kind == "multiply":
             amount = rng.between(2, 3)
         elif kind != "add_digits":

@@ -17,7 +17,7 @@ from scbench.graders.pipe_loop_fitting.loop_constraints import (
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Constraint
 
-# Between a limit and the measure of the loop, so that both stay on their sides when rounded.
+# Least distance between a limit and the measure of the loop, so that rounding does not swap them.
 _NEAR = 1e-6
 # Many rooms have the same constraint of these kinds.
 _COARSE = (
@@ -49,7 +49,7 @@ def draw_constraints(
 ) -> tuple[Constraint, ...] | None:
     """Draw constraints that a loop keeps; None if there are not enough.
 
-    One is with metres or degrees if possible, as few rooms would differ without it.
+    One of them is in metres or degrees if possible; without it, few rooms would differ.
     """
     draws = list(_DRAWS)
     rng.shuffle(draws)
@@ -100,7 +100,7 @@ def draw_centroid_box(basis: Basis) -> schema.CentroidBox:
 
 def draw_touch_walls(basis: Basis) -> schema.TouchWalls | None:
     """Return how many walls the loop touches, if any."""
-    # A joint at half the tolerance touches the wall for certain.
+    # A joint at half the tolerance certainly touches the wall.
     tolerance = max(0.001, basis.side / 1000)
     nearest = loop_constraints.wall_distances(basis.side, basis.loop).min(axis=0)
     walls = int((nearest < tolerance / 2).sum())

@@ -49,7 +49,7 @@ from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 _TRIES = 60
-# Terms of polynomials times cells that one draw may look at.
+# Limit on terms times cells of all polynomials that one draw tries.
 _WORK = 5_000_000
 _MAX_DEGREE = 10
 # Up to this degree a linear program is quicker than grading the baselines.
@@ -57,9 +57,9 @@ _FEW = 3
 # From this size on, the prompt shows the picture as an image.
 _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
-# Values of a field closer than this could be in another order on another machine.
+# Closer values of a field could be ordered differently on another machine.
 _LEAST_GAP = 1e-9
-# Share of cells that each colour has at the least.
+# Minimum share of cells of each colour.
 _LEAST_SHARE = 0.1
 # Scale at which the coefficients of baselines are rounded.
 _SCALE = 1e6
@@ -240,7 +240,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 @lru_cache(maxsize=64)
 def solve(params: Params) -> str:
-    """Return the text of a polynomial of the least degree, or failing that of any."""
+    """Return the text of a polynomial of the least degree, or else of any degree."""
     coefficients = coefficients_of(params)
     if coefficients is None:
         return row_by_row(params.grid)
@@ -284,7 +284,7 @@ def misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
     head, _, body = text.partition("return ")
     head += "return "
     yield "black_and_white_exchanged", f"{head}-({body})"
-    # The factor is negative in one cell only.
+    # The factor is negative in only one cell.
     factor = f"(2*(x-{n // 2})**2+2*(y-{n // 3})**2-1)"
     yield "one_cell_wrong", f"{head}({body})*{factor}"
     if grid != tuple(map("".join, zip(*grid, strict=True))):
@@ -388,7 +388,7 @@ def draw_wave(point: Space, rng: Stream) -> Array:
 
 def cut_at_level(total: Array, fill: float) -> tuple[str, ...] | None:
     """Return the picture of the highest cells, this share of all; None if machines could differ."""
-    # The level lies half way between two values that follow each other.
+    # The level lies halfway between two consecutive values.
     ordered = np.sort(total, axis=None)
     k = int((1 - fill) * (total.size - 1))
     if k == 0 or ordered[k] - ordered[k - 1] < _LEAST_GAP:

@@ -149,7 +149,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for name, rectangles in wrong.items():
             lists: list[JsonValue] = [list(rectangle) for rectangle in rectangles]
             # The solution is unique, so any other set of rectangles breaks a rule.
-            # They are compared as texts, in which True is not 1.
+            # They are compared as text, where True differs from 1.
             if sorted(map(repr, lists)) != right_texts:
                 answers[name] = {"rectangles": lists}
         return answers
@@ -179,7 +179,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 is_near = least <= result.candidates <= most
                 if len(result.solutions) < 2 or not is_near or work > _WORK:
                     break
-                # Where the two solutions differ, a third of the clues move.
+                # A third of the clues move where the two solutions differ.
                 common = set.intersection(*map(set, result.solutions))
                 loose = [
                     i for i, rectangle in enumerate(cut) if rectangle not in common

@@ -28,7 +28,7 @@ from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
-# Explains markers that a reader could take for a part of the story.
+# Explains markers that could be mistaken for part of the story.
 _MARKS = "\nThe marker at the start of a line only shows the order of events."
 
 
@@ -136,7 +136,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=label(params, thing_at_end(params, params.events)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return answers to missed or misread events, and answers that are no option."""
+        """Return the results of missed or misread events, and answers that are not an option."""
         events = params.events
         # Positions of the swaps among the events.
         swaps = [i for i, (moves, *_) in enumerate(events) if moves]
@@ -274,8 +274,8 @@ def draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
     for moves in kinds:
         a, b = _draw_pair(point.people, rng)
         if moves:
-            # The same two again would undo the last swap. With three people there are two other
-            # pairs of three, so this soon ends.
+            # The same two again would undo the last swap. With three people, two of the three
+            # pairs remain, so this soon ends.
             while {a, b} == last_pair:
                 a, b = _draw_pair(point.people, rng)
             last_pair = {a, b}

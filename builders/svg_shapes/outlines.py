@@ -12,7 +12,7 @@ Vector = tuple[float, float]
 
 
 class Corner(NamedTuple):
-    """A point of an outline, and the way on to the next.
+    """A point of an outline, and the line or curve to the next.
 
     Attributes:
         point: x and y.
@@ -101,7 +101,7 @@ def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]
     Long sides get more of them. An outline without straight sides stays as it is.
     """
     ends = [*corners[1:], corners[0]]
-    # A curve counts as 0 long: it is never divided.
+    # A curve counts as having length 0, so it is never divided.
     lengths = [
         0.0 if corner.arc else dist(corner.point, end.point)
         for corner, end in zip(corners, ends, strict=True)

@@ -116,7 +116,7 @@ def path_of(
     left to the closing command.
     """
     straight = [i for i, corner in enumerate(corners) if corner.arc is None]
-    # Between points that are a little off, arcs of the right radii would meet in corners.
+    # Between points that are slightly off, arcs of the right radii would meet in corners.
     uses_arcs = rng.below(2) == 1 and not rough
     leaves_last = rng.below(2) == 1 and bool(straight)
     last = rng.choice(straight) if leaves_last else rng.below(len(corners))
@@ -146,14 +146,14 @@ def _draw_flat_curves(
 ) -> list[int]:
     """Draw which straight pieces are written as cubic curves.
 
-    Curves that are no arcs are cubic themselves, and count towards the ``cubics``.
+    Curves that are not arcs are cubic themselves and count towards ``cubics``.
     """
     lines = [i for i, arc in enumerate(strokes) if arc is None]
     if not lines:
         return []
     curves = len(strokes) - len(lines)
     if uses_arcs:
-        # Next to arcs any number will do; without a curve, at least `cubics`.
+        # With arcs, any number is allowed; without a curve, at least `cubics`.
         least = 0 if curves else min(cubics, len(lines))
         return rng.sample(lines, rng.between(least, len(lines)))
     least = max(curves, min(cubics, len(strokes)))
@@ -161,7 +161,7 @@ def _draw_flat_curves(
 
 
 def decimal_text(hundredths: int) -> str:
-    """Return a number of hundredths as a decimal without idle zeros."""
+    """Return a number of hundredths as a decimal without trailing zeros."""
     integer, fraction = divmod(abs(hundredths), 100)
     digits = f"{integer}.{fraction:02}".rstrip("0").rstrip(".")
     return f"-{digits}" if hundredths < 0 else digits

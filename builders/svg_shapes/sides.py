@@ -15,7 +15,7 @@ _ROUND: Mapping[tuple[int, int], Kind] = {
     (1, 3): "sector",
 }
 _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
-# By the number of diagonals that the other one does not halve.
+# Kinds by the number of diagonals that the other diagonal does not halve.
 _FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
 # How far from its middle a diagonal has to be cut to count as not halved.
 _QUARTERS = 0.11
@@ -25,7 +25,7 @@ _SMOOTH = radians(9)
 _SHARP = radians(15)
 # How far from a straight line a side has to be, somewhere, to count as curved.
 _STRAY = 0.04
-# Sums of decimals are not exact; distances below a hundredth are none.
+# Sums of decimals are inexact, so distances below a hundredth count as 0.
 _SAME_POINT = 0.005
 
 
@@ -65,7 +65,7 @@ def four_sided_kind(corners: Sequence[complex]) -> Kind:
 
 
 def is_blurred(path: str) -> bool:
-    """Whether rounding has left a point that is hardly a corner."""
+    """Whether rounding has left a point that is barely a corner."""
     return any(_SMOOTH < angle < _SHARP for angle in turn_angles(pieces_of(path)))
 
 
@@ -110,7 +110,7 @@ def turn_angle(before: Piece, after: Piece) -> float:
         return 2.0
     last = before.points[-1]
     first = after.points[0]
-    # A handle in the same place as its end has no direction; the next one has.
+    # A handle at the same place as its end has no direction, so the next one is used.
     arrivals = [last - spot for spot in before.points if abs(last - spot) > _SAME_POINT]
     leaves = [spot - first for spot in after.points if abs(spot - first) > _SAME_POINT]
     return abs(phase(leaves[0] / arrivals[-1]))

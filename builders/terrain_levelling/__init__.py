@@ -25,13 +25,13 @@ from scbench.builders.terrain_levelling.solver import MOST_WORK, Plan, Work, sol
 from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
-# Most maps of one draw.
+# Maximum number of maps that one draw tries.
 _MAPS = 4
 # Side of the corner that a baseline levels: larger plans take minutes to simulate and gain nothing.
 _SIDE = 20
 # Most blasts of an answer that stops early.
 _BEGINNING = 40
-# With less work left than this, another draw would take too long.
+# With less work left than this, no further map is drawn.
 _MUCH_LEFT = MOST_WORK * 3 // 4
 
 
@@ -129,7 +129,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("blasts", counters)
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return the beginning of a plan; its effect is simulated, and counted cell by cell."""
+        """Return the beginning of a plan; its effect is simulated and counted cell by cell."""
         plan = self.reference(params).blasts
         beginning = plan[: min(_BEGINNING, max(1, len(plan) - 5))]
         n = len(params.heights)
@@ -151,7 +151,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         level, _, _ = cells[len(cells) // 2]
         blasts: list[JsonValue] = []
         for height, x, y in cells[: params.max_blasts]:
-            # Rounded down: no cell may be lowered by more than its height.
+            # Rounded down, because no cell may be lowered by more than its height.
             depth = math.floor(round(100 * (height - level), 6)) / 100
             if depth > params.flat_tolerance / 2:
                 blasts.append(blast_at(x, y, depth))

@@ -19,7 +19,7 @@ def height_map(
     rows = [[round((noise(x, y, table) + 0.5) * 10, 1) for x in places] for y in places]
     low, high = min(map(min, rows)), max(map(max, rows))
     if high - low < 5:
-        # Too flat to be worth levelling: spread the heights from 1 to 10.
+        # If too flat to be worth levelling, spread the heights from 1 to 10.
         spread = (high - low) or 1.0
         rows = [
             [round(1 + 9 * (height - low) / spread, 1) for height in row]

@@ -17,14 +17,14 @@ from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 
 # x, y and depth of each blast.
 Plan = tuple[tuple[int, int, float], ...]
-# After so much work the solver gives up: under half a minute. See `Work`.
+# The solver gives up after this much work, which takes less than half a minute. See `Work`.
 MOST_WORK = 18_000_000
 # Distance of the heights that are tried as a region's.
 _STEP = 0.05
 
 
 class Work:
-    """Counts the work that is allowed still, in units that take one or two microseconds each."""
+    """Counts the remaining work, in units of one or two microseconds each."""
 
     def __init__(self, limit: int = MOST_WORK) -> None:
         self.remaining = limit
@@ -54,7 +54,7 @@ class Settings(NamedTuple):
     part: float = 0.1
 
 
-# Tried in this order.
+# The approaches, in the order in which they are tried.
 _TRIALS = (Settings(), Settings(quantile=0.45, deep=0.8, undershoot=0.25))
 
 
@@ -111,7 +111,7 @@ class Site:
         self._tolerance = tolerance
         self._work = work
         self._plan: list[tuple[int, int, float]] = []
-        # The work of a grader that a plan may take.
+        # The grader's work that a plan may take.
         self._may_simulate = float(MAX_WORK)
         before = self._flat_cells()
         self._goal = math.ceil(before + min(share * n * n, n * n - before))
@@ -163,7 +163,7 @@ class Site:
         if aim is None:
             targets = [middle + _STEP * k for k in range(-16, 9)]
         else:
-            # The next region is about as high as the last.
+            # The next region is likely to be about as high as the last.
             targets = [aim + _STEP * k for k in range(-4, 2)]
         self._work.region(len(targets) * n * n)
         best: Region | None = None

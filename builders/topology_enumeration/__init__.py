@@ -88,7 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Go through all patterns."""
+        """Test all patterns."""
         return Answer(configs=tuple(right_patterns(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -121,7 +121,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counters["text"] = "\n".join(str(pattern) for pattern in right) or "none"
         texts: list[JsonValue] = ["".join(map(str, pattern)) for pattern in right]
         counters["labels_as_text"] = {"configs": texts or [""]}
-        # Where no pattern is right, some answer has to be one label short.
+        # If no pattern is right, one answer is a label short.
         short = [pattern[1:] for pattern in right or [(0,) * k]]
         counters["one_label_short"] = as_configs(short)
         if len(right) > 1:

@@ -158,7 +158,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer.model_validate({"segments": solve(params)})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return answers with one mistake each, and others that an older grader let pass."""
+        """Return answers with one mistake each, and others that an older grader accepted."""
         (a, b), second = solve(params)
         spots = allowed_spots(params)
         unit = 10**params.snap_decimals
@@ -301,7 +301,7 @@ def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | 
             dy = rng.between(-30, 30) / 100
             corners.append((round(x + dx, 2), round(y + dy, 2)))
         return tuple(corners), None
-    # Whole steps make an exact square of the printed decimals.
+    # With whole steps, the printed decimals make an exact square.
     dx = rng.between(300, 1000)
     dy = rng.between(50, 1000) if point.frame == "rotated" else 0
     x = rng.between(-1000, 1000)
@@ -312,7 +312,7 @@ def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | 
 
 
 def is_gentle(corners: Corners) -> bool:
-    """Whether every angle lies between 45 and 135 degrees, with a hair's room for rounding."""
+    """Whether every angle lies between 45 and 135 degrees, with a small tolerance for rounding."""
     for i, (x, y) in enumerate(corners):
         # Of four corners, the third before is the next.
         (ax, ay), (cx, cy) = corners[i - 1], corners[i - 3]
@@ -332,7 +332,7 @@ def counts_of(name: str) -> Counts:
 
 
 def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
-    """Return a task with a list that has the coordinates of one correct answer; None at bad luck.
+    """Return a task with a list that has the coordinates of one correct answer; None if that fails.
 
     Tenths of a side have three decimals, as its ends have two. Four more points of the sides are
     allowed; coordinates added to the list after that meet with no other on a side.

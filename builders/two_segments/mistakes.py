@@ -35,9 +35,9 @@ def frame_counterexamples(params: Params) -> dict[str, Segments]:
 
     - ``as_parallelogram``: the fourth corner taken to follow from the others, which an older grader
       did with skewed frames.
-    - ``on_the_unit_square``: the frame shown is not looked at.
+    - ``on_the_unit_square``: the given frame is ignored.
     - ``hidden_sliver``: three quadrilaterals and a triangle so thin that an older grader missed it.
-    - ``off_grid``: right but for the grid.
+    - ``off_grid``: right except for the grid.
     """
     (ax, ay), b, _, (dx, dy) = params.corners
     fourth = (b[0] + dx - ax, b[1] + dy - ay)
@@ -75,7 +75,7 @@ def _are_near(params: Params, points: Sequence[XY]) -> bool:
 
 
 def _hidden_sliver(params: Params) -> Segments | None:
-    """Return chords that meet one place above a side, and so close that rounding merges them."""
+    """Return chords whose ends just above a side are so close that rounding merges them."""
     if target_of(params) != (0, 3, 0, 0):
         return None
     corners = params.corners

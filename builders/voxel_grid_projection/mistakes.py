@@ -58,7 +58,7 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
 
 
 def _symmetric_set(params: Params) -> list[Cell]:
-    """Return the required number of cells, in a set that exchanging x and y does not change."""
+    """Return a set of the required size that stays the same if x and y are exchanged."""
     selection = dict.fromkeys(latin_square(params.size, 1, 1, 0))
     for x, y, z in all_cells(params.size):
         pair = dict.fromkeys([(x, y, z), (y, x, z)])
@@ -69,7 +69,7 @@ def _symmetric_set(params: Params) -> list[Cell]:
 
 
 def other_forms(n: int, cells: Sequence[Cell]) -> dict[str, JsonValue]:
-    """Return right cells in forms that no answer has, by name."""
+    """Return right cells in forms that are not accepted, by name."""
     return {
         "not_a_list": {"xyz": [0, 0, 0]},
         "bare_triples": [list(cell) for cell in cells],

@@ -9,9 +9,9 @@ from scbench.base.seeding import Stream
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Voxel
 
-# Random additions to a cover that are tried; nearly every one leaves no symmetry.
+# Random additions to a cover that are tried; nearly all of them leave no symmetry.
 _FILLINGS = 20
-# Latin squares that are looked at.
+# Maximum number of Latin squares tried.
 _SQUARES = 400
 # Random steps for each cell of a connected set.
 _STEPS = 100

@@ -200,7 +200,7 @@ def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
     for first in range(0, len(meets), block):
         rows = slice(first, first + block)
         start, direction = ways.chosen(rows)
-        # Ways along a triangle give infinities and what is no number: they compare as false.
+        # Directions along a triangle give infinities and NaN, which compare as false.
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = dot(first_corner, normals) - start @ normals.T
             along = gap / (direction @ normals.T)

@@ -49,8 +49,8 @@ VALIDITY_CHECKS = (
 _CONTACT = 1e-3
 # Most pairs of triangles of one part whose boxes meet.
 _MAX_PAIRS = 3_000_000
-# The same for a part that is no single body; with more of them, solid operations on it would take
-# too long, and so it is left out of the cage.
+# The same for a part that is not a single body; with more pairs, solid operations on it would take
+# too long, so it is left out of the cage.
 _MAX_TANGLED = 300_000
 # The same for pairs of triangles of one body that cut each other.
 _MAX_CROSSING = 20_000

@@ -599,7 +599,7 @@ class Usage(BaseModel):
             count = counts.get(key)
             if count is None:
                 continue
-            # Not isinstance: True is no count.
+            # Not isinstance, because True is not a count.
             if type(count) is not int or count < 0:
                 raise ValueError(f"{key} must be a whole number from 0")
             total += count

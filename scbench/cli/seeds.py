@@ -40,7 +40,7 @@ def read_seed(seed: int | None, file: str | None) -> int | None:
         else:
             text = read_regular(Path(file), _MOST_CHARACTERS).decode()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ExperimentError(f"--seed-file {file}: {reason}") from None
     digits = text.strip()
     is_short = len(text) <= _MOST_CHARACTERS

@@ -398,7 +398,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         message = "; ".join(map(str, faults_of(error, _MAX_FAULTS)))
         if "id" not in value:
             for key in unread:
-                if nearest_key(key) == "id":
+                if nearest_key(key) == "id" or key.lower().endswith("id"):
                     message += f" (is {key!r} the id?)"
         row_id = value.get("id")
         short_id = row_id[:_MAX_ID] if isinstance(row_id, str) else None

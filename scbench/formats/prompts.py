@@ -67,7 +67,7 @@ LIMITS: Mapping[Form, Limits] = {
     Form.SCBENCH: Limits(10**9, 10**15),
     Form.OPENAI_CHAT: _OPENAI_LIMITS,
     Form.OPENAI_RESPONSES: _OPENAI_LIMITS,
-    # One request of the interface contains all lines of a file, in a list that adds some bytes.
+    # One request contains all lines of a file, in a list that adds a few bytes.
     Form.ANTHROPIC: Limits(100_000, 255_000_000),
     Form.GEMINI: Limits(10**9, 2_000_000_000),
     # Mistral's own limits are higher.

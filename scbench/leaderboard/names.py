@@ -10,7 +10,7 @@ The maintainers keep a file, ``organisations.toml``::
 
 A submission in the name of one of these organisations must have one of its contacts. If
 the sending account is known, it must be one of the organisation's. The text of a
-submission is no proof, so maintainers add an organisation once they know who submits
+submission proves nothing, so maintainers add an organisation once they know who submits
 for it. An unknown organisation gives a warning.
 """
 

@@ -261,7 +261,7 @@ def axis_images(name: str) -> list[str] | None:
 
 
 def reflection_matrix(name: str) -> Matrix | None:
-    """Return the matrix (3, 3) of a symmetry; None if it is no reflection in a plane."""
+    """Return the matrix (3, 3) of a symmetry; None if it is not a reflection in a plane."""
     matrix = np.zeros((3, 3), int)
     for row, image in enumerate(axis_images(name) or ()):
         matrix[row, AXES.index(image[-1])] = -1 if "-" in image else 1
