@@ -13,10 +13,10 @@ from scbench.analysis.columns import ITEM, LINE_TYPES, RUN_TYPES, counts, figure
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.sheets import (
-    NORMALIZED_COLUMNS,
     interval,
     line_words,
     mean_cell,
+    normalized_columns,
     number,
     points,
     run_words,
@@ -238,7 +238,7 @@ def samples_sheet(frame: pl.DataFrame) -> Sheet:
         Column("task", line_words, is_words=True),
         Column("N", "n"),
         Column("samples", "samples"),
-        *NORMALIZED_COLUMNS,
+        *normalized_columns(),
         Column("on the same items", same_items_cell),
         Column("mean of n", mean_cell),
         Column("majority", lambda row: points(row["majority"])),

@@ -163,10 +163,14 @@ def normalized_words(row: Row) -> str:
     return points(row["normalized"])
 
 
-# First columns of tables of means. Defined here because they refer to the functions
-# above.
-NORMALIZED_INTERVAL = Column("95 %", partial(interval, name="normalized_"))
-NORMALIZED_COLUMNS = (Column("normalized", normalized_words), NORMALIZED_INTERVAL)
+def normalized_interval() -> Column:
+    """Return the column of the interval of normalized scores."""
+    return Column("95 %", partial(interval, name="normalized_"))
+
+
+def normalized_columns() -> list[Column]:
+    """Return the columns of normalized scores and their intervals."""
+    return [Column("normalized", normalized_words), normalized_interval()]
 
 
 def mean_cell(row: Row) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from scbench.analysis.curves import FIRST
-from scbench.analysis.failure_modes.modes import MEANINGS, Mode
+from scbench.analysis.failure_modes.modes import Mode, meaning_of
 from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.levels import BEYOND
 from scbench.analysis.sheets import line_name, task_titles
@@ -429,7 +429,7 @@ def failure_chart(table: pl.DataFrame, *, narrow: bool = False) -> Spec:
         table: `scbench.analysis.failure_modes.shares.label_shares`, by run.
         narrow: whether the chart fits a narrow page, with its legend below.
     """
-    titles = {mode.value: MEANINGS[mode].short for mode in Mode}
+    titles = {mode.value: meaning_of(mode).short for mode in Mode}
     values = table.with_columns(
         run=pl.format("{} ({} judged)", run_column(), "judged"),
         mode=pl.col("failure_mode").replace_strict(titles, return_dtype=pl.String),

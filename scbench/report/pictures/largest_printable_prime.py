@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from scbench.base.wording import counted
-from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
+from scbench.graders.largest_printable_prime import HEIGHTS, groups, pose
+from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line

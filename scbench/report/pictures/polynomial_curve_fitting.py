@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.graders.polynomial_curve_fitting import formula as formulas
-from scbench.graders.polynomial_curve_fitting.formula import Formula, Op
+from scbench.graders.polynomial_curve_fitting.formula import Formula
+from scbench.graders.polynomial_curve_fitting.nodes import Op
 from scbench.report.draw.rectangles import rectangles
 from scbench.report.draw.svg import Drawing, as_float, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts

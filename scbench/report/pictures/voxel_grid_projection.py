@@ -59,19 +59,20 @@ class View(NamedTuple):
     along: int
 
 
-# The three shadows of a cube. They are defined here because they need the type above.
-VIEWS = (
-    View("projection_xy", 0, 1, 2),
-    View("projection_xz", 0, 2, 1),
-    View("projection_yz", 1, 2, 0),
-)
-
-
 class Cells(NamedTuple):
     """The entries of an answer that are read: cells of the cube, and invalid entries."""
 
     inside: Counter[Cell]
     outside: list[tuple[float, ...]]
+
+
+def views() -> tuple[View, ...]:
+    """Return the three shadows of a cube."""
+    return (
+        View("projection_xy", 0, 1, 2),
+        View("projection_xz", 0, 2, 1),
+        View("projection_yz", 1, 2, 0),
+    )
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -185,7 +186,7 @@ def solid_cells(
 def hole_lines(n: int, verdicts: Verdicts) -> list[Shape]:
     """Return a line through the cube for each hole in a shadow, unless there are many."""
     paths = []
-    for view in VIEWS:
+    for view in views():
         for a, b in few_holes(view, verdicts):
             ends = np.zeros((2, 3))
             ends[:, view.across] = a + 0.5
@@ -298,7 +299,7 @@ def shadow_drawing(n: int, cells: Cells, answered: bool, verdicts: Verdicts) -> 
     """Return the three shadows side by side."""
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)
-    for k, view in enumerate(VIEWS):
+    for k, view in enumerate(views()):
         x = k * pitch
         counts = Counter((cell[view.across], cell[view.up]) for cell in cells.inside)
         shade_counts(drawing, x, counts)
@@ -379,7 +380,7 @@ def faults_in_words(params: Params, entries: int, verdicts: Verdicts) -> Iterato
     if verdicts.failed("count"):
         yield f"{counted(entries, 'entry', 'entries')} instead of {params.cells}"
     yield from verdicts.faults(FAULTS)
-    holes = sum(verdicts.fault_count(view.check_id) for view in VIEWS)
+    holes = sum(verdicts.fault_count(view.check_id) for view in views())
     if holes:
         yield f"the shadows have {counted(holes, 'hole')}"
     symmetry = plainest_symmetry(verdicts)
@@ -394,7 +395,7 @@ def text_view(params: Params, cells: Cells) -> str:
     n = params.size
     width = max(n, 12)
     blocks = []
-    for view in VIEWS:
+    for view in views():
         covered = {(cell[view.across], cell[view.up]) for cell in cells.inside}
         lines = [f"{AXES[view.across]} right, {AXES[view.up]} up"]
         for b in range(n - 1, -1, -1):
