@@ -64,7 +64,8 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
             _add_likelihoods(total, answers)
     best = int(total.argmax())
     # `np.interp` needs ascending x values.
-    rising, likelihoods = _CEILINGS[::-1], total[::-1]
+    rising = _CEILINGS[::-1]
+    likelihoods = total[::-1]
     of_known = float(np.interp(known.value, rising, likelihoods))
     if of_known >= total[best] - _AGAINST:
         return known

@@ -135,7 +135,8 @@ def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]
 def correlation_of(first: Floats, second: Floats) -> float | None:
     """Return the correlation of two columns; None if undefined or with too few runs."""
     has_both = ~(np.isnan(first) | np.isnan(second))
-    a, b = first[has_both], second[has_both]
+    a = first[has_both]
+    b = second[has_both]
     # Columns that do not vary have no correlation.
     if len(a) < _LEAST_RUNS or np.ptp(a) < _SAME or np.ptp(b) < _SAME:
         return None

@@ -142,11 +142,15 @@ def climbs_of(
     """
     matrix = score_matrix(on_ladder(results))
     standard_errors = NormalDist().inv_cdf((1 + level) / 2)
-    climbs, fits, ceilings, drifts = [], [], [], []
+    climbs = []
+    fits = []
+    ceilings = []
+    drifts = []
     for r in range(len(matrix.runs)):
         of_run = {task: climb_of(block, r) for task, block in matrix.blocks.items()}
         of_task = ceilings_of(of_run)
-        curves, drift = {}, {}
+        curves = {}
+        drift = {}
         for task, climb in of_run.items():
             ceiling = of_task[task]
             curve = fit(climb.answers, draws, level, ceiling.value)
@@ -307,7 +311,8 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
         raise ResultsError("comparing needs the results of at least two runs")
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
-        first_fits, second_fits = all_climbs.fits[a], all_climbs.fits[b]
+        first_fits = all_climbs.fits[a]
+        second_fits = all_climbs.fits[b]
         lucks: dict[str, SharedLuck] = {}
         # Luck is measured over many tasks, because one task has few answers.
         for names in families(task for task in first_fits if task in second_fits):

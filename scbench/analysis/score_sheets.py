@@ -58,7 +58,8 @@ def overview_sheets(
         levels: on the ladder, as text, by model, setting, budget, and overall or text tasks.
     """
     is_text = pl.col("bucket") == MANIFOLDS
-    spatial, text = frame.filter(~is_text), frame.filter(is_text)
+    spatial = frame.filter(~is_text)
+    text = frame.filter(is_text)
     levels = levels or {}
     sheets = []
     if not spatial.is_empty():

@@ -90,7 +90,8 @@ def interval(row: Row, name: str = "", form: Words = points) -> str:
         name: prefix of "low" and "high" in the column names.
         form: format of the ends.
     """
-    low, high = row[f"{name}low"], row[f"{name}high"]
+    low = row[f"{name}low"]
+    high = row[f"{name}high"]
     return "-" if low is None else f"{form(low)} to {form(high)}"
 
 

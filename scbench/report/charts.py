@@ -478,7 +478,8 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
         rows_by_panel.setdefault(panel, []).append(row | {"panel": panel})
     form, top = ".0%", 1.0
     if column not in _SHARES:
-        form, top = ",.0f", max((value or 0.0 for value in table[column]), default=0.0)
+        form = ",.0f"
+        top = max((value or 0.0 for value in table[column]), default=0.0)
     panels = [
         filled_spec(
             "heat panel",
@@ -589,7 +590,8 @@ def level_mark(row: Mapping[str, Any]) -> Spec:
 
 def rung_of_level(row: Mapping[str, Any]) -> Rung:
     """Return a level and its interval, clipped to the ends of the scale."""
-    first, last = FIRST - BEYOND, row["rungs"] + BEYOND
+    first = FIRST - BEYOND
+    last = row["rungs"] + BEYOND
     level = row["level"]
     if row["beyond"] is not None:
         level = first if row["beyond"] == f"below {FIRST:g}" else last

@@ -137,7 +137,8 @@ def sheet_svg(
     sheet.add_caption(picture.caption)
     sheet.add_legend(picture)
     style = style_sheet(dark).replace(_FONT, font)
-    width, height = short(sheet.width), short(sheet.y + _PAD - 4)
+    width = short(sheet.width)
+    height = short(sheet.y + _PAD - 4)
     size = f'width="{width}" height="{height}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sb" role="img" {size} '

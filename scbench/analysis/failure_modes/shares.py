@@ -83,7 +83,8 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
         rows of the run, and those that pass), and one count per status over all rows. task is null
         unless counted by task.
     """
-    state, status = pl.col("state"), pl.col("status")
+    state = pl.col("state")
+    status = pl.col("status")
     sums = {f"label {mode}": (state == mode.value).sum() for mode in Mode}
     sums |= {name.value: (status == name.value).sum() for name in Status}
     sums["judged"] = state.is_in([mode.value for mode in Mode]).sum()

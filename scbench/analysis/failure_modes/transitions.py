@@ -177,7 +177,8 @@ def state_deltas(
         first_counts = Counter(both["first_state"].to_list())
         second_counts = Counter(both["second_state"].to_list())
         for state in ordered_states():
-            first_count, second_count = first_counts[state], second_counts[state]
+            first_count = first_counts[state]
+            second_count = second_counts[state]
             row: dict[str, Any] = dict.fromkeys(DELTAS)
             row |= {
                 "first": run_name(*first),

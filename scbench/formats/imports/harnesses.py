@@ -148,7 +148,8 @@ def trace_reply(
     errors = [*objects(trace.get("errors")), *episode_errors]
     if errors and message_text(message) is None:
         error = first_error(errors)
-        text, state = None, failure(error)
+        text = None
+        state = failure(error)
     model = last_call.get("model")
     last_reply = reply(request, model, text, state, counts, error=error)
     return with_turns(last_reply, trace.get("info"))

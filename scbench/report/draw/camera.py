@@ -50,7 +50,8 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
     if not len(points):
         points = np.zeros((1, 3))
     projected = tame(points) @ turn.T
-    low, high = projected.min(axis=0), projected.max(axis=0)
+    low = projected.min(axis=0)
+    high = projected.max(axis=0)
     size = np.maximum(high - low, 1e-9)
     margin = _AXES_MARGIN if scene.grid else _MARGIN
     scale_x = (width - 2 * margin) / size[0]
@@ -64,7 +65,8 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
 
 def rotation(azimuth: float, elevation: float) -> Floats:
     """Return the directions to the right, down and towards an eye; angles are in degrees."""
-    a, e = np.radians(azimuth), np.radians(elevation)
+    a = np.radians(azimuth)
+    e = np.radians(elevation)
     return np.array(
         [
             [-np.sin(a), np.cos(a), 0.0],

@@ -58,7 +58,8 @@ def style_sheet(dark: bool | None = None) -> str:
     )
     if dark is not None:
         return rules + role_rules(dark=dark)
-    light_rules, dark_rules = role_rules(dark=False), role_rules(dark=True)
+    light_rules = role_rules(dark=False)
+    dark_rules = role_rules(dark=True)
     return f"{rules}{light_rules}@media (prefers-color-scheme:dark){{{dark_rules}}}"
 
 

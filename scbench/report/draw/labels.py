@@ -49,7 +49,8 @@ class Label(NamedTuple):
         """Estimated rectangle of the words."""
         width = _LETTER * self.size * len(self.words)
         left_edge = self.x - width * _SHARE_BEFORE[self.anchor]
-        top, bottom = self.y - self.size / 2, self.y + self.size / 2
+        top = self.y - self.size / 2
+        bottom = self.y + self.size / 2
         return TextBox(left_edge, top, left_edge + width, bottom)
 
 

@@ -138,7 +138,8 @@ def lay_over(
     # By pixel, then from far to near. The sort is stable, so fragments of equal depth stay in the
     # order of triangles.
     order = np.argsort(layers.pixel * _DEPTHS + layers.depth, kind="stable")
-    triangle, pixel = layers.triangle[order], layers.pixel[order]
+    triangle = layers.triangle[order]
+    pixel = layers.pixel[order]
     # The fragments of a pixel follow one another: their first position and their
     # number.
     first = np.flatnonzero(np.r_[True, pixel[1:] != pixel[:-1]])
@@ -237,7 +238,8 @@ def spans(
     left_edge = np.full(len(owner), np.inf)
     right_edge = np.full(len(owner), -np.inf)
     for i, j in ((0, 1), (1, 2), (2, 0)):
-        start, end = corners[:, i], corners[:, j]
+        start = corners[:, i]
+        end = corners[:, j]
         rise = end[:, 1] - start[:, 1]
         # A level side crosses no line, so its slope does not matter.
         slope = (end[:, 0] - start[:, 0]) / np.where(rise == 0, 1, rise)

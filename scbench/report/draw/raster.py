@@ -74,7 +74,8 @@ def scene_pixels(
     scene: Scene, camera: Camera, density: float, dark: bool | None
 ) -> Floats:
     """Return a scene without its labels: red, green, blue and opacity, 0 to 255, (h, w, 4)."""
-    width, height = round(camera.width * density), round(camera.height * density)
+    width = round(camera.width * density)
+    height = round(camera.height * density)
     triangles = scene_triangles(scene, camera, density * _SMOOTH, dark)
     fine = paint(triangles, width * _SMOOTH, height * _SMOOTH)
     # The mean of each block of `_SMOOTH` times `_SMOOTH` pixels.

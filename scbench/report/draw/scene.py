@@ -137,7 +137,8 @@ def boxes(
     outline: tuple[Points, ...] = ()
     if edges:
         outline = tuple(box[list(edge)] for box in points for edge in _CUBE_EDGES)
-    corner_list, face_list = points.reshape(-1, 3), faces.reshape(-1, 3)
+    corner_list = points.reshape(-1, 3)
+    face_list = faces.reshape(-1, 3)
     return Mesh(corner_list, face_list, role, opacity, name, outline)
 
 

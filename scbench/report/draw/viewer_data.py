@@ -132,7 +132,8 @@ def scene_json(scene: Scene) -> dict[str, Any]:
 
 def eye_direction(scene: Scene) -> list[float]:
     """Return the direction from the scene to the eye, of length 1."""
-    azimuth, elevation = math.radians(scene.azimuth), math.radians(scene.elevation)
+    azimuth = math.radians(scene.azimuth)
+    elevation = math.radians(scene.elevation)
     x = math.cos(elevation) * math.cos(azimuth)
     y = math.cos(elevation) * math.sin(azimuth)
     return [round(value, 4) for value in (x, y, math.sin(elevation))]

@@ -13,7 +13,8 @@ _MOST_TRIANGLES = 400
 # Maximum number of missing triangles with thick outlines.
 _MOST_OUTLINES = 12
 # Maximum number of circles, and of other marks of one kind.
-_MOST_CIRCLES, _MOST_MARKS = 8, 50
+_MOST_CIRCLES = 8
+_MOST_MARKS = 50
 # How faults are marked, by check id.
 _MARKED = {
     "empty_circle": "dashed: a circumcircle with a point inside (ringed)",
@@ -145,7 +146,10 @@ def circumcircle(
 ) -> Circle | None:
     """Return the circle through three points; None if they are collinear."""
     # Coordinates relative to a; d is four times the area of the triangle.
-    bx, by, cx, cy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
+    bx = b[0] - a[0]
+    by = b[1] - a[1]
+    cx = c[0] - a[0]
+    cy = c[1] - a[1]
     d = 2 * (bx * cy - by * cx)
     if d == 0:
         return None

@@ -103,7 +103,8 @@ def answered_tile(
         strokes.append(joining(4, ring_sides[a], ring_sides[b], role, tip=tip))
     for a, b in missing:
         tip = f"sides {a} and {b} are certain to be joined, but not listed"
-        first, second = ring_sides[a], ring_sides[b]
+        first = ring_sides[a]
+        second = ring_sides[b]
         curve = joining(4, first, second, "missing", dashed=True, tip=tip)
         strokes.append(curve._replace(width=2.5))
     labels = square.labels
@@ -168,7 +169,8 @@ def answer_caption(n: int, answer: Answer, verdicts: Verdicts) -> str:
         return f"{lists} for {counted(n, 'square')}{ending}"
     squares = counted(n, "square")
     parts = [f"Right pairs for {metrics['squares_right']} of {squares}"]
-    surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
+    surplus = len(metrics.get("surplus", ()))
+    missing = len(metrics.get("missing", ()))
     if surplus:
         parts.append(f"{counted(surplus, 'wrong pair')} listed")
     if missing:

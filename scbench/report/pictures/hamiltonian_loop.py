@@ -68,7 +68,8 @@ def grid(params: Params, room: float) -> Drawing:
     """Return the empty grid; `room` is the width of the margin in cells."""
     n = params.size
     # Cells are counted from 1, and have their middles at whole numbers.
-    low, high = 0.5, n + 0.5
+    low = 0.5
+    high = n + 0.5
     size = min(max(24 * n, 240), 640)
     frame = (low - room, low - room, high + room, high + room)
     drawing = Drawing(frame, size=size, up=False)

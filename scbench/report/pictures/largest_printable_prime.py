@@ -231,7 +231,8 @@ def draw_glyph(
     drawing: Drawing, centre: XY, digit: Digit, position: int | None = None
 ) -> None:
     """Draw one digit above the one below it, if that one lies flat."""
-    x, y = centre[0], centre[1] + 2.5
+    x = centre[0]
+    y = centre[1] + 2.5
     size = drawing.scale
     if digit.below is not None:
         # A pose has segments only if it is flat.
@@ -256,7 +257,8 @@ def draw_glyph(
     label = f"{digit.digit}{digit.sign}"
     drawing.text((x, y - 15.5), label, role, size=11, bold=digit.faulty)
     if digit.unsupported:
-        low, high = (x - 8, y - 12), (x + 8, y + 12)
+        low = (x - 8, y - 12)
+        high = (x + 8, y + 12)
         drawing.box(low, high, "wrong", opacity=0, edge="wrong", width=2)
     if digit.unprintable:
         drawing.cross((x, y), "wrong", radius=7.5 * size, width=2.5)
@@ -420,7 +422,8 @@ def gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     bars = [Gauge("digits", metrics["digits"], params.best_digits, long)]
     height = metrics.get("height_mm")
     if height is not None:
-        tall, target = verdicts.passed("height"), params.target_height_mm
+        tall = verdicts.passed("height")
+        target = params.target_height_mm
         bars.append(Gauge("height", height, target, tall, "more than", " mm"))
     return bars
 

@@ -232,7 +232,8 @@ def draw_moves(
     """Draw steps to neighbours as lines, and jumps as arcs."""
     steps = []
     for origin, goal in moves:
-        (ax, ay), (bx, by) = cell_middle(origin), cell_middle(goal)
+        ax, ay = cell_middle(origin)
+        bx, by = cell_middle(goal)
         if not is_jump(origin, goal):
             steps.append([(ax, ay), (bx, by)])
             continue
@@ -241,7 +242,8 @@ def draw_moves(
             (ax + bx) / 2 + (by - ay) * 0.45,
             (ay + by) / 2 + (ax - bx) * 0.45,
         )
-        start, end = (ax, ay), (bx, by)
+        start = (ax, ay)
+        end = (bx, by)
         drawing.curve(start, control, end, role, width=width, dashed=dashed, tip="jump")
     drawing.strokes(steps, role, width=width, dashed=dashed)
 
@@ -355,7 +357,8 @@ def path_in_space(
 ) -> Iterator[XYZ]:
     """Yield the points of moves just above the columns, jumps as arcs."""
     for origin, goal in moves:
-        start, end = above(heights, origin, 0.3), above(heights, goal, 0.3)
+        start = above(heights, origin, 0.3)
+        end = above(heights, goal, 0.3)
         yield start
         if is_jump(origin, goal):
             for i in range(1, ARC_STEPS):
@@ -365,7 +368,8 @@ def path_in_space(
 
 def above(heights: npt.NDArray[np.float64], place: Place, lift: float) -> XYZ:
     """Return a point over the middle of a column."""
-    x, y = place[0], len(heights) - 1 - place[1]
+    x = place[0]
+    y = len(heights) - 1 - place[1]
     return x + 0.5, y + 0.5, float(heights[x, y]) + lift
 
 
@@ -399,13 +403,16 @@ def gauges(params: Params, routes: Routes, verdicts: Verdicts) -> Iterator[Gauge
     cells = params.size**2
     if routes.first and not routes.second:
         share = round(100 * len(routes.first) / cells, 1)
-        least, passed = params.min_route_percent, verdicts.passed("coverage")
+        least = params.min_route_percent
+        passed = verdicts.passed("coverage")
         yield Gauge("cells on the route", share, least, passed, unit=" %")
-        jumps, passed = len(routes.jumped), verdicts.passed("jumps")
+        jumps = len(routes.jumped)
+        passed = verdicts.passed("jumps")
         yield Gauge("jumps on the route", jumps, params.jumps, passed)
     for height, count in verdicts.failures.get("height_share", ()):
         share = round(100 * count / cells, 1)
-        label, limit = f"cells of height {height}", params.max_height_percent
+        label = f"cells of height {height}"
+        limit = params.max_height_percent
         yield Gauge(label, share, limit, False, "at most", " %")
 
 

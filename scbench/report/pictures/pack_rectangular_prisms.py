@@ -129,10 +129,12 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     meshes = []
     for kind in sorted(set(packing.kinds)):
         mask = np.array(packing.kinds) == kind
-        low, high = packing.low[mask].tolist(), packing.high[mask].tolist()
+        low = packing.low[mask].tolist()
+        high = packing.high[mask].tolist()
         role, name = "wrong", ""
         if kind >= 0:
-            role, name = size_role(kind), size_words(params, kind)
+            role = size_role(kind)
+            name = size_words(params, kind)
         meshes.append(boxes(zip(low, high, strict=True), role, name=name))
     return meshes
 
@@ -182,11 +184,14 @@ def side_words(sides: Sequence[object]) -> str:
 def packing_of(params: Params, answer: Answer, verdicts: Verdicts) -> Packing:
     """Return the boxes of an answer as they are drawn."""
     entries = answer.boxes[:MOST_BOXES]
-    positions, low, high = [], [], []
+    positions = []
+    low = []
+    high = []
     for i, entry in enumerate(entries):
         ends = list(zip(entry.XyzMin, entry.XyzMax, strict=True))
         # Answers may give the corners the wrong way round.
-        lowest, highest = [min(pair) for pair in ends], [max(pair) for pair in ends]
+        lowest = [min(pair) for pair in ends]
+        highest = [max(pair) for pair in ends]
         if max(map(abs, lowest + highest)) < FARTHEST:
             positions.append(i)
             low.append(lowest)
@@ -330,10 +335,12 @@ def cut_boxes(
     """Return the parts of boxes in each piece, the pieces side by side."""
     cuttings: list[tuple[list[float], list[float]]] = []
     for k, (start, end) in enumerate(pieces):
-        a, b = low.copy(), high.copy()
+        a = low.copy()
+        b = high.copy()
         if len(pieces) > 1:
             inside = (high[:, 2] > start) & (low[:, 2] < end)
-            a, b = low[inside], high[inside]
+            a = low[inside]
+            b = high[inside]
         a[:, 2] = np.clip(a[:, 2], start, end)
         b[:, 2] = np.clip(b[:, 2], start, end)
         shift = np.array([k * step, 0.0, -start])
@@ -350,7 +357,8 @@ def shared_boxes(packing: Packing) -> tuple[Points, Points]:
         if a in rows and b in rows:
             first.append(rows[a])
             second.append(rows[b])
-    i, j = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
+    i = np.array(first, dtype=np.int64)
+    j = np.array(second, dtype=np.int64)
     low = np.maximum(packing.low[i], packing.low[j])
     high = np.minimum(packing.high[i], packing.high[j])
     return low, high
@@ -363,7 +371,8 @@ def piece_frames(
     low, high = packing.ends
     length = pieces[0][1] - pieces[0][0]
     parts: list[Lines | Marks] = []
-    labels, places = [], []
+    labels = []
+    places = []
     for k, (start, end) in enumerate(pieces):
         corner = np.array([low[0] + k * step, low[1], start - pieces[k][0]])
         size = np.array([high[0] - low[0], high[1] - low[1], end - start])
@@ -380,7 +389,8 @@ def fault_labels(packing: Packing, pieces: list[Piece], step: float) -> list[Mar
     faulty = np.flatnonzero(packing.faulty).tolist()
     if not faulty or len(faulty) > MOST_LABELS:
         return []
-    places, labels = [], []
+    places = []
+    labels = []
     for k in faulty:
         x, y, z = ((packing.low[k] + packing.high[k]) / 2).tolist()
         piece = 0

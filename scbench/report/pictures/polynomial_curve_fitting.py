@@ -114,7 +114,8 @@ def difference_map(black: Cells, positive: Cells, size: int) -> Drawing:
 
 def blank_grid(n: int, size: int) -> Drawing:
     """Return the paper for n x n cells; cell centres have whole coordinates."""
-    low, high = -0.5, n - 0.5
+    low = -0.5
+    high = n - 0.5
     drawing = Drawing((low, low, high, high), size=size, up=False, margin=14)
     drawing.box((low, low), (high, high), "paper", edge="quiet")
     if drawing.scale >= SMALLEST_HATCHED:
@@ -225,7 +226,8 @@ def crossings(values: Floats, places: Floats) -> list[Line]:
         ends = []
         for k, (a, b) in enumerate(ring):
             c, d = ring[k - 1]
-            before, after = float(values[c, d]), float(values[a, b])
+            before = float(values[c, d])
+            after = float(values[a, b])
             if (before > 0) != (after > 0):
                 # Halved, so that the difference of two large numbers stays finite.
                 share = min(max((before / 2) / (before / 2 - after / 2), 0.0), 1.0)
@@ -251,7 +253,8 @@ def corner_count(corners: Cells) -> npt.NDArray[np.int64]:
 def answer_caption(black: Cells, positive: Cells, verdicts: Verdicts) -> str:
     """Return the figures of a formula that could be evaluated."""
     metrics = verdicts.metrics
-    missed, surplus = int((black & ~positive).sum()), int((positive & ~black).sum())
+    missed = int((black & ~positive).sum())
+    surplus = int((positive & ~black).sum())
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
     counts = f"wrong: {missed} black, {surplus} white"
     reason = ""

@@ -156,7 +156,8 @@ def draw_names(
     """Write names and things where the lanes start; draw straight lanes unless solved."""
     for lane, name in enumerate(params.people):
         place = block.at(block.start, lane)
-        low, high = (2, place[1] - 11), (LEFT_MARGIN - 8, place[1] + 11)
+        low = (2, place[1] - 11)
+        high = (LEFT_MARGIN - 8, place[1] + 11)
         mark(drawing, low, high, "target" if lane == params.asked else "")
         # The things in between are part of the solution.
         thing = ""

@@ -41,7 +41,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def outline_drawing(joints: Sequence[complex], outline: Sequence[complex]) -> Drawing:
     """Return a drawing of an outline with its joints; points are complex numbers."""
-    xs, ys = [p.real for p in outline], [p.imag for p in outline]
+    xs = [p.real for p in outline]
+    ys = [p.imag for p in outline]
     pad = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys))
     frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
     drawing = Drawing(frame, size=300, up=False)
@@ -128,7 +129,8 @@ def elliptic_arc(
         point /= turn
         return complex(point.real / radius_x, point.imag / radius_y)
 
-    a, b = squeezed(start), squeezed(end)
+    a = squeezed(start)
+    b = squeezed(end)
     chord = b - a
     if chord:
         # Radii too small for the chord are enlarged, as the SVG standard requires.

@@ -75,7 +75,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     latest, flat, flat_role = before, region, "note"
     title = "as columns"
     if len(maps) > 1:
-        latest, flat_role = maps[1], "right"
+        latest = maps[1]
+        flat_role = "right"
         flat = flat_region(metrics.get("region_after"), params)
         title = "after, as columns"
         result = result_map(latest, span, region, flat)
@@ -260,7 +261,8 @@ def change_panels(change: Heights, caption: str) -> list[Panel]:
 def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     """Return the ground as columns, those of the flat region in another colour."""
     # Indexed x, then y from the front.
-    turned, flat = heights[::-1].T, region[::-1].T
+    turned = heights[::-1].T
+    flat = region[::-1].T
     # On large ground cells are small, and heights would be hard to see.
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1

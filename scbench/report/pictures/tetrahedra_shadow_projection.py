@@ -128,7 +128,8 @@ def arranged(answer: Answer, target: Polygon, verdicts: Verdicts) -> Arrangement
     x, y, u, v = frame_around(target, RIM)
     tall = 2 * (u - x) + LAYER * len(positions)
     middle = middle_height(places[:, 2], tall)
-    low, high = np.array([x, y, middle - tall]), np.array([u, v, middle + tall])
+    low = np.array([x, y, middle - tall])
+    high = np.array([u, v, middle + tall])
     pulled = np.clip(places, low, high)
     rows = []
     for place, i in zip(pulled.tolist(), positions, strict=True):
@@ -304,11 +305,15 @@ def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
     ends = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
     flat = arrangement.bodies[:, :, [0, 2]]
     points = np.concatenate([ends, flat.reshape(-1, 2)])
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     title, size = "from the side: x to the right, z up", 340
     if float(high[1] - low[1]) > SLIM * float(high[0] - low[0]):
         title, size = "from the side: z to the right, x up", 680
-        flat, ends, low, high = flat[..., ::-1], ends[:, ::-1], low[::-1], high[::-1]
+        flat = flat[..., ::-1]
+        ends = ends[:, ::-1]
+        low = low[::-1]
+        high = high[::-1]
     margin = 0.04 * float(np.max(high - low))
     frame = (*(low - margin).tolist(), *(high + margin).tolist())
     drawing = Drawing(frame, size=size)

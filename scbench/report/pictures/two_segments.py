@@ -77,7 +77,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
     """Return the frame with its coordinates, and room for the ends of segments."""
     xs, ys = zip(*params.corners, strict=True)
-    low_x, high_x, low_y, high_y = min(xs), max(xs), min(ys), max(ys)
+    low_x = min(xs)
+    high_x = max(xs)
+    low_y = min(ys)
+    high_y = max(ys)
     width = max(high_x - low_x, high_y - low_y)
     room = BEYOND * width
     all_x = [*xs, *(min(max(x, low_x - room), high_x + room) for x, _ in ends)]
@@ -100,7 +103,8 @@ def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
         # Without a grid, coordinates are written at the corners.
         if not grid:
             words = f"({x:.4g}, {y:.4g})"
-            at_left, above = 4 * x < sum(xs), 4 * y > sum(ys)
+            at_left = 4 * x < sum(xs)
+            above = 4 * y > sum(ys)
             shift = (-10 if at_left else 10, -13 if above else 13)
             anchor: Literal["start", "end"] = "start" if at_left else "end"
             drawing.text((x, y), words, "quiet", size=9, shift=shift, anchor=anchor)
@@ -140,7 +144,8 @@ def place_on_frame(params: Params, position: float) -> Exact:
     """Return the place on the frame's boundary at a position (side index plus share of side)."""
     # Verdicts contain floats; a nearby simple fraction keeps exact arithmetic fast.
     side, share = divmod(Fraction(position).limit_denominator(10**9), 1)
-    start, end = params.corners[int(side) % 4], params.corners[(int(side) + 1) % 4]
+    start = params.corners[int(side) % 4]
+    end = params.corners[(int(side) + 1) % 4]
     x = Fraction(start[0]) + share * (Fraction(end[0]) - Fraction(start[0]))
     y = Fraction(start[1]) + share * (Fraction(end[1]) - Fraction(start[1]))
     return x, y
@@ -153,7 +158,8 @@ def halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
     to_left: list[Exact] = []
     to_right: list[Exact] = []
     for i, corner in enumerate(region):
-        side, side_before = sides[i], sides[i - 1]
+        side = sides[i]
+        side_before = sides[i - 1]
         # The line crosses this side of the outline.
         if side * side_before < 0:
             before = region[i - 1]
@@ -221,7 +227,8 @@ def draw_end_faults(
     off_frame = {(item["segment"], item["end"]) for item in failed.get("boundary", ())}
     # Ends out of view are marked at the nearest place in view.
     for end in verdicts.metrics.get("endpoints", ()):
-        segment, j = end["segment"], end["end"]
+        segment = end["segment"]
+        j = end["end"]
         if (segment, j) in off_frame:
             place = drawing.nearest(answer.segments[segment][j])
             mark_off_frame(drawing, params, place, end)
@@ -273,7 +280,8 @@ def tally(targets: Counts, regions: Counts | None) -> Drawing:
     columns = list(tally_columns(targets, targets if regions is None else regions))
     row_count = 1 if regions is None else 2
     left_edge = 0 if regions is None else 78
-    width, height = left_edge + STEP * max(len(columns), 4), STEP * row_count
+    width = left_edge + STEP * max(len(columns), 4)
+    height = STEP * row_count
     drawing = Drawing(
         (0, 0, width, height), size=max(width, height), up=False, margin=6
     )

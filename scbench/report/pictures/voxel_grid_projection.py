@@ -106,7 +106,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ]
     count = verdicts.check("count")
     if count is not None and answer is not None:
-        entries, passed = len(answer.voxels), count.passed
+        entries = len(answer.voxels)
+        passed = count.passed
         gauge = Gauge("cells listed", entries, params.cells, passed, "exactly")
         panels += gauge_panels([gauge])
     return Picture(tuple(panels), caption, tuple(legend), text)
@@ -288,7 +289,8 @@ def mirror_plane(n: int, matrix: Matrix) -> Mesh:
         diagonal[a], diagonal[b] = normal[b], -normal[a]
         spans = np.stack([diagonal, np.identity(3)[along_plane[0]]])
     signs = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
-    middle, half = n / 2, n / 2 + 0.6
+    middle = n / 2
+    half = n / 2 + 0.6
     points = middle + half * signs @ spans
     faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)
     outline = (np.vstack([points, points[:1]]),)

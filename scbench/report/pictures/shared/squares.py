@@ -119,7 +119,8 @@ def sheet(tiles: Sequence[Tile], *, half: float = _HALF) -> Drawing:
 def draw_state(drawing: Drawing, state: str, low: Point, high: Point) -> None:
     """Draw the frame of a tile between two opposite corners, with a tick or a cross."""
     frame = ((low[0] + 2, low[1] + 2), (high[0] - 2, high[1] - 2))
-    x, y = high[0] - 12, low[1] + 12
+    x = high[0] - 12
+    y = low[1] + 12
     if state == "missing":
         drawing.box(*frame, "missing", hatched=True, opacity=0.3)
         drawing.box(*frame, "missing", opacity=0, edge="missing", dashed=True, width=2)
@@ -296,7 +297,8 @@ def joining(
     k: int, first: int, second: int, role: str, *, dashed: bool = False, tip: str = ""
 ) -> Stroke:
     """Return an interface between the middles of two sides of a polygon with k corners."""
-    start, end = middle(k, first), middle(k, second)
+    start = middle(k, first)
+    end = middle(k, second)
     return Stroke(start, (0.0, 0.0), end, role, dashed, tip=tip)
 
 

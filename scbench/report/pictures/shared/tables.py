@@ -19,7 +19,9 @@ _BLOCK = 26
 # Tables in one picture.
 _MOST_TABLES = 10
 # Pixels: of a row, of a letter, and between columns.
-_ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
+_ROW_HEIGHT = 21
+_LETTER = 6.9
+_GAP = 14
 # Spaces between blocks of text.
 _BLOCK_GAP = 4
 # Signs that replace colours in a terminal, by role.
