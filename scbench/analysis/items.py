@@ -119,10 +119,10 @@ def reasons_text(counts: Counter[str], *, several: bool) -> str:
     """Return the most frequent reasons, with their numbers if there are several answers."""
     # Ties are in alphabetical order, independent of the order of rows.
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    names = [
-        f"{name} ({number})" if several else name
-        for name, number in ordered[:_MOST_REASONS]
-    ]
+    frequent = ordered[:_MOST_REASONS]
+    names = [name for name, _ in frequent]
+    if several:
+        names = [f"{name} ({number})" for name, number in frequent]
     return ", ".join(names)
 
 

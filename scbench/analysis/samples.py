@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import comb
 from typing import Any
 
@@ -93,7 +94,7 @@ def pass_at_k(
                 of_k = pass_cells(of_run, k)
                 if of_k:
                     by_run[run].append(row | of_k)
-    rows = [row for rows_of_run in by_run.values() for row in rows_of_run]
+    rows = list(chain.from_iterable(by_run.values()))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 

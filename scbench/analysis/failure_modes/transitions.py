@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -109,7 +110,7 @@ def transitions(
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
         moves = Counter(paired_states(row_states, first, second).iter_rows())
-        occurring = {state for move in moves for state in move}
+        occurring = set(chain.from_iterable(moves))
         order = ordered_states()
         order += [status.value for status in Status if status.value in occurring]
         names = {"first": run_name(*first), "second": run_name(*second)}

@@ -5,7 +5,7 @@ import numpy.typing as npt
 from manifold3d import Manifold
 
 from scbench.report.draw.creases import creases
-from scbench.report.draw.scene import XYZ, Mesh, Points
+from scbench.report.draw.scene import XYZ, Mesh, Points, edges_of
 from scbench.report.draw.skins import without_skins
 
 # Bodies of more triangles keep their skins: each triangle is compared with all planes.
@@ -65,7 +65,7 @@ def upright_prisms(
         levels.append(np.concatenate([plans, heights], axis=2))
     points = np.concatenate(levels, axis=1)
     faces = _PRISM_FACES[None] + 8 * np.arange(count)[:, None, None]
-    outline = tuple(prism[list(edge)] for prism in points for edge in _PRISM_EDGES)
+    outline = edges_of(points, _PRISM_EDGES)
     corner_list = points.reshape(-1, 3)
     face_list = faces.reshape(-1, 3)
     return Mesh(corner_list, face_list, role, opacity, name, outline)

@@ -160,7 +160,9 @@ def rounded_columns(points: Points, decimals: int) -> list[list[float]]:
     """Return x, y and z of points (n, 3) as lists, with whole numbers as integers."""
     # Adding 0 turns -0 into 0.
     columns = (np.round(tame(points), decimals) + 0.0).T.tolist()
-    return [
-        [int(value) if value.is_integer() else value for value in column]
-        for column in columns
-    ]
+    return [list(map(as_written, column)) for column in columns]
+
+
+def as_written(value: float) -> float:
+    """Return a whole number as an integer, which takes fewer characters."""
+    return int(value) if value.is_integer() else value

@@ -69,10 +69,13 @@ def depth_drawing(
 ) -> Drawing:
     """Draw every bracket at its depth, in lines; brackets that are still open have a box."""
     count = min(len(sequence), _ACROSS * _LINES)
-    lines = [
-        range(start, min(start + _ACROSS, count)) for start in range(0, count, _ACROSS)
-    ]
-    heights = [(max(depths[i] for i in line) + 1) * _LEVEL for line in lines]
+    lines = []
+    heights = []
+    for start in range(0, count, _ACROSS):
+        stop = min(start + _ACROSS, count)
+        deepest = max(depths[start:stop])
+        lines.append(range(start, stop))
+        heights.append((deepest + 1) * _LEVEL)
     width = max(map(len, lines)) * _STEP
     drawing = pixel_canvas(width, sum(heights), margin=10)
     top = 0

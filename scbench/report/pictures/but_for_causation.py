@@ -244,14 +244,20 @@ def graph(
 def event_levels(count: int, rules: Rules) -> Levels:
     """Return the level of each event: 0 without a rule, else 1 above its highest cause."""
     levels = {event: 0 for event in range(count) if event not in rules}
-    while ready := [
-        event
-        for event, rule in rules.items()
-        if event not in levels and all(cause in levels for cause, _ in rule.conditions)
-    ]:
-        for event in ready:
-            causes = [levels[cause] for cause, _ in rules[event].conditions]
-            levels[event] = 1 + max(causes, default=0)
+    waiting = dict(rules)
+    while waiting:
+        # The events whose causes all have a level; in rules with a cycle, none at last.
+        ready = {}
+        for event, rule in waiting.items():
+            causes = [cause for cause, _ in rule.conditions]
+            if levels.keys() >= set(causes):
+                ready[event] = causes
+        if not ready:
+            break
+        for event, causes in ready.items():
+            highest = max((levels[cause] for cause in causes), default=0)
+            levels[event] = 1 + highest
+            del waiting[event]
     return levels
 
 

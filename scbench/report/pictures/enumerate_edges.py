@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from scbench.base.wording import counted
@@ -110,7 +111,7 @@ def answered_tile(
     labels = square.labels
     # A curve can end only where the class changes.
     changes = {side for side in range(4) if labels[side] != labels[(side + 1) % 4]}
-    surplus_sides = {ring_sides[number] for pair in surplus for number in pair}
+    surplus_sides = {ring_sides[number] for number in chain.from_iterable(surplus)}
     state = "right" if judged else ""
     if faults:
         state = "wrong"

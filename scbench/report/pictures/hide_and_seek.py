@@ -84,7 +84,7 @@ class Crowd(NamedTuple):
     @property
     def overlapping(self) -> set[int]:
         """People who overlap another person."""
-        return {i for pair in self.pairs for i in pair}
+        return set(chain.from_iterable(self.pairs))
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:

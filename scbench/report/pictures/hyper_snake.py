@@ -309,8 +309,9 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
 
     parts: list[Shape] = [wire((0, 0, 0), size, "faint", name="the box")]
     if params.walls:
-        solid = [(wall, [c + 1 for c in wall]) for wall in params.walls[:_MOST_WALLS]]
-        parts.append(boxes(solid, "quiet", opacity=0.7, name="walls"))
+        low = np.array(params.walls[:_MOST_WALLS])
+        walls = zip(low.tolist(), (low + 1).tolist(), strict=True)
+        parts.append(boxes(walls, "quiet", opacity=0.7, name="walls"))
     legal = points(path.legal_cells)
     if len(legal) > 1:
         parts.append(Lines((legal,), "answer", 4, name="the path"))

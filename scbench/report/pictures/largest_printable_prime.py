@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from scbench.base.wording import counted
@@ -251,7 +252,8 @@ def draw_glyph(
         role = "wrong" if digit.unsupported else "note"
         bars = upright_bars((x, y), digit.segments, digit.pose.stand)
         drawing.strokes(bars, role, width=1.4 * size, tip=tip)
-        floor = min(v for bar in bars for _, v in bar) - 1.4
+        lowest = min(v for _, v in chain.from_iterable(bars))
+        floor = lowest - 1.4
         drawing.line([(x - 7, floor), (x + 7, floor)], "ink", width=1)
     role = "wrong" if digit.faulty else "ink"
     label = f"{digit.digit}{digit.sign}"
@@ -267,7 +269,11 @@ def draw_glyph(
 def bars_at(centre: XY, segments: Collection[str]) -> list[list[XY]]:
     """Return the bars of a digit that lies flat, in order of their letters."""
     x, y = centre
-    return [[(x + u, y + v) for u, v in BARS[segment]] for segment in sorted(segments)]
+    bars = []
+    for segment in sorted(segments):
+        ends = BARS[segment]
+        bars.append([(x + u, y + v) for u, v in ends])
+    return bars
 
 
 def hanging_segments(digit: Digit) -> frozenset[str]:

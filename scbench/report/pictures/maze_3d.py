@@ -312,9 +312,11 @@ def maze_scene(params: Params, rows: Sequence[str], routes: Routes) -> Scene:
     """Return the maze as columns, the first row at the back."""
     n = params.size
     table = height_table(params)
-    heights = np.array([[table.get(c, 0) for c in row] for row in rows], np.float64)
-    # Indexed x, then y from the front; flattened where tall columns would hide the maze.
-    heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
+    row_heights = [[table.get(sign, 0) for sign in row] for row in rows]
+    # Tall columns would hide the maze.
+    flattening = min(max(n / 25, 0.3), 0.5)
+    # Indexed x, then y from the front.
+    heights = np.array(row_heights, np.float64)[::-1].T * flattening
     end_cells = cells_with(rows, "AB")
     # Each column has one colour: first that of the ends, then that of the route.
     ends = place_mask(n, end_cells)
@@ -435,9 +437,15 @@ def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
     return " ".join(parts)
 
 
+def printable_row(row: str) -> str:
+    """Return a row with a question mark for each character that terminals do not print."""
+    signs = [sign if sign.isprintable() else "?" for sign in row]
+    return "".join(signs)
+
+
 def text_view(params: Params, rows: Sequence[str], routes: Routes) -> str:
     """Return the maze as text, with the verdict's places next to it or below."""
-    maze = ["".join(c if c.isprintable() else "?" for c in row) for row in rows]
+    maze = [printable_row(row) for row in rows]
     if not (routes.first or routes.reached):
         return "\n".join(maze)
     findings = [text_key(routes), *map("".join, sign_table(params, rows, routes))]

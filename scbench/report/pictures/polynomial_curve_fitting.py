@@ -87,7 +87,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def read_cells(rows: Sequence[str]) -> Cells:
     """Return the mask of black cells of a picture, from rows of # and other characters."""
-    return np.array([[cell == "#" for cell in row] for row in rows])
+    signs = np.array([list(row) for row in rows])
+    return np.asarray(signs == "#")
 
 
 def cell_map(cells: Cells, size: int) -> Drawing:

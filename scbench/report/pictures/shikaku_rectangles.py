@@ -258,7 +258,10 @@ def text_view(
 
 def number_rows(params: Params) -> list[str]:
     """Return the grid as lines of text, with a dot for a cell without a clue."""
-    width = max(len(str(value)) for row in params.grid for value in row)
-    return [
-        " ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid
-    ]
+    largest = max(map(max, params.grid))
+    width = len(str(largest))
+    rows = []
+    for row in params.grid:
+        cells = [f"{value or '.':>{width}}" for value in row]
+        rows.append(" ".join(cells))
+    return rows

@@ -1,6 +1,7 @@
 """Pictures of rough ground before and after blasts: the plan, the change, and the flat region."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -98,8 +99,9 @@ def flat_region(rows: Sequence[str] | None, params: Params) -> Region:
     """Return a region from a verdict's rows of # and dots; without rows, the ground's."""
     n = len(params.heights)
     if rows is not None:
-        return np.array([[mark == "#" for mark in row] for row in rows], dtype=bool)
-    heights = [height for row in params.heights for height in row]
+        signs = np.array([list(row) for row in rows])
+        return np.asarray(signs == "#")
+    heights = list(chain.from_iterable(params.heights))
     region = np.zeros(n * n, dtype=bool)
     region[largest_flat(heights, n, params.flat_tolerance)] = True
     return region.reshape(n, n)
@@ -304,10 +306,10 @@ def text_view(heights: Heights, region: Region) -> str:
     else:
         lines = []
         for heights_of_row, flat_of_row in zip(heights, region, strict=True):
-            cells = [
-                f"[{height:2.0f}]" if flat else f" {height:2.0f} "
-                for height, flat in zip(heights_of_row, flat_of_row, strict=True)
-            ]
-            lines.append("".join(cells).rstrip())
+            line = ""
+            for height, flat in zip(heights_of_row, flat_of_row, strict=True):
+                words = f"{height:2.0f}"
+                line += f"[{words}]" if flat else f" {words} "
+            lines.append(line.rstrip())
         key = "heights rounded to whole units; in brackets: the largest flat region"
     return "\n".join([*lines, "", key])

@@ -12,7 +12,7 @@ from shapely.geometry.base import BaseGeometry
 from scbench.base.wording import counted
 from scbench.graders.tetrahedra_shadow_projection import Floats, corners
 from scbench.report.draw.polygons import fill
-from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape, edges_of
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
@@ -240,7 +240,7 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
         (faulty, "wrong", 0.9, "faulty tetrahedra"),
     ):
         if mask.any():
-            rims = tuple(body[[a, b]] for body in bodies[mask] for a, b in EDGES)
+            rims = edges_of(bodies[mask], EDGES)
             mesh = body_mesh(
                 bodies[mask], role, opacity=opacity, name=name, outline=rims
             )
@@ -250,10 +250,10 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
         flat = bodies.copy()
         flat[:, :, 2] = floor - 0.01
         parts.append(body_mesh(flat, "faint", name="shadow"))
-    rings = [
-        np.array([(x, y, floor) for x, y, *_ in ring.coords])
-        for ring in (target.exterior, *target.interiors)
-    ]
+    rings = []
+    for ring in (target.exterior, *target.interiors):
+        corners = shapely.get_coordinates(ring)
+        rings.append(np.insert(corners, 2, floor, axis=1))
     parts.append(Lines(tuple(rings), "target", 3, name="target"))
     parts += fault_labels(arrangement, bodies)
     # Not along a side of a square or an equilateral triangle, which would look cut off.

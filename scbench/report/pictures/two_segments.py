@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from scbench.base.wording import counted
@@ -54,7 +55,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     observed = verdicts.metrics.get("observed")
     if observed:
         regions = {KINDS[kind]: n for kind, n in observed.items()}
-    ends = [end for segment in answer.segments for end in segment]
+    ends = list(chain.from_iterable(answer.segments))
     drawing = frame_drawing(params, ends)
     if regions is not None:
         draw_regions(drawing, params, verdicts.metrics["endpoints"])

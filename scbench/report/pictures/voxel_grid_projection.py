@@ -213,10 +213,11 @@ def outside_marks(
     if not cells.outside or not verdicts.failed("cells"):
         return []
     legend.append(("wrong", "entries that are not cells of the cube"))
-    points = [
-        [min(max(value, -2), n + 1) + 0.5 for value in place]
-        for place in cells.outside[:MOST_OUTSIDE]
-    ]
+    points = []
+    for place in cells.outside[:MOST_OUTSIDE]:
+        # Far entries are drawn next to the cube.
+        nearest = [min(max(value, -2), n + 1) for value in place]
+        points.append([value + 0.5 for value in nearest])
     return [Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell")]
 
 
@@ -349,7 +350,7 @@ def draw_holes(
     verdicts: Verdicts,
 ) -> int:
     """Hatch the holes of a shadow that starts at x and ring a few; return their number."""
-    holes = [(x + a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
+    holes = [(x + a, b) for a, b in np.ndindex(n, n) if (a, b) not in counts]
     drawing.tiles(holes, "missing", hatched=True)
     radius = max(0.75 * drawing.scale, 6)
     for a, b in few_holes(view, verdicts):
