@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel
 
@@ -46,7 +47,7 @@ def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
     if not rows:
         return []
     height = _ROW * len(rows)
-    drawing = Drawing((0, 0, _WIDTH, height), size=max(_WIDTH, height), up=False)
+    drawing = pixel_canvas(_WIDTH, height, margin=16)
     for i, gauge in enumerate(rows):
         draw_gauge(drawing, i * _ROW, gauge)
     alt = "; ".join(f"{gauge.label}: {gauge.words}" for gauge in rows)

@@ -159,6 +159,12 @@ class Drawing:
         if arrow and ends[-2] != ends[-1]:
             self.add(arrow_head(ends[-2], ends[-1], role, width))
 
+    def outline(
+        self, corner: XY, opposite: XY, role: str, *, width: float = 1.5
+    ) -> None:
+        """Draw the sides of the rectangle between its lowest and its highest corner."""
+        self.line(rectangle(corner, opposite), role, closed=True, width=width)
+
     def strokes(
         self,
         lines: Iterable[Iterable[XY]],

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from scbench.base.wording import counted
 from scbench.graders.shared.short_answers import unspaced
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,

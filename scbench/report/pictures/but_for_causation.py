@@ -7,9 +7,9 @@ from typing import NamedTuple
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import entries
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,

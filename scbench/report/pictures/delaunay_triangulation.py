@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scbench.base.wording import counted
+from scbench.report.draw.canvas import frame_around
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.delaunay_triangulation import Answer, Params
@@ -37,8 +38,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the points; with an answer, its triangles and the circles of wrong ones."""
     xs, ys = zip(*params.points, strict=True)
     pad = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
-    frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
-    drawing = Drawing(frame, size=380)
+    drawing = Drawing(frame_around(xs, ys, pad), size=380)
     legend: Legend = []
     count = len(params.points)
     caption = f"{count} points. Which triangles between them have empty circumcircles?"

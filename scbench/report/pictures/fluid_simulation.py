@@ -9,13 +9,13 @@ import numpy as np
 
 from scbench.base.wording import counted
 from scbench.graders.fluid_simulation import earthworks
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.rectangles import Cells, rectangles
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, wire
-from scbench.report.draw.svg import XY, Drawing, Fill, rectangle
+from scbench.report.draw.svg import XY, Drawing, Fill
 from scbench.report.draw.voxels import roughness, voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.schemas.fluid_simulation import Answer, Params
 
 # Maximum number of numbered lakes; there may be hundreds of puddles.
@@ -517,8 +517,8 @@ def draw_level(drawing: Drawing, world: World, z: int, corner: XY) -> None:
     if len(wrong) <= _MOST_LAKES:
         for x, y in wrong:
             drawing.ring(middle(x, y, corner), "wrong", radius=7)
-    border = rectangle(corner, (corner[0] + width, corner[1] + width))
-    drawing.line(border, "quiet", closed=True, width=1)
+    opposite = (corner[0] + width, corner[1] + width)
+    drawing.outline(corner, opposite, "quiet", width=1)
     for i, lake in enumerate(world.lakes):
         levels = lake.sum(axis=(0, 1))
         if int(levels.argmax()) == z:
@@ -548,7 +548,7 @@ def side_cut(world: World, cut: int) -> Drawing:
     for x in sorted({x for x, y in world.rain if y == cut}):
         ends = [(x + 0.5, height), (x + 0.5, height - 1)]
         drawing.line(ends, "water", width=2, arrow=True)
-    drawing.line(rectangle((0, 0), (width, height)), "quiet", closed=True, width=1)
+    drawing.outline((0, 0), (width, height), "quiet", width=1)
     for z in range(height):
         drawing.text((0, z + 0.5), z, "quiet", size=9, anchor="end", shift=(-4, 0))
     start = world.corner[0]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from scbench.base.wording import counted
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.path_text import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
@@ -77,7 +77,7 @@ def grid(params: Params, room: float) -> Drawing:
     drawing.strokes([[(low, tick), (high, tick)] for tick in ticks], "faint")
     drawing.strokes([[(tick, low), (tick, high)] for tick in ticks], "faint")
     drawing.tiles(corners(params.blocked), "rock", opacity=0.75)
-    drawing.line(rectangle((low, low), (high, high)), "ink", closed=True)
+    drawing.outline((low, low), (high, high), "ink")
     every = 1 if drawing.scale >= 14 else 10
     for i in sorted({1, *range(every, n + 1, every)}):
         drawing.text((i, low), i, "quiet", size=9, shift=(0, -8))

@@ -332,8 +332,7 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
         for k, i in enumerate(crowd.near, start=1):
             if i in crowd.pixels:
                 ring_person(drawing, outlines[k], i, crowd.pixels[i])
-    border = rectangle(first.tolist(), last.tolist())
-    drawing.line(border, "quiet", closed=True, width=1)
+    drawing.outline(first.tolist(), last.tolist(), "quiet", width=1)
     return drawing
 
 

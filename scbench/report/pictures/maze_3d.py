@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scbench.base.wording import counted
 from scbench.report.draw.columns import columns
 from scbench.report.draw.scene import Lines, Marks, Scene, Shape
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.maze_3d import Answer, Params
@@ -147,7 +147,7 @@ def maze_plan(
     shade_heights(drawing, params, rows)
     drawing.tiles(routes.reached, "note", opacity=0.55)
     drawing.tiles(routes.jumped, "note", hatched=True)
-    drawing.line(rectangle((0, 0), (n, n)), "ink", closed=True, width=1.5)
+    drawing.outline((0, 0), (n, n), "ink", width=1.5)
     digits_below = drawing.scale < SMALLEST_FREE_DIGIT
     if digits_below:
         draw_digits(drawing, rows)

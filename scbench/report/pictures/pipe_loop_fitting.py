@@ -164,7 +164,7 @@ def square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
         level = [[(0, i), (side, i)] for i in range(1, side)]
         drawing.strokes(upright, "faint", width=0.6)
         drawing.strokes(level, "faint", width=0.6)
-    drawing.line(rectangle((0, 0), (side, side)), "given", closed=True, width=5)
+    drawing.outline((0, 0), (side, side), "given", width=5)
     drawing.text((0, 0), 0, "quiet", size=9, shift=(-7, 8))
     drawing.text((side, 0), f"{side} m", "quiet", size=9, shift=(-4, 10))
     return drawing

@@ -172,7 +172,7 @@ def draw_clues(
     upright = [[(x, 0), (x, h)] for x in range(w + 1)]
     level = [[(0, y), (w, y)] for y in range(h + 1)]
     drawing.strokes(upright + level, "faint", width=0.7)
-    drawing.line(rectangle((0, 0), (w, h)), "ink", closed=True, width=2)
+    drawing.outline((0, 0), (w, h), "ink", width=2)
     cell = drawing.scale
     radius = min(max(cell * 0.46, 5), 13)
     for x, y in open_clues:

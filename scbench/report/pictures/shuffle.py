@@ -7,6 +7,7 @@ from scbench.base.wording import counted
 from scbench.builders.shuffle import stories
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.named_options import option
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
@@ -128,9 +129,7 @@ def lane_drawing(
     # One more step ends each lane.
     width = LEFT_MARGIN + (longest + 1) * STEP + RIGHT_MARGIN
     height = block_height * len(blocks)
-    drawing = Drawing(
-        (0, 0, width, height), size=max(width, height), up=False, margin=6
-    )
+    drawing = pixel_canvas(width, height, margin=6)
     for block in blocks:
         draw_names(drawing, params, block, holdings[block.start], solved)
         draw_events(drawing, params, block)

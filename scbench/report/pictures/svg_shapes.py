@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from scbench.base.wording import counted
 from scbench.graders.shared.named_options import option
 from scbench.graders.svg_shapes import shape_of
+from scbench.report.draw.canvas import frame_around
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.tables import (
@@ -44,8 +45,7 @@ def outline_drawing(joints: Sequence[complex], outline: Sequence[complex]) -> Dr
     xs = [p.real for p in outline]
     ys = [p.imag for p in outline]
     pad = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys))
-    frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
-    drawing = Drawing(frame, size=300, up=False)
+    drawing = Drawing(frame_around(xs, ys, pad), size=300, up=False)
     corners = list(zip(xs, ys, strict=True))
     drawing.area(corners, "given", opacity=0.3, edge="ink", width=2)
     for joint in joints:

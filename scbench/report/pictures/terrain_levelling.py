@@ -10,7 +10,7 @@ from scbench.base.wording import counted
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.columns import columns
 from scbench.report.draw.scene import Scene
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
@@ -120,7 +120,7 @@ def height_map(
         size = min(8.5, drawing.scale / 2.5)
         for y, x in np.ndindex(n, n):
             drawing.text((x + 0.5, y + 0.5), f"{heights[y, x]:.1f}", size=size)
-    drawing.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
+    drawing.outline((0, 0), (n, n), "quiet", width=1)
     drawing.text((0, 0), "x →", "quiet", size=10, anchor="start", shift=(0, -10))
     drawing.text((0, 0), "y ↓", "quiet", size=10, anchor="end", shift=(-3, 7))
     return drawing
@@ -255,7 +255,7 @@ def change_panels(change: Heights, caption: str) -> list[Panel]:
         for sign, cells in (("−", change < -SAME), ("+", change > SAME)):
             for x, y in cells_of(cells):
                 drawing.text((x + 0.5, y + 0.5), sign, size=size)
-    drawing.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
+    drawing.outline((0, 0), (n, n), "quiet", width=1)
     words = f"Cells lower (−) and higher (+) than before. {caption}"
     return [Panel("what changed", drawing, words)]
 

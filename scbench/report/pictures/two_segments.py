@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from scbench.base.wording import counted
+from scbench.report.draw.canvas import frame_around, pixel_canvas
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
@@ -84,11 +85,13 @@ def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
     high_y = max(ys)
     width = max(high_x - low_x, high_y - low_y)
     room = BEYOND * width
-    all_x = [*xs, *(min(max(x, low_x - room), high_x + room) for x, _ in ends)]
-    all_y = [*ys, *(min(max(y, low_y - room), high_y + room) for _, y in ends)]
+    all_x = list(xs)
+    all_y = list(ys)
+    for x, y in ends:
+        all_x.append(min(max(x, low_x - room), high_x + room))
+        all_y.append(min(max(y, low_y - room), high_y + room))
     pad = 0.1 * width
-    bounds = (min(all_x) - pad, min(all_y) - pad, max(all_x) + pad, max(all_y) + pad)
-    drawing = Drawing(bounds, size=340)
+    drawing = Drawing(frame_around(all_x, all_y, pad), size=340)
     grid = params.coordinate_grid or ()
     for value in grid:
         upright = [(value, low_y - pad / 3), (value, high_y + pad / 3)]
@@ -283,9 +286,7 @@ def tally(targets: Counts, regions: Counts | None) -> Drawing:
     left_edge = 0 if regions is None else 78
     width = left_edge + STEP * max(len(columns), 4)
     height = STEP * row_count
-    drawing = Drawing(
-        (0, 0, width, height), size=max(width, height), up=False, margin=6
-    )
+    drawing = pixel_canvas(width, height, margin=6)
     if regions is not None:
         drawing.text((0, STEP / 2), "wanted", anchor="start", size=13)
         drawing.text((0, STEP * 1.5), "actual", anchor="start", size=13)

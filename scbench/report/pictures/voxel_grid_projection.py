@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scbench.base.wording import counted
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
@@ -318,7 +318,7 @@ def shadow_drawing(n: int, cells: Cells, answered: bool, verdicts: Verdicts) -> 
         elif answered and verdicts.passed(view.check_id):
             role = "right"
             title += ": full"
-        drawing.line(rectangle((x, 0), (x + n, n)), role, closed=True, width=2)
+        drawing.outline((x, 0), (x + n, n), role, width=2)
         middle = x + n / 2
         drawing.text((middle, n), title, role, size=13, bold=answered, shift=(0, -12))
         words = f"{AXES[view.across]} →"

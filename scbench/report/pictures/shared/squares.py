@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import side_by_side
 
 Point = tuple[float, float]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import Value, quote
 from scbench.graders.shared.short_answers import integer
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import XY, Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.wording import shortened
 
 # Characters of one cell.
