@@ -77,7 +77,9 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
         value = float(-bend[1] / (2 * bend[0]))
     fine = np.interp(_FINE, rising, likelihoods)
     within = _FINE[fine >= total[best] - _STANDARD_ERROR]
-    return Ceiling(value, min(value, float(within[0])), max(value, float(within[-1])))
+    low = min(value, float(within[0]))
+    high = max(value, float(within[-1]))
+    return Ceiling(value, low, high)
 
 
 def _add_likelihoods(total: Floats, answers: Answers) -> None:

@@ -195,4 +195,5 @@ def misfit_words(sums: RungSums, expected: Floats) -> str:
 
 def _binary_likelihood(sums: RungSums, chance: Floats) -> float:
     wrong = sums.n - sums.right
-    return float((sums.right * np.log(chance) + wrong * np.log1p(-chance)).sum())
+    by_rung = sums.right * np.log(chance) + wrong * np.log1p(-chance)
+    return float(by_rung.sum())

@@ -199,7 +199,8 @@ def exact_p_value(differences: Floats) -> float | None:
     """Return the two-sided p-value of one line; None if it needs draws."""
     nonzero = differences[np.abs(differences) > _NONE]
     if np.ptp(np.abs(nonzero)) < EXACT:
-        return sign_test(int((nonzero < 0).sum()), int((nonzero > 0).sum()))
+        less = int((nonzero < 0).sum())
+        return sign_test(less, len(nonzero) - less)
     if len(nonzero) > _ALL_SIGNS:
         return None
     sums = np.abs(signs(len(nonzero)) @ nonzero)

@@ -65,15 +65,16 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
 
 def rotation(azimuth: float, elevation: float) -> Floats:
     """Return the directions to the right, down and towards an eye; angles are in degrees."""
-    a = np.radians(azimuth)
-    e = np.radians(elevation)
-    return np.array(
-        [
-            [-np.sin(a), np.cos(a), 0.0],
-            [np.sin(e) * np.cos(a), np.sin(e) * np.sin(a), -np.cos(e)],
-            [np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)],
-        ]
-    )
+    turn = np.radians(azimuth)
+    rise = np.radians(elevation)
+    ahead = np.cos(turn)
+    aside = np.sin(turn)
+    level = np.cos(rise)
+    above = np.sin(rise)
+    right = [-aside, ahead, 0.0]
+    down = [above * ahead, above * aside, -level]
+    towards_eye = [level * ahead, level * aside, above]
+    return np.array([right, down, towards_eye])
 
 
 def axes_behind(scene: Scene, eye: Floats) -> tuple[Lines, ...]:

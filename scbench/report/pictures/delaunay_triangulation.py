@@ -153,6 +153,9 @@ def circumcircle(
     d = 2 * (bx * cy - by * cx)
     if d == 0:
         return None
-    ux = (cy * (bx * bx + by * by) - by * (cx * cx + cy * cy)) / d
-    uy = (bx * (cx * cx + cy * cy) - cx * (bx * bx + by * by)) / d
-    return Circle((a[0] + ux, a[1] + uy), (ux * ux + uy * uy) ** 0.5)
+    b_square = bx * bx + by * by
+    c_square = cx * cx + cy * cy
+    ux = (cy * b_square - by * c_square) / d
+    uy = (bx * c_square - cx * b_square) / d
+    radius = (ux * ux + uy * uy) ** 0.5
+    return Circle((a[0] + ux, a[1] + uy), radius)

@@ -171,8 +171,10 @@ def draw_start(drawing: Drawing, places: Sequence[Place]) -> None:
     drawing.dot(start, "ink", radius=radius, tip="start")
     if len(places) > 1:
         (ax, ay), (bx, by) = places[:2]
-        length = max(abs(bx - ax), abs(by - ay), 1.0)
-        ahead = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
+        dx = bx - ax
+        dy = by - ay
+        length = max(abs(dx), abs(dy), 1.0)
+        ahead = (ax + 0.75 * dx / length, ay + 0.75 * dy / length)
         drawing.line([start, ahead], "ink", width=2, arrow=True)
 
 

@@ -113,10 +113,11 @@ def read_crowd(params: Params, answer: Answer | None, verdicts: Verdicts) -> Cro
     xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
     failed = verdicts.failures
     reach = params.max_distance + 1e-6
+    distances = [math.hypot(x, y) for x, y in xy.tolist()]
     pixels = verdicts.metrics.get("visible_people", ())
     return Crowd(
         xy,
-        near=[i for i, (x, y) in enumerate(xy.tolist()) if math.hypot(x, y) <= reach],
+        near=[i for i, distance in enumerate(distances) if distance <= reach],
         far={i for i in failed.get("distance", ()) if i < n},
         inside={i for i in failed.get("clear_of_building", ()) if i < n},
         pairs=[(a, b) for a, b in failed.get("people_apart", ()) if max(a, b) < n],
@@ -351,9 +352,12 @@ def project(camera: Camera, points: Floats) -> Floats:
     rays = points - np.array(camera.eye)
     ahead = np.maximum(rays @ np.array(camera.forward), 1e-6)
     columns, rows = camera.image
+    # From -1 to 1 inside the picture, to the right and upwards.
     u = rays @ np.array(camera.right) / ahead / (camera.tangent * (columns / rows))
     v = rays @ np.array(camera.up) / ahead / camera.tangent
-    flat = np.stack([(u + 1) * columns / 2, (1 - v) * rows / 2], axis=-1)
+    column = (u + 1) * columns / 2
+    row = (1 - v) * rows / 2
+    flat = np.stack([column, row], axis=-1)
     within_reach: Floats = np.clip(flat, -_FARTHEST, _FARTHEST)
     return within_reach
 
@@ -379,7 +383,8 @@ def draw_nearest_edges(
 ) -> None:
     """Draw the three edges of a box that meet at the corner nearest to the eye."""
     corners = box_corners(low, high)
-    nearest = int(((corners - np.array(camera.eye)) ** 2).sum(axis=1).argmin())
+    rays = corners - np.array(camera.eye)
+    nearest = int((rays**2).sum(axis=1).argmin())
     flat = project(camera, corners).tolist()
     lines = [[flat[nearest], flat[nearest ^ bit]] for bit in (1, 2, 4)]
     drawing.strokes(lines, "ink", width=1)

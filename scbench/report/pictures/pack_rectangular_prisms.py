@@ -146,9 +146,11 @@ def sizes_picture(params: Params) -> Picture:
     x = 0.0
     for kind, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
-        name = size_words(params, kind)
         # The prisms are upright, so that the row is not much wider than high.
-        parts.append(boxes([((x, 0, 0), (x + a, b, c))], size_role(kind), name=name))
+        low = (x, 0, 0)
+        high = (x + a, b, c)
+        name = size_words(params, kind)
+        parts.append(boxes([(low, high)], size_role(kind), name=name))
         x += a + 0.2 * longest
     count = sum(line.count for line in params.prisms)
     caption = (
@@ -211,14 +213,14 @@ def packing_of(params: Params, answer: Answer, verdicts: Verdicts) -> Packing:
         sides = sorted(int(b - a) for a, b in zip(low[k], high[k], strict=True))
         kinds_of_boxes.append(kinds.get(tuple(sides), -1))
     return Packing(
-        lows[near][:, order],
-        highs[near][:, order],
-        [positions[k] for k in rows],
-        kinds_of_boxes,
-        box_faults(verdicts),
-        order,
-        overlapping_pairs(verdicts),
-        len(entries) - len(rows),
+        low=lows[near][:, order],
+        high=highs[near][:, order],
+        positions=[positions[k] for k in rows],
+        kinds=kinds_of_boxes,
+        faults=box_faults(verdicts),
+        order=order,
+        overlaps=overlapping_pairs(verdicts),
+        far=len(entries) - len(rows),
     )
 
 
@@ -376,7 +378,8 @@ def piece_frames(
     for k, (start, end) in enumerate(pieces):
         corner = np.array([low[0] + k * step, low[1], start - pieces[k][0]])
         size = np.array([high[0] - low[0], high[1] - low[1], end - start])
-        parts.append(wire(corner.tolist(), (corner + size).tolist(), "ink", width=1.2))
+        opposite = corner + size
+        parts.append(wire(corner.tolist(), opposite.tolist(), "ink", width=1.2))
         # With many pieces, only a short label fits.
         labels.append(f"{start:g} to {end:g}" if len(pieces) <= 2 else f"{start:.0f}")
         places.append(corner + size * (0.5, 0, 0) - (0, 0, 0.05 * length))
@@ -416,7 +419,8 @@ def unplaced_boxes(
         # Small boxes are enlarged to be visible.
         stretch = max(1.0, least / sides[2])
         a, b, c = (side * stretch for side in sides)
-        outline = boxes([((x, y, 0), (x + b, y + a, c))], "missing").outline
+        box = ((x, y, 0), (x + b, y + a, c))
+        outline = boxes([box], "missing").outline
         parts.append(Lines(outline, "missing", 2, dashed=True, name="not placed"))
         place = np.array([[x + b / 2, y, 1.15 * c]])
         parts.append(Marks(place, "missing", 0, (f"{missing} missing",)))
@@ -432,11 +436,12 @@ def fill_profile(packing: Packing) -> Drawing:
     drawing.box((0, 0), (width, height), "missing", hatched=True)
     ends, shares = cross_section_shares(packing)
     if shares:
-        xs = (ends - low[2]) / max(float(high[2] - low[2]), 1e-9) * width
+        length = max(float(high[2] - low[2]), 1e-9)
+        xs = ((ends - low[2]) / length * width).tolist()
         outline = [(0.0, 0.0)]
-        for i, share in enumerate(shares):
+        for (start, stop), share in zip(pairwise(xs), shares, strict=True):
             y = height * share
-            outline += [(float(xs[i]), y), (float(xs[i + 1]), y)]
+            outline += [(start, y), (stop, y)]
         outline.append((float(width), 0.0))
         drawing.area(outline, "paper")
         drawing.area(outline, "right", opacity=0.6, edge="right", width=1)
@@ -453,14 +458,17 @@ def fill_profile(packing: Packing) -> Drawing:
 def cross_section_shares(packing: Packing) -> tuple[Points, list[float]]:
     """Return the places where boxes start or end, and the filled share from each to the next."""
     low, high = packing.ends
-    whole = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
-    ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
+    width, depth, _ = high - low
+    whole = max(float(width * depth), 1e-9)
+    starts = packing.low[:, 2]
+    stops = packing.high[:, 2]
+    ends = np.unique(np.concatenate([starts, stops]))
     middles = (ends[:-1] + ends[1:]) / 2
+    # Whether each box is at each middle, shape (middles, boxes).
+    is_there = (starts < middles[:, None]) & (middles[:, None] < stops)
     sides = packing.high - packing.low
     areas = sides[:, 0] * sides[:, 1]
-    starts_before = packing.low[None, :, 2] < middles[:, None]
-    ends_after = middles[:, None] < packing.high[None, :, 2]
-    shares = np.minimum((starts_before & ends_after) @ areas / whole, 1.0)
+    shares = np.minimum(is_there @ areas / whole, 1.0)
     return ends, shares.tolist()
 
 

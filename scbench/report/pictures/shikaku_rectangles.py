@@ -91,7 +91,8 @@ def draw_rectangles(
     """Draw the rectangles of an answer; those without a colour are drawn as wrong."""
     # Gaps between neighbours keep their outlines visible.
     gap = min(2 / drawing.scale, 0.2)
-    for i, (piece, (x0, y0, x1, y1)) in enumerate(zip(pieces, corners, strict=True)):
+    for i, piece in enumerate(pieces):
+        x0, y0, x1, y1 = corners[i]
         low = (x0 + gap, y0 + gap)
         high = (x1 - gap, y1 - gap)
         tip = f"position {i}: {[min(value, 10**6) for value in piece]}"

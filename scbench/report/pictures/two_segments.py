@@ -123,7 +123,8 @@ def draw_regions(
         corners = [(float(x), float(y)) for x, y in region]
         n = len(corners)
         drawing.area(corners, ROLES.get(n, "quiet"), opacity=0.35)
-        middle = (sum(x for x, _ in corners) / n, sum(y for _, y in corners) / n)
+        xs, ys = zip(*corners, strict=True)
+        middle = (sum(xs) / n, sum(ys) / n)
         drawing.text(middle, n, size=17, bold=True)
 
 
@@ -192,7 +193,11 @@ def proper_corners(region: Sequence[Exact]) -> list[Exact]:
 
 def cross_product(a: Exact, b: Exact, p: Exact) -> Fraction:
     """Return twice the area of a triangle; negative if it turns clockwise."""
-    return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
+    bx = b[0] - a[0]
+    by = b[1] - a[1]
+    px = p[0] - a[0]
+    py = p[1] - a[1]
+    return bx * py - by * px
 
 
 def draw_segments(drawing: Drawing, answer: Answer, verdicts: Verdicts) -> Legend:
