@@ -16,11 +16,10 @@ from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.builders.largest_printable_prime.towers import Tower, poses_of, tallest
 from scbench.graders.largest_printable_prime import (
     HEIGHTS,
-    Pose,
-    Stand,
     is_prime,
     rests,
 )
+from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.schemas.largest_printable_prime import Params
 
 # Groups that one search may append, and numbers that it may test.

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from scbench.graders.largest_printable_prime import HEIGHTS, Pose, pose, rests
+from scbench.graders.largest_printable_prime import HEIGHTS, pose, rests
+from scbench.graders.largest_printable_prime.poses import Pose
 from scbench.schemas.largest_printable_prime import Orientation, Params
 
 # If several orientations give the same pose, the first one is used.

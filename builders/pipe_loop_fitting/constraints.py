@@ -51,7 +51,7 @@ def draw_constraints(
 
     One of them is in metres or degrees if possible; without it, few rooms would differ.
     """
-    draws = list(_DRAWS)
+    draws = kinds_of_draws()
     rng.shuffle(draws)
     loop = loop_constraints.measure(joints)
     candidates: list[Constraint] = []
@@ -66,6 +66,22 @@ def draw_constraints(
     if len(selection) < count:
         return None
     return tuple(selection[:count])
+
+
+def kinds_of_draws() -> list[Callable[[Basis], Constraint | None]]:
+    """Return the function that draws each kind of constraint. Draws depend on the order."""
+    return [
+        draw_angle_range,
+        draw_centroid_box,
+        draw_touch_walls,
+        draw_min_turns,
+        draw_max_straight_run,
+        draw_cover_quadrants,
+        draw_wall_margin,
+        draw_hull_area,
+        draw_fixed_start,
+        draw_separation,
+    ]
 
 
 def draw_angle_range(basis: Basis) -> schema.AngleRange | None:
@@ -172,21 +188,6 @@ def _down(value: float) -> float:
 def _up(value: float) -> float:
     """Round up to hundredths."""
     return math.ceil(value * 100) / 100
-
-
-# One for each kind, below the functions that it lists. Draws depend on the order.
-_DRAWS: tuple[Callable[[Basis], Constraint | None], ...] = (
-    draw_angle_range,
-    draw_centroid_box,
-    draw_touch_walls,
-    draw_min_turns,
-    draw_max_straight_run,
-    draw_cover_quadrants,
-    draw_wall_margin,
-    draw_hull_area,
-    draw_fixed_start,
-    draw_separation,
-)
 
 
 class Texts(NamedTuple):

@@ -54,10 +54,6 @@ class Settings(NamedTuple):
     part: float = 0.1
 
 
-# The approaches, in the order in which they are tried.
-_TRIALS = (Settings(), Settings(quantile=0.45, deep=0.8, undershoot=0.25))
-
-
 def solve(
     heights: tuple[float, ...],
     n: int,
@@ -78,7 +74,7 @@ def solve(
     if slot:
         return slot[0]
     work = work or Work()
-    for settings in _TRIALS:
+    for settings in (Settings(), Settings(quantile=0.45, deep=0.8, undershoot=0.25)):
         plan = Site(heights, n, tolerance, share, work).level(settings)
         if plan is not None:
             slot.append(plan)

@@ -178,5 +178,6 @@ class Level(Query):
         return {"rows": ["".join(row) for row in piece.T]}
 
 
-# At the end, because it refers to the classes above.
-QUERIES = (Rain, Level)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (Rain, Level)

@@ -132,5 +132,6 @@ class Play:
         }
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Go, Ask, Back)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Go, Ask, Back)

@@ -7,15 +7,14 @@ Heights are in tenths of a millimetre; positions count from 0 at the bottom.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import gmpy2
 
 from scbench.base.model import Verdict
 from scbench.base.wording import counted
+from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.largest_printable_prime import (
     Answer,
@@ -49,29 +48,8 @@ _TURNS: Mapping[str, str] = {
     "flippedY": "dcbafeg",
     "rotate180Z": "defabcg",
 }
-
-
-class Stand(Enum):
-    """The pose in which a digit is printed."""
-
-    FLAT = "flat"
-    ON_SIDE = "on its long side"
-    """The bars at its right are at the bottom, the others rise from them."""
-    ON_HEAD = "on its head"
-    """A 7 on its top bar."""
-    ON_END = "on its end"
-    """A 1 as a post."""
-
-
-class Pose(NamedTuple):
-    """A digit as it is printed; the segments matter only if it is flat."""
-
-    stand: Stand
-    segments: frozenset[str] = frozenset()
-
-
-# These tables follow the class that they use. Height that each pose adds to the tower,
-# including the air above, in tenths of a millimetre.
+# Height that each pose adds to the tower, including the air above, in tenths of a
+# millimetre.
 HEIGHTS: Mapping[Stand, int] = {
     Stand.FLAT: 12,
     Stand.ON_SIDE: 112,

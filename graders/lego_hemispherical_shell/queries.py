@@ -90,5 +90,6 @@ def area_rows(pairs: Pairs) -> list[tuple[int, int, float]]:
     return list(zip(pairs.lower.tolist(), pairs.upper.tolist(), areas, strict=True))
 
 
-# At the end, because it refers to the class above.
-QUERIES = (BricksTogether,)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (BricksTogether,)

@@ -124,5 +124,6 @@ class Play:
         return self.look()
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Place, Remove, Ask)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Place, Remove, Ask)

@@ -14,10 +14,10 @@ from scbench.base.wording import counted
 from scbench.graders.pipe_loop_fitting.contacts import Pair, contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     CONSTRAINT_CHECKS,
-    JUDGES,
     MAX_ENTRIES,
     SLACK,
     Loop,
+    judge_constraint,
     judge_joints,
     measure,
 )
@@ -95,7 +95,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         lambda i: f"At joint {i}, pipe {i} folds back on the pipe before it.",
     )
     for constraint in params.constraints:
-        JUDGES[constraint.type](checks, side, constraint, loop)
+        judge_constraint(checks, side, constraint, loop)
     return checks.binary(
         shortest=round(float(loop.length.min()), 6),
         longest=round(float(loop.length.max()), 6),

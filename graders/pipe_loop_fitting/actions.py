@@ -123,5 +123,6 @@ def _rounded(values: Iterable[float], digits: int) -> list[float]:
     return [round(float(value), digits) + 0.0 for value in values]
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Place, Remove, Ask)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Place, Remove, Ask)

@@ -7,9 +7,10 @@ or break it.
 
 import re
 from dataclasses import dataclass, field
-from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
+
+from scbench.graders.polynomial_curve_fitting.nodes import Node, Op
 
 MAX_CHARACTERS = 400_000
 MAX_BRACKETS = 150
@@ -49,28 +50,12 @@ _HEAD = re.compile(
     re.VERBOSE,
 )
 _OLD_OCTAL = re.compile(r"0+[1-9][0-9]*")
-
-
-class Op(IntEnum):
-    """The operation of a node on the values of its children (at most two)."""
-
-    CONSTANT = 0
-    NAME = 1
-    NEGATE = 2
-    ADD = 3
-    SUBTRACT = 4
-    MULTIPLY = 5
-    DIVIDE = 6
-    POWER = 7
-
-
 # Operators of higher rank bind closer. A sign before an operand binds closer than * but
 # less closely than **. An open bracket delays all operators before it.
 _BRACKET_RANK = 0
 _SIGN_RANK = 3
 _POWER_RANK = 4
 _RANKS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": _POWER_RANK}
-# Defined after the operations that it refers to.
 _OPS = {
     "+": Op.ADD,
     "-": Op.SUBTRACT,
@@ -78,21 +63,6 @@ _OPS = {
     "/": Op.DIVIDE,
     "**": Op.POWER,
 }
-
-
-class Node(NamedTuple):
-    """One step of a formula."""
-
-    op: Op
-    first: int
-    """Number of the earlier node of the first child."""
-    second: int
-    """The same of the second child; the exponent of a power."""
-    value: int | Fraction
-    """Of a constant."""
-    axes: int
-    """Which of x (1) and y (2) occur in it."""
-    degree: int
 
 
 @dataclass(frozen=True, slots=True)

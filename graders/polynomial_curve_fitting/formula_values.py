@@ -18,9 +18,8 @@ from scbench.graders.polynomial_curve_fitting.formula import (
     X_AXIS,
     Y_AXIS,
     Formula,
-    Node,
-    Op,
 )
+from scbench.graders.polynomial_curve_fitting.nodes import Node, Op
 
 # Maximum bits of a numerator or denominator; every power of degree 1,024 of numbers
 # with nine digits has fewer.

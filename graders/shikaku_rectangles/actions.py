@@ -144,5 +144,6 @@ def union_of(cells_of: Mapping[tuple[int, ...], Cells]) -> Cells:
     return set().union(*cells_of.values())
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Place, Remove, Ask)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Place, Remove, Ask)

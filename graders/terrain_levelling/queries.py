@@ -126,5 +126,6 @@ class BlastHere(Query):
         return look_from(params, self.blasts, self.corner)
 
 
-# At the end, because it refers to the class above.
-QUERIES = (BlastHere,)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (BlastHere,)

@@ -5,7 +5,7 @@ Cells are integers. The 48 symmetries of the cube keep the centre of the grid in
 
 from collections import Counter
 from collections.abc import Collection
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import permutations, product
 from typing import NamedTuple
 
@@ -68,15 +68,6 @@ class Symmetry(NamedTuple):
             letter = _AXES[axis]
             parts.append(f"{n - 1}-{letter}" if flip else letter)
         return f"(x, y, z) -> ({', '.join(parts)})"
-
-
-# The 47 symmetries other than the identity, which comes first. Defined after their
-# class.
-_SYMMETRIES = [
-    Symmetry(axes, flips)
-    for axes in permutations(range(3))
-    for flips in product((False, True), repeat=3)
-][1:]
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -204,9 +195,19 @@ def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
     """Return the names of the symmetries of the grid that map a set of cells onto itself."""
     return [
         symmetry.name(n)
-        for symmetry in _SYMMETRIES
+        for symmetry in symmetries()
         if all(symmetry.image(cell, n) in voxels for cell in voxels)
     ]
+
+
+@cache
+def symmetries() -> tuple[Symmetry, ...]:
+    """Return the 47 symmetries of a cube other than the identity."""
+    every = []
+    for axes in permutations(range(3)):
+        every += [Symmetry(axes, flips) for flips in product((False, True), repeat=3)]
+    # The first one exchanges no axes and reflects none.
+    return tuple(every[1:])
 
 
 def unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:

@@ -121,10 +121,10 @@ def reasons_text(counts: Counter[str], *, several: bool) -> str:
     """Return the most frequent reasons, with their numbers if there are several answers."""
     # Ties are in alphabetical order, independent of the order of rows.
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    names = [
-        f"{name} ({number})" if several else name
-        for name, number in ordered[:_MOST_REASONS]
-    ]
+    frequent = ordered[:_MOST_REASONS]
+    names = [name for name, _ in frequent]
+    if several:
+        names = [f"{name} ({number})" for name, number in frequent]
     return ", ".join(names)
 
 
@@ -137,7 +137,8 @@ def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]
 def correlation_of(first: Floats, second: Floats) -> float | None:
     """Return the correlation of two columns; None if undefined or with too few runs."""
     has_both = ~(np.isnan(first) | np.isnan(second))
-    a, b = first[has_both], second[has_both]
+    a = first[has_both]
+    b = second[has_both]
     # Columns that do not vary have no correlation.
     if len(a) < _LEAST_RUNS or np.ptp(a) < _SAME or np.ptp(b) < _SAME:
         return None

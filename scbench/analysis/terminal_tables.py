@@ -101,7 +101,7 @@ class _Table:
         self.least = [self._least_size(i) for i in range(len(sheet.heads))]
         spare = _WHOLE - sum(self.least[: self.keys])
         for i in range(self.keys):
-            words = [word for row in sheet.rows for word in row[i].split()]
+            words = " ".join(row[i] for row in sheet.rows).split()
             longest = max(map(cell_len, words), default=0)
             growth = max(0, min(longest - self.least[i], spare))
             self.least[i] += growth

@@ -27,11 +27,11 @@ from scbench.cli.options import (
     TasksOption,
 )
 from scbench.formats.exports import Schema, run_files
+from scbench.formats.forms import Form
 from scbench.formats.imports.gather import ImportOptions, gather
 from scbench.formats.prompts import (
     LEFT_OUT,
     LIMITS,
-    Form,
     Settings,
     check_settings,
     chosen_instances,

@@ -27,8 +27,9 @@ from scbench.cli.run_report import render
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import (
-    WRITERS,
     Finding,
+    as_annotation,
+    as_text,
     in_order,
     shortened,
     with_advice_once,
@@ -329,10 +330,11 @@ def print_findings(
     findings: list[Finding], opened: "Opened", style: ReportKind
 ) -> None:
     """Print the findings in a submission, one per line."""
-    write = WRITERS[style]
     shown: Iterable[Finding] = shortened(findings)
-    # An annotation of a pull request is read alone.
+    write = as_annotation
+    # An annotation of a pull request is read alone; a text is read from the top.
     if style == "text":
+        write = as_text
         shown = with_advice_once(shown)
     for finding in shown:
         print(write(finding, opened.where(finding.file)))  # noqa: T201

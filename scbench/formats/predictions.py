@@ -12,7 +12,6 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -107,13 +106,10 @@ class Problem:
     def fields(self) -> dict[str, str | int | None]:
         """Return the problem as JSON has it: without a file if there is only one."""
         # `asdict` would take ten times as long, and a file may have a million problems.
-        fields = {name: getattr(self, name) for name in _PROBLEM_FIELDS}
+        fields = {name: getattr(self, name) for name in Problem.__slots__}
         if not self.file:
             del fields["file"]
         return fields
-
-
-_PROBLEM_FIELDS = tuple(field.name for field in dataclass_fields(Problem))
 
 
 @dataclass(frozen=True, slots=True)
