@@ -122,7 +122,9 @@ def check_straps(checks: Checklist, faults: SideFaults | None) -> None:
     if faults is None:
         checks.skip("straps", _NO_PART)
         return
-    checks.forbid("straps", faults.with_straps, lambda item: f"The {item[0]} {item[1]}.")
+    checks.forbid(
+        "straps", faults.with_straps, lambda item: f"The {item[0]} {item[1]}."
+    )
 
 
 def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
