@@ -91,7 +91,8 @@ def examine(params: Params, kind: FileType, contents: str) -> Examined:
     if body is None:
         return Examined(fault, shell=shell, thickness=thickness)
     lie = lie_on_bed(shell, params.printing)
-    return Examined(fault, body, shell, lie, openings(body, params.spacing), thickness)
+    gaps = openings(body, params.spacing, params.bar)
+    return Examined(fault, body, shell, lie, gaps, thickness)
 
 
 def unread(part: PrintedPart) -> Examined:
@@ -288,6 +289,6 @@ def check_thickness(
 
     for_each(checks, "thickness_faces", distances, too_few, distance_figures)
     for_each(checks, "thickness", distances, wrong_mode, distance_figures)
-    check_straps(checks, params, sides)
+    check_straps(checks, sides)
     modes = [None if part.thickness is None else part.thickness.mode for part in parts]
     return checks.binary(thickness=modes)
