@@ -30,9 +30,8 @@ def walk_back_through_listed(
     def way(rule: Rule) -> Sequence[Condition]:
         if rule.kind == "all":
             return rule.conditions
-        listed = [
-            condition for condition in rule.conditions if condition.event in candidates
-        ]
+        conditions = rule.conditions
+        listed = [each for each in conditions if each.event in candidates]
         return listed if len(listed) == 1 else ()
 
     return _walk(system, outcome, way)
