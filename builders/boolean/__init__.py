@@ -201,7 +201,8 @@ def has_missing_spaces(params: Params) -> bool:
 def in_format(values: Sequence[bool], notation: Format) -> str:
     """Return truth values in the words of a format, separated by spaces."""
     true, false = LITERALS[notation]
-    return " ".join(true if value else false for value in values)
+    words = {True: true, False: false}
+    return " ".join(words[value] for value in values)
 
 
 def truth_values(params: Params) -> list[bool]:

@@ -75,8 +75,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that miss or add something, and answers that are not counts."""
         letters = params.letters
-        marked_words = [word for word, is_marked in params.words if is_marked]
-        plain_words = [word for word, is_marked in params.words if not is_marked]
+        marked_words = []
+        plain_words = []
+        for word, is_marked in params.words:
+            words = marked_words if is_marked else plain_words
+            words.append(word)
         text = marked_text(params.words)
         right = letter_count(text, letters)
         in_plain_words = letter_count("".join(plain_words).lower(), letters)

@@ -418,7 +418,8 @@ def select_by_titles(point: Space, rng: Stream) -> Selection | None:
 def _is_stranger(film: Film, tags: LikedTags) -> bool:
     """Return whether a film has neither a genre nor a theme in common with the liked ones."""
     _, _, genres, themes = film
-    liked_genres, liked_themes = tags.genres.keys(), tags.themes.keys()
+    liked_genres = tags.genres.keys()
+    liked_themes = tags.themes.keys()
     return liked_genres.isdisjoint(genres) and liked_themes.isdisjoint(themes)
 
 

@@ -85,7 +85,9 @@ def _exits(size: Cell, cell: Cell) -> dict[str, Cell]:
     """Return, for each rule on bounds, the places where a move from a cell breaks it."""
     exits: dict[str, Cell] = {}
     for axis, length in enumerate(size):
-        before, coordinate, after = cell[:axis], cell[axis], cell[axis + 1 :]
+        before = cell[:axis]
+        coordinate = cell[axis]
+        after = cell[axis + 1 :]
         if coordinate == 0:
             exits.setdefault("below_zero", (*before, -1, *after))
         if coordinate == length - 1:

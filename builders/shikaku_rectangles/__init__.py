@@ -116,8 +116,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other readings of the coordinates, and cuts with one mistake each."""
         right = [Rectangle(*corners) for corners in self.reference(params).rectangles]
-        width, height = params.width, params.height
-        first, last = right[0], right[-1]
+        width = params.width
+        height = params.height
+        first = right[0]
+        last = right[-1]
         beyond = last._replace(left=width - (last.right - last.left), right=width)
         wrong: dict[str, Sequence[Sequence[float | str]]] = {
             "empty": [],

@@ -109,14 +109,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the question, the story, the meaning of a swap, and the options."""
         story = stories()[params.domain]
         people = params.people
-        starts = [
-            story.start.format(person=person, thing=thing)
-            for person, thing in zip(people, params.things, strict=True)
-        ]
-        options = [
-            f"({label}) {option}"
-            for label, option in zip(LABELS, params.options, strict=False)
-        ]
+        starts = []
+        for person, thing in zip(people, params.things, strict=True):
+            start = story.start.format(person=person, thing=thing)
+            starts.append(start)
+        labelled = zip(LABELS, params.options, strict=False)
+        options = [f"({label}) {option}" for label, option in labelled]
         marks = "" if params.anchor_format in {"none", "bullet"} else _MARKS
         text = prompt_template(__name__).format(
             opening=story.openings[params.opening].format(people=enumeration(people)),

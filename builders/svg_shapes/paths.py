@@ -135,7 +135,8 @@ def path_of(
     flat_curves = _draw_flat_curves(strokes, cubics, rng, uses_arcs=uses_arcs)
     writer = PathWriter(spots[0], relative=relative)
     for i, arc in enumerate(strokes):
-        here, there = spots[i], ends[i]
+        here = spots[i]
+        there = ends[i]
         if arc and uses_arcs:
             writer.add("A", [there], frame.arc_parameters(arc))
         elif arc:

@@ -122,8 +122,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         texts: list[JsonValue] = ["".join(map(str, pattern)) for pattern in right]
         counters["labels_as_text"] = {"configs": texts or [""]}
         # Where no pattern is right, some answer has to be one label short.
-        short = [pattern[1:] for pattern in right or [(0,) * k]]
-        counters["one_label_short"] = as_configs(short)
+        full = right or [(0,) * k]
+        counters["one_label_short"] = as_configs([pattern[1:] for pattern in full])
         if len(right) > 1:
             # In reverse order, because True equals 1 in Python.
             booleans = [_with_booleans(pattern) for pattern in reversed(right)]

@@ -104,7 +104,8 @@ class Play:
             path.append(cell)
 
     def _view(self, path: list[Cell]) -> Observation:
-        start, end = path[0], path[-1]
+        start = path[0]
+        end = path[-1]
         unvisited = self._free.difference(path)
         near_ends = {*side_neighbours(start), *side_neighbours(end)}
         dead = []

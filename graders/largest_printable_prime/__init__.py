@@ -98,12 +98,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"The number has {count:,} digits; at most {MAX_DIGITS:,} are graded."
         )
     checks.expect("not_empty", count > 0, "The list of digits is empty.")
-    banned = [
-        i
-        for i, item in enumerate(items)
-        if item.digit not in params.digits
-        or item.orientation not in params.orientations
-    ]
+    banned = []
+    for i, item in enumerate(items):
+        is_allowed = item.orientation in params.orientations
+        if item.digit not in params.digits or not is_allowed:
+            banned.append(i)
     checks.forbid_many(
         "allowed",
         banned,

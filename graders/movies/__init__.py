@@ -72,5 +72,6 @@ def points_in_common(a: Film, b: Film, params: Params) -> int:
     """Return the points of two films for their common genres and themes."""
     _, _, genres_a, themes_a = a
     _, _, genres_b, themes_b = b
-    genres, themes = set(genres_a) & set(genres_b), set(themes_a) & set(themes_b)
+    genres = set(genres_a) & set(genres_b)
+    themes = set(themes_a) & set(themes_b)
     return params.genre_weight * len(genres) + params.theme_weight * len(themes)

@@ -49,7 +49,8 @@ _PIPES = ("length", "repeats", "crossings", "touches", "hairpins")
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the joints form a loop that follows all rules, else 0."""
     checks = Checklist(CHECKS)
-    n, side = len(answer.points), params.side
+    n = len(answer.points)
+    side = params.side
     if n > 2 * params.pipes + 16:
         return checks.too_large(
             f"The answer lists {n} joints for {params.pipes} pipes."
@@ -57,7 +58,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = f"The answer lists {counted(n, 'joint')} for {params.pipes} pipes."
     checks.expect("count", n == params.pipes, wrong, listed=n, wanted=params.pipes)
     points = [(point.x, point.y) for point in answer.points]
-    low, high = -SLACK, side + SLACK
+    low = -SLACK
+    high = side + SLACK
     outside = [
         i
         for i, (x, y) in enumerate(points)

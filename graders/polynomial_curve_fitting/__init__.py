@@ -128,7 +128,8 @@ def cell_sentence(wrong_cells: Sequence[list[int]], fault: str, cell: list[int])
 
 def compare_pictures(checks: Checklist, black: Mask, positive: Mask) -> Verdict:
     """Check the picture of the formula, and return the verdict."""
-    cells, positive_count = black.size, int(positive.sum())
+    cells = black.size
+    positive_count = int(positive.sum())
     two_colours = checks.expect(
         "two_colours",
         0 < positive_count < cells,

@@ -60,7 +60,8 @@ class Grid(NamedTuple):
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the rectangles solve the puzzle, else 0."""
     checks = Checklist(CHECKS)
-    count, size = len(answer.rectangles), params.width * params.height
+    count = len(answer.rectangles)
+    size = params.width * params.height
     if count > size:
         return checks.too_large(
             f"{count:,} rectangles are listed, but the grid has only {counted(size, 'cell')}."
@@ -97,9 +98,11 @@ def judge_corners(
 
     Both name rectangles by position. Rectangles with reversed corners have no cells.
     """
-    width, height = grid.width, grid.height
+    width = grid.width
+    height = grid.height
     cells: dict[int, int] = {}
-    reversed_corners, outside = [], []
+    reversed_corners = []
+    outside = []
     for i, (west, top, east, bottom) in enumerate(answer.rectangles):
         if max(west, east) >= width or max(top, bottom) >= height:
             outside.append(i)
@@ -138,7 +141,8 @@ def judge_cover(
 ) -> tuple[list[Cell], list[Cell]]:
     """Check that every cell is covered once; return cells covered more than once and not at all."""
     size = grid.width * grid.height
-    covered, twice = 0, 0
+    covered = 0
+    twice = 0
     for bits in cells.values():
         twice |= covered & bits
         covered |= bits
@@ -176,7 +180,8 @@ def judge_clues(
     A rectangle that leaves the grid may contain a clue, but its area cannot be right.
     """
     total = f"of {len(answer.rectangles)} rectangles"
-    clueless, wrong_area = [], []
+    clueless = []
+    wrong_area = []
     solved = 0
     for i, bits in cells.items():
         clue = bits & grid.clues

@@ -67,7 +67,8 @@ CHECKS = {
 
 # Answers with more copies are not graded: time grows with the square of their number.
 MAX_TETRAHEDRA = 2000
-COPIES, COPIES_PER_AREA = 50, 10
+COPIES = 50
+COPIES_PER_AREA = 10
 # Largest x, y or z, because doubles are too coarse farther out.
 REACH = 1e6
 # Tolerance of a squared length of 1.

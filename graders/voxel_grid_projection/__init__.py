@@ -82,7 +82,8 @@ _SYMMETRIES = [
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the cells follow every rule, else 0."""
     checks = Checklist(CHECKS)
-    n, length = params.size, len(answer.voxels)
+    n = params.size
+    length = len(answer.voxels)
     if length > _TOO_MANY * params.cells:
         return checks.too_large(
             f"The answer lists {length} cells instead of {params.cells}."
@@ -154,12 +155,15 @@ def entry_text(voxel: Voxel) -> str:
 
 def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     """Return the entries that are cells, and the positions of the others."""
-    cells, outside = [], []
+    cells = []
+    outside = []
     for i, voxel in enumerate(answer.voxels):
         a, b, c = voxel.xyz
         # Checked before rounding, which fails for infinite numbers.
         if -0.5 < a < n - 0.5 and -0.5 < b < n - 0.5 and -0.5 < c < n - 0.5:
-            x, y, z = round(a), round(b), round(c)
+            x = round(a)
+            y = round(b)
+            z = round(c)
             if max(abs(a - x), abs(b - y), abs(c - z)) <= _TOLERANCE:
                 cells.append((x, y, z))
                 continue
@@ -170,7 +174,8 @@ def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
 @lru_cache(maxsize=64)
 def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]]]:
     """Return the sums and the cells that are forbidden."""
-    digit, residue = params.forbidden_digit, params.forbidden_residue
+    digit = params.forbidden_digit
+    residue = params.forbidden_residue
     sums = set()
     for total in range(3 * params.size - 2):
         if digit is not None and str(digit) in str(total):
@@ -202,11 +207,11 @@ def hole_sentence(holes: Collection[list[int]], axes: str, hole: list[int]) -> s
 
 def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
     """Return the names of the symmetries of the grid that map a set of cells onto itself."""
-    return [
-        symmetry.name(n)
-        for symmetry in _SYMMETRIES
-        if all(symmetry.image(cell, n) in voxels for cell in voxels)
-    ]
+
+    def keeps_set(symmetry: Symmetry) -> bool:
+        return all(symmetry.image(cell, n) in voxels for cell in voxels)
+
+    return [symmetry.name(n) for symmetry in filter(keeps_set, _SYMMETRIES)]
 
 
 def unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:

@@ -91,7 +91,8 @@ class Play:
 
     def step(self, action: Place | Remove | Ask) -> Observation:
         """Carry out an action; a `QueryError` changes nothing."""
-        after, size = dict(self._chosen), self._params.size
+        after = dict(self._chosen)
+        size = self._params.size
         sums, cells = forbidden(self._params)
         for cell in action.cells:
             if isinstance(action, Remove):
