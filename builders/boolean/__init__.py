@@ -7,7 +7,6 @@ An example of the puzzle, with the answer TRUE (AND comes before XOR, and XOR be
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from pydantic import Field, JsonValue
@@ -311,15 +310,12 @@ def draw_values(
     # The last operator joins parts in which only operators of higher rank are left.
     joint = _OPERATORS[rank]
     ends = [i for i, operator in enumerate(operators) if operator == joint]
-    parts = [
-        operators[start + 1 : end]
-        for start, end in pairwise([-1, *ends, len(operators)])
-    ]
+    shares = _draw_shares(joint, value, len(ends) + 1, rng)
     values: list[bool] = []
-    for part, share in zip(
-        parts, _draw_shares(joint, value, len(parts), rng), strict=True
-    ):
-        values += draw_values(part, share, rng, rank + 1)
+    start = 0
+    for end, share in zip([*ends, len(operators)], shares, strict=True):
+        values += draw_values(operators[start:end], share, rng, rank + 1)
+        start = end + 1
     return values
 
 

@@ -17,7 +17,13 @@ from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
-from scbench.builders.shared.builder import Builder, Point, parameter, under
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    under,
+    without_right,
+)
 from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
@@ -105,9 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         lists["one_name_too_many"] = [*right, right[-1]]
 
         # A mistake need not change the answer.
-        answers: dict[str, object] = {
-            name: labels for name, labels in lists.items() if labels != right
-        }
+        answers = without_right(lists, right)
         answers["capitals"] = [name.capitalize() for name in right]
         answers["null"] = None
         wrong = under("labels", answers)

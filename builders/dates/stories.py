@@ -80,7 +80,10 @@ def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
     rng.shuffle(turns)
     first_events = iter(first.events)
     second_events = iter(second.events)
-    events = [next(first_events if turn is first else second_events) for turn in turns]
+    events = []
+    for turn in turns:
+        source = first_events if turn is first else second_events
+        events.append(next(source))
     return first._replace(events=events)
 
 

@@ -144,11 +144,12 @@ def flip_one_edge(
         side_of_a = orient(points[c], points[d], points[a])
         side_of_b = orient(points[c], points[d], points[b])
         if side_of_b > 0 > side_of_a:
-            replaced = ({a, b, c}, {a, b, d})
-            intact: list[JsonValue] = [
-                list(corners) for corners in triangles if set(corners) not in replaced
-            ]
-            return [*intact, [a, c, d], [b, c, d]]
+            flipped: list[JsonValue] = []
+            for corners in triangles:
+                is_replaced = set(corners) in ({a, b, c}, {a, b, d})
+                if not is_replaced:
+                    flipped.append(list(corners))
+            return [*flipped, [a, c, d], [b, c, d]]
     return None
 
 

@@ -136,7 +136,9 @@ def merge_loops(cover: Cover, rng: Stream) -> bool:
         if len(loops) == 1:
             return True
         rng.shuffle(squares)
-        swappable = [turned for ring in squares for turned in swaps_of(cover, ring)]
+        swappable: list[Square] = []
+        for ring in squares:
+            swappable += swaps_of(cover, ring)
         if not swappable:
             return False
         if join_loops(cover, loops, swappable):

@@ -22,6 +22,7 @@ from scbench.builders.shared.builder import (
     parameter,
     prompt_template,
     under,
+    without_right,
 )
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
@@ -183,9 +184,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_the_first_group": total(of_first_group),
             "last_left_out": total(counting[:-1]),
         }
-        wrong: dict[str, JsonValue] = {
-            name: count for name, count in counts.items() if count != right
-        }
+        wrong = without_right(counts, right)
         # These are no whole numbers.
         wrong["two_numbers"] = f"{right} {right + 1}"
         wrong["listed"] = [right]

@@ -482,6 +482,11 @@ def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
     return kinds
 
 
+def without_right(answers: Mapping[str, Any], right: object) -> dict[str, JsonValue]:
+    """Return the named answers that differ from the right one: a mistake can lead to it."""
+    return {name: answer for name, answer in answers.items() if answer != right}
+
+
 def under(key: str, answers: Mapping[str, Any]) -> dict[str, JsonValue]:
     """Return named answers, each wrapped in an object with this key."""
     return {name: {key: answer} for name, answer in answers.items()}

@@ -11,7 +11,7 @@ The prompts are of the paper's puzzles, or of fresh ones with exactly one soluti
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from pydantic import JsonValue, model_validator
 
@@ -275,19 +275,18 @@ def draw_cut(point: Space, rng: Stream) -> list[Rectangle] | None:
         end = left
         while end < point.width and depth[end] == top:
             end += 1
-        sizes = [
-            (w, h)
-            for w in range(1, end - left + 1)
-            for h in range(1, point.height - top + 1)
-            if point.min_area <= w * h <= point.max_area
-        ]
-        if not sizes and not point.allow_single:
+        thin = []
+        thick = []
+        for w, h in product(range(1, end - left + 1), range(1, point.height - top + 1)):
+            if point.min_area <= w * h <= point.max_area:
+                sizes = thin if min(w, h) == 1 else thick
+                sizes.append((w, h))
+        if not thin and not thick and not point.allow_single:
             return None
+        sizes = thin or thick
         # The share of thin rectangles must not depend on how many sizes fit.
-        thin = [size for size in sizes if 1 in size]
-        thick = [size for size in sizes if 1 not in size]
-        if thin and thick:
-            sizes = thin if rng.chance(point.thin) else thick
+        if thin and thick and not rng.chance(point.thin):
+            sizes = thick
         w, h = rng.choice(sizes) if sizes else (1, 1)
         cut.append(Rectangle(left, top, left + w - 1, top + h - 1))
         depth[left : left + w] = [top + h] * w

@@ -183,4 +183,5 @@ def as_configs(labellings: Iterable[Iterable[int]]) -> dict[str, JsonValue]:
 
 def _with_booleans(pattern: Labels) -> list[int]:
     """Return a pattern with False for 0 and True for 1."""
-    return [bool(label) if label < 2 else label for label in pattern]
+    truths = {0: False, 1: True}
+    return [truths.get(label, label) for label in pattern]

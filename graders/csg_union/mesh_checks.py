@@ -108,9 +108,11 @@ class Surface(NamedTuple):
 
     def first_faces(self, shell_numbers: Indices) -> list[int]:
         """Return the position in the answer's list of the first face of each of some shells."""
-        return [
-            self.at[int(np.argmax(self.shell == number))] for number in shell_numbers
-        ]
+        firsts = []
+        for number in shell_numbers:
+            position = int(np.argmax(self.shell == number))
+            firsts.append(self.at[position])
+        return firsts
 
 
 def judge_mesh(

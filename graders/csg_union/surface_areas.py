@@ -45,11 +45,11 @@ def areas_of(params: Params) -> Areas:
     total = 0.0
     union = 0.0
     for i, solid in enumerate(solids):
-        covers = [
-            covered_faces(solid, cover, earlier=j < i)
-            for j, cover in enumerate(solids)
-            if i != j
-        ]
+        covers = []
+        for j, cover in enumerate(solids):
+            if j != i:
+                covered = covered_faces(solid, cover, earlier=j < i)
+                covers.append(covered)
         faces = solid.faces + solid.centre
         for f, (normal, size) in enumerate(
             zip(solid.normals, solid.sizes, strict=True)

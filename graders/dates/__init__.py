@@ -150,10 +150,9 @@ def date_of(params: Params) -> Day:
     Raises:
         ValueError: its date does not follow from the story.
     """
-    days = {
-        event: day_number(year, month, day) + after
-        for event, year, month, day, after in params.given
-    }
+    days = {}
+    for event, year, month, day, after in params.given:
+        days[event] = day_number(year, month, day) + after
     waiting = list(params.steps)
     while params.asked not in days:
         # Steps are an event, a kind, an amount, and the event that it follows from.

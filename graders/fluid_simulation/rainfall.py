@@ -70,10 +70,11 @@ def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
     last_round: tuple[Fate, ...] = ("rests",)
     while "rests" in last_round:
         last_round = tuple(rain.drop(x, y) for x, y in columns)
-    water = [
-        np.frombuffer(level.passable, bool) & ~np.frombuffer(level.dry, bool)
-        for level in rain.levels
-    ]
+    water = []
+    for level in rain.levels:
+        passable = np.frombuffer(level.passable, bool)
+        dry = np.frombuffer(level.dry, bool)
+        water.append(passable & ~dry)
     return Rained(
         np.stack(water, axis=-1).reshape(rock.shape),
         frozenset(divmod(cell, rain.width) for cell in rain.drains),

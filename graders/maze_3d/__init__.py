@@ -174,11 +174,12 @@ def judge_routes(checks: Checklist, params: Params, routes: Routes) -> Verdict:
     if not checks.expect("route", bool(route), wrong, **unreached):
         checks.skip(("one_route", "coverage", "jumps"), "There is no route.")
         return checks.binary()
-    jumps = [
-        [(x + u) // 2, (y + v) // 2]
-        for (x, y), (u, v) in pairwise(places)
-        if abs(x - u) + abs(y - v) == 2
-    ]
+    # A jump is shown by the cell that it leaps over.
+    jumps = []
+    for (x, y), (u, v) in pairwise(places):
+        is_jump = abs(x - u) + abs(y - v) == 2
+        if is_jump:
+            jumps.append([(x + u) // 2, (y + v) // 2])
     wrong = f"There are several routes, such as one of {len(route)} and one of {len(detour)} cells."
     if checks.expect("one_route", not detour, wrong):
         share = params.min_route_percent

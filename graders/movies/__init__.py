@@ -62,10 +62,11 @@ def names_year(value: object) -> bool:
 @lru_cache(maxsize=1024)
 def points_of(params: Params) -> tuple[int, ...]:
     """Return the points of every choice."""
-    return tuple(
-        sum(points_in_common(choice, film, params) for film in params.liked)
-        for choice in params.choices
-    )
+    points = []
+    for choice in params.choices:
+        common = [points_in_common(choice, film, params) for film in params.liked]
+        points.append(sum(common))
+    return tuple(points)
 
 
 def points_in_common(a: Film, b: Film, params: Params) -> int:

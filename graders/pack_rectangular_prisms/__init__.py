@@ -202,12 +202,10 @@ def overlapping(
         top = high[q]
         # Boxes that end before this one begins cannot meet later ones.
         active = [box for box in active if box.end > low[axis]]
-        meeting = [
-            index
-            for index, _, left, right, below, above in active
-            if left < east and right > west and below < top and above > bottom
-        ]
-        pairs += [(min(index, i), max(index, i)) for index in meeting]
+        for index, _, left, right, below, above in active:
+            if left < east and right > west and below < top and above > bottom:
+                pair = (min(index, i), max(index, i))
+                pairs.append(pair)
         active.append(SweptBox(i, high[axis], west, east, bottom, top))
     return sorted(pairs)
 

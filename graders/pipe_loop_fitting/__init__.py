@@ -60,11 +60,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     points = [(point.x, point.y) for point in answer.points]
     low = -SLACK
     high = side + SLACK
-    outside = [
-        i
-        for i, (x, y) in enumerate(points)
-        if not (low <= min(x, y) <= max(x, y) <= high)
-    ]
+    outside = []
+    for i, (x, y) in enumerate(points):
+        is_inside = low <= min(x, y) <= max(x, y) <= high
+        if not is_inside:
+            outside.append(i)
     checks.forbid(
         "inside",
         outside,

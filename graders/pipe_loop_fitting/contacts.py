@@ -146,14 +146,15 @@ def _piece_distances(p: Floats, a: Floats, b: Floats) -> Floats:
 def exact_contact(points: Floats, i: int, j: int) -> tuple[bool, bool]:
     """Return whether two pieces cross, and whether an end of one is near the other, in integers."""
     n = len(points)
-    ends: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
-    ratios = [[value.as_integer_ratio() for value in point] for point in ends]
+    ends = points[[i, (i + 1) % n, j, (j + 1) % n]]
+    ratios = [value.as_integer_ratio() for value in ends.ravel().tolist()]
     # All denominators are powers of two, so the largest is a multiple of each.
-    scale = max(below for point in ratios for _, below in point)
-    a, b, c, d = ((x[0] * (scale // x[1]), y[0] * (scale // y[1])) for x, y in ratios)
-    crossed = _opposite(orient(a, b, c), orient(a, b, d)) and _opposite(
-        orient(c, d, a), orient(c, d, b)
-    )
+    scale = max(below for _, below in ratios)
+    integers = [above * (scale // below) for above, below in ratios]
+    a, b, c, d = zip(integers[::2], integers[1::2], strict=True)
+    parts_ab = _opposite(orient(a, b, c), orient(a, b, d))
+    parts_cd = _opposite(orient(c, d, a), orient(c, d, b))
+    crossed = parts_ab and parts_cd
     limit = (scale * Fraction(TOUCH).limit_denominator(10**9)) ** 2
     nearest = min(
         _square_distance(c, a, b),

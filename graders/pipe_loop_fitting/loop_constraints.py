@@ -147,10 +147,12 @@ def hull_area(points: Sequence[tuple[float, float]]) -> float:
     if len(hull) < 3:
         return 0.0
     ox, oy = hull[0]
-    return 0.5 * math.fsum(
-        (ax - ox) * (by - oy) - (ay - oy) * (bx - ox)
-        for (ax, ay), (bx, by) in pairwise(hull[1:])
-    )
+    # Twice the areas of the triangles from the first corner.
+    doubles = []
+    for (ax, ay), (bx, by) in pairwise(hull[1:]):
+        double = (ax - ox) * (by - oy) - (ay - oy) * (bx - ox)
+        doubles.append(double)
+    return 0.5 * math.fsum(doubles)
 
 
 def joint_distances(loop: Loop) -> Floats:

@@ -111,9 +111,8 @@ def read_formula(checks: Checklist, text: str) -> Formula | None:
     checks.expect("form", True, "")
     wrong = f"The formula is not an allowed polynomial: {'; '.join(formula.faults)}."
     checks.expect("polynomial", not formula.faults, wrong)
-    missing = [
-        name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis
-    ]
+    variables = {"x": X_AXIS, "y": Y_AXIS}
+    missing = [name for name, axis in variables.items() if not formula.axes & axis]
     wrong = f"The formula does not contain {' or '.join(missing)}."
     checks.expect("variables", not missing, wrong)
     return formula

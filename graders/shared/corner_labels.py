@@ -80,11 +80,12 @@ def meeting_patterns(
     classes: int, order: Sequence[str], ring: Sequence[str], partial: str = ""
 ) -> list[Labels]:
     """Return the sorted canonical patterns, in this order of corners, whose classes must meet."""
-    return [
-        pattern
-        for pattern in patterns(len(ring), classes)
-        if agrees(pattern, partial) and must_meet(on_ring(pattern, order, ring))
-    ]
+    meeting = []
+    for pattern in patterns(len(ring), classes):
+        labels = on_ring(pattern, order, ring)
+        if agrees(pattern, partial) and must_meet(labels):
+            meeting.append(pattern)
+    return meeting
 
 
 @lru_cache(maxsize=64)

@@ -49,12 +49,13 @@ class Grid(NamedTuple):
 
     def cells(self, bits: int) -> list[Cell]:
         """Return the column and row of every bit that is set, row by row."""
-        marks = f"{bits:b}"[::-1]
-        return [
-            (k % self.width, k // self.width)
-            for k, mark in enumerate(marks)
-            if mark == "1"
-        ]
+        cells = []
+        # From the lowest bit, which is the first cell.
+        for k, mark in enumerate(f"{bits:b}"[::-1]):
+            if mark == "1":
+                y, x = divmod(k, self.width)
+                cells.append((x, y))
+        return cells
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -78,12 +79,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
 @lru_cache(maxsize=256)
 def grid_of(params: Params) -> Grid:
     """Return the grid of an instance, cached for further answers to it."""
-    values = {
-        1 << y * params.width + x: value
-        for y, row in enumerate(params.grid)
-        for x, value in enumerate(row)
-        if value
-    }
+    values = {}
+    for y, row in enumerate(params.grid):
+        for x, value in enumerate(row):
+            bit = 1 << y * params.width + x
+            if value:
+                values[bit] = value
     columns = [0]
     for y in range(params.height):
         columns.append(columns[-1] | 1 << y * params.width)

@@ -190,9 +190,8 @@ def path_pieces(path: str) -> list[Piece]:
             x, y = (0, 0) if word == name else here
             # The first five numbers of an arc are its form.
             places = numbers[5:] if name == "A" else numbers
-            spots = [
-                (x + p, y + q) for p, q in zip(places[::2], places[1::2], strict=True)
-            ]
+            ways = zip(places[::2], places[1::2], strict=True)
+            spots = [(x + across, y + down) for across, down in ways]
         if name == "M":
             start = spots[-1]
         elif spots[-1] != here:

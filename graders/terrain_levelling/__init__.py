@@ -7,6 +7,7 @@ machine's fingerprint.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
@@ -145,7 +146,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def start_of(params: Params) -> Start:
     """Return the map of an instance, cached for further answers to it."""
     n = len(params.heights)
-    heights = tuple(height for row in params.heights for height in row)
+    heights = tuple(chain(*params.heights))
     flat = tuple(largest_flat(heights, n, params.flat_tolerance))
     # The gain cannot be larger than the number of cells that are not flat yet.
     gain = min(params.share * n * n, n * n - len(flat))

@@ -101,9 +101,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     counts = Counter(cells)
     bad_sums, bad_cells = forbidden(params)
-    barred = [
-        list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells
-    ]
+    barred = []
+    for cell in counts:
+        is_barred = sum(cell) in bad_sums or cell in bad_cells
+        if is_barred:
+            barred.append(list(cell))
     checks.forbid(
         "permitted",
         barred,

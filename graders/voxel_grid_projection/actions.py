@@ -75,11 +75,8 @@ class Play:
         pairs = {}
         for name, i, j in _VIEWS:
             covered = {(cell[i], cell[j]) for cell in self._chosen}
-            holes = [
-                list(pair)
-                for pair in product(range(self._params.size), repeat=2)
-                if pair not in covered
-            ]
+            squares = product(range(self._params.size), repeat=2)
+            holes = [list(square) for square in squares if square not in covered]
             counts[name] = len(holes)
             pairs[name] = holes[:_EMPTY]
         return {
