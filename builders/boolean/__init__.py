@@ -333,4 +333,8 @@ def _draw_shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
         return [value] * n
     # At least one of the terms decides; each bit is a term.
     deciding = 1 + rng.below(2**n - 1)
-    return [(deciding >> i & 1 == 1) == value for i in range(n)]
+    values = []
+    for i in range(n):
+        is_deciding = deciding >> i & 1 == 1
+        values.append(value if is_deciding else not value)
+    return values

@@ -23,6 +23,7 @@ from scbench.builders.but_for_causation.rules import (
     Rule,
     System,
     chain_length,
+    events_of,
     flips,
 )
 from scbench.builders.but_for_causation.shortcuts import sets_without_facts, walk_back
@@ -279,8 +280,8 @@ def system_of(params: Params) -> System:
 
 def necessity_of(params: Params) -> list[bool]:
     """Return for each candidate whether it was necessary."""
-    bits = flips(system_of(params), params.outcome)
-    return [bits >> event & 1 == 1 for event in params.candidates]
+    needed = events_of(flips(system_of(params), params.outcome))
+    return [event in needed for event in params.candidates]
 
 
 def letters_of(marks: Sequence[bool]) -> tuple[str, ...]:
@@ -346,7 +347,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
         bits = flips(graph.system(), graph.outcome)
         # The outcome needs itself, but is no candidate.
         bits &= ~(1 << graph.outcome)
-        needed = [event for event in range(point.events) if bits >> event & 1]
+        needed = events_of(bits)
         candidates = sum(graph.happened) - 1
         if needed and (point.distractors or candidates > len(needed)):
             return graph, needed

@@ -130,7 +130,11 @@ def calendar_rules(
     if with_leap_years:
         rules.append("calendar")
     texts = data_file(__package__, "sentences.json")
-    return "".join(f"{texts[rule]}\n" for rule in rules) + ("\n" if rules else "")
+    lines = [texts[rule] for rule in rules]
+    if lines:
+        # An empty line after the paragraph.
+        lines.append("")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def date_sentences(params: Params | Instance) -> list[str]:

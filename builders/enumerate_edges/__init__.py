@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, with_truths
 from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.enumerate_edges import most_entries
 from scbench.graders.shared.corner_labels import (
@@ -241,8 +241,4 @@ def edge_lists(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
 
 def with_booleans(pairs: Sequence[Pair]) -> list[JsonValue]:
     """Return pairs in reverse order, with truth values for the indices 0 and 1."""
-    truths = {0: False, 1: True}
-    lists: list[JsonValue] = []
-    for i, j in reversed(pairs):
-        lists.append([truths.get(i, i), truths.get(j, j)])
-    return lists
+    return [list[JsonValue](with_truths(pair)) for pair in reversed(pairs)]

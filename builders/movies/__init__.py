@@ -28,7 +28,7 @@ from scbench.builders.shared.builder import (
     prompt_template,
     under,
 )
-from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.text_task import TextBuilder, options_text, reply_short
 from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
 
@@ -154,10 +154,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the liked films, the choices and the rule of comparison."""
         template = params.template
         liked = [film_text(film, template) for film in params.liked]
-        choices = []
-        for label, film in zip(LABELS, params.choices, strict=False):
-            line = film_text(film, template)
-            choices.append(f"({label}) {line}")
+        choices = [film_text(film, template) for film in params.choices]
         if template == "titles":
             rule = prompt_template(__package__, "prompt_titles.txt")
         else:
@@ -172,7 +169,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         text = prompt_template(__name__).format(
             opening=OPENINGS[params.opening],
             liked=liked_text,
-            choices="\n".join(choices),
+            choices=options_text(choices),
             rule=rule,
         )
         last = LABELS[len(choices) - 1]

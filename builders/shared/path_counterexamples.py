@@ -5,11 +5,10 @@ from itertools import chain
 
 from pydantic import JsonValue
 
+from scbench.builders.shared.builder import with_truths
 from scbench.graders.shared.grid_paths import side_neighbours
 
 Cell = tuple[int, ...]
-# The truth values that Python takes for these coordinates.
-_TRUTHS = {0: False, 1: True}
 
 
 def listing(
@@ -30,14 +29,14 @@ def form_counterexamples(
     shifted = []
     numbered = []
     shortened = []
-    with_truths = []
+    truths = []
     for i, cell in enumerate(cells):
         plain_lists.append(list(cell))
         entries.append({inner: list(cell)})
         shifted.append([coordinate + 0.25 for coordinate in cell])
         numbered.append((*cell, i))
         shortened.append(cell[:-1])
-        with_truths.append([_TRUTHS.get(coordinate, coordinate) for coordinate in cell])
+        truths.append(with_truths(cell))
     wrong: dict[str, JsonValue] = {
         "nothing": {outer: []},
         "failure_marker": {"unacceptableFailure": True},
@@ -48,10 +47,10 @@ def form_counterexamples(
         "one_number_less": listing(outer, inner, shortened),
         "one_without_its_key": {outer: [{}, *entries[1:]]},
     }
-    if not _TRUTHS.keys().isdisjoint(chain(*cells)):
+    if not {0, 1}.isdisjoint(chain(*cells)):
         # In Python, True equals 1. The extra key, which is ignored, makes the two
         # answers different.
-        wrong["booleans"] = {**listing(outer, inner, with_truths), "booleans": True}
+        wrong["booleans"] = {**listing(outer, inner, truths), "booleans": True}
     return wrong
 
 

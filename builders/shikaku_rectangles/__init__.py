@@ -17,7 +17,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, with_truths
 from scbench.builders.shikaku_rectangles.solver import Rectangle, clues_of, solve
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
@@ -29,8 +29,6 @@ _NODES = 1_000
 # Factor by which the number of candidates may change when clues move.
 _DRIFT = 1.5
 _REFERENCE_NODES = 200_000
-# The truth values that Python takes for these coordinates.
-_TRUTHS = {0: False, 1: True}
 
 
 class Space(Point):
@@ -219,7 +217,7 @@ def other_types(
     wrong = defaultdict[str, list[Sequence[float | str]]](list)
     for rectangle in cut:
         wrong["strings"].append(list(map(str, rectangle)))
-        wrong["booleans"].append([_TRUTHS.get(v, v) for v in rectangle])
+        wrong["booleans"].append(with_truths(rectangle))
         wrong["clue_as_fifth"].append((*rectangle, rectangle.area))
     # In reverse order, because True equals 1 in Python.
     wrong["booleans"].reverse()

@@ -23,7 +23,7 @@ from scbench.builders.shared.builder import (
     prompt_template,
     under,
 )
-from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.text_task import TextBuilder, options_text, reply_short
 from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
@@ -113,8 +113,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         for person, thing in zip(people, params.things, strict=True):
             start = story.start.format(person=person, thing=thing)
             starts.append(start)
-        labelled = zip(LABELS, params.options, strict=False)
-        options = [f"({label}) {option}" for label, option in labelled]
         marks = "" if params.anchor_format in {"none", "bullet"} else _MARKS
         text = prompt_template(__name__).format(
             opening=story.openings[params.opening].format(people=enumeration(people)),
@@ -124,9 +122,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             still=story.still,
             marks=marks,
             question=story.question.format(person=people[params.asked]),
-            options="\n".join(options),
+            options=options_text(params.options),
         )
-        last = LABELS[len(options) - 1]
+        last = LABELS[len(params.options) - 1]
         return text + reply_short(f"the letter of one option, A to {last}")
 
     def reference(self, params: Params) -> Answer:

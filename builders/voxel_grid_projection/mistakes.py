@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
 
+from scbench.builders.shared.builder import with_truths
 from scbench.builders.voxel_grid_projection.solver import (
     all_cells,
     barred_cells,
@@ -102,16 +103,7 @@ def other_forms(n: int, cells: Sequence[Cell]) -> dict[str, JsonValue]:
         "strings": strings,
         "one_string": joined,
         # In another order as well, because True equals 1 in Python.
-        "booleans": as_voxels(map(_with_booleans, reversed(cells))),
+        "booleans": as_voxels(map(with_truths, reversed(cells))),
         "nested": nested,
         "two_coordinates": as_voxels(cell[:2] for cell in cells),
     }
-
-
-def _with_booleans(cell: Cell) -> list[int]:
-    """Return a cell with False for 0 and True for 1."""
-    values: list[int] = list(cell)
-    for axis, coordinate in enumerate(cell):
-        if coordinate < 2:
-            values[axis] = bool(coordinate)
-    return values

@@ -159,7 +159,10 @@ class Rain:
         seed = 1 << cell
         pool = None
         if level.passable[cell]:
-            pool = next((pool for pool in level.pools if pool.cells & seed), None)
+            for known in level.pools:
+                if known.cells & seed:
+                    pool = known
+                    break
         if pool is None:
             cells = flood(seed, level.open, self.strides)
             leaks = bool(neighbours(cells, self.strides) & level.side)

@@ -73,9 +73,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     checks.expect("length", length >= frame.needed, wrong, needed=frame.needed)
     visited = set(codes)
-    missed = sorted(
-        cell for cell in params.food if frame.grid.codes[cell] not in visited
-    )
+    code_of = frame.grid.codes
+    missed = sorted(food for food in params.food if code_of[food] not in visited)
     checks.forbid(
         "food",
         missed,

@@ -79,10 +79,8 @@ def roll(numbers: list[float]) -> list[float]:
             physicsClientId=_client,
         )
     pybullet.stepSimulation(physicsClientId=_client)
-    return [
-        value
-        for body in balls
-        for value in pybullet.getBasePositionAndOrientation(
-            body, physicsClientId=_client
-        )[0]
-    ]
+    places = []
+    for body in balls:
+        place, _ = pybullet.getBasePositionAndOrientation(body, physicsClientId=_client)
+        places += place
+    return places

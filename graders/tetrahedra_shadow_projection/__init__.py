@@ -99,7 +99,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(
             f"The answer places {len(poses)} copies; at most {MAX_TETRAHEDRA} are graded."
         )
-    far = [i for i, p in enumerate(poses) if max(abs(p.x), abs(p.y), abs(p.z)) > REACH]
+    far = []
+    for i, pose in enumerate(poses):
+        reach = max(abs(pose.x), abs(pose.y), abs(pose.z))
+        if reach > REACH:
+            far.append(i)
     lost = [i for i, p in enumerate(poses) if p.q0 == p.q1 == p.q2 == p.q3 == 0]
     sound = checks.forbid(
         "reach",

@@ -184,4 +184,7 @@ def _corners_between(start: int, end: int, unit: int) -> int:
 def _free_arc(chord: Chord, rival: Chord, unit: int) -> Chord:
     """Return the ends of a chord, ordered so that the arc between them has no end of the other."""
     a, b = chord
-    return (b, a) if any(_within(end, a, b, unit) for end in rival) else (a, b)
+    for end in rival:
+        if _within(end, a, b, unit):
+            return b, a
+    return a, b
