@@ -190,16 +190,14 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         # The story gives the first date of the path, and the decoys. A clue is its event, and the
         # numbers of `draw_clue`.
         given_days = [0, *range(len(path), len(days))]
-        clues = [
-            [event_of_day[i], *draw_clue(days[i], point.date_format, rng)]
-            for i in given_days
-        ]
+        clues = []
+        for i in given_days:
+            numbers = draw_clue(days[i], point.date_format, rng)
+            clues.append([event_of_day[i], *numbers])
         rng.shuffle(clues)
         # A step is the event that it leads to, its kind and amount, and the event where it starts.
-        steps = [
-            [event_of_day[i + 1], *move, event_of_day[i]]
-            for i, move in enumerate(moves)
-        ]
+        legs = zip(moves, pairwise(event_of_day), strict=False)
+        steps = [[end, *move, start] for move, (start, end) in legs]
         rng.shuffle(steps)
 
         # Scenarios are numbered from 1 in parameters; 0 is any of them.

@@ -126,6 +126,7 @@ def circle_bounds(corners: tuple[XY, XY, XY], beyond: XY, shift: int) -> Interva
         total_x += slope_x
         total_y += slope_y
     slopes += [-total_x, -total_y]
-    change = shift * sum(max(abs(slope.low), abs(slope.high)) for slope in slopes)
+    steepest = [max(abs(slope.low), abs(slope.high)) for slope in slopes]
+    change = shift * sum(steepest)
     value = in_circle(*corners, beyond)
     return Interval(value - change, value + change)

@@ -140,10 +140,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
         """Return the crowd rounded, moved a little, and with one person round a corner."""
-        return {
-            name: (crowd(places).model_dump(mode="json"), score)
-            for name, (places, score) in faulty_crowds(params).items()
-        }
+        answers: dict[str, tuple[JsonValue, float]] = {}
+        for name, (places, score) in faulty_crowds(params).items():
+            answer = crowd(places).model_dump(mode="json")
+            answers[name] = (answer, score)
+        return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a huddle, a file, and packings behind the building that ignore heights."""
@@ -312,7 +313,10 @@ def file_of_people(params: Params) -> list[tuple[float, float]]:
 
 def rounded_crowd(places: Sequence[tuple[float, float]]) -> JsonValue:
     """Return an answer with rounded places."""
-    rounded = [[round(c, _BASELINE_DECIMALS) for c in place] for place in places]
+    rounded = []
+    for x, y in places:
+        place = (round(x, _BASELINE_DECIMALS), round(y, _BASELINE_DECIMALS))
+        rounded.append(place)
     return crowd(rounded).model_dump(mode="json")
 
 
@@ -378,8 +382,11 @@ def seemingly_hidden(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
     for name, share in shares.items():
         x = x_sign * (reach_x + _GAP)
         y = -y_sign * ((wall_y - depth) / 2 + share * depth)
-        apart = [p for p in right if abs(p[0] - x) >= width or abs(p[1] - y) >= depth]
-        yield name, [[x, y], *apart[: params.people - 1]]
+        crowd_there = [[x, y]]
+        for u, v in right:
+            if abs(u - x) >= width or abs(v - y) >= depth:
+                crowd_there.append([u, v])
+        yield name, crowd_there[: params.people]
     places = hidden_only_from_the_fitted_camera(params)
     if places is not None:
         yield "hidden_only_in_the_published_picture", places

@@ -97,10 +97,11 @@ def by_walls(params: Params, eye: Sequence[float], places: Sequence[XY]) -> list
     def growth(place: XY) -> tuple[float, XY]:
         # How much the rectangle has to be enlarged from the eye until it reaches the place.
         enlargements = []
-        for at, wall, sign, from_eye in zip(
-            place, params.building[:2], signs, eye[:2], strict=True
-        ):
-            enlargements.append((sign * at - wall / 2) / (abs(from_eye) + wall / 2))
+        for axis in (0, 1):
+            half = params.building[axis] / 2
+            behind = signs[axis] * place[axis] - half
+            before = abs(eye[axis]) + half
+            enlargements.append(behind / before)
         return round(max(enlargements), 9), place
 
     return sorted(places, key=growth)
@@ -119,21 +120,21 @@ def hidden_region(
     wall_x, wall_y, roof = params.building
     width, depth, height = params.person
     rim = params.max_distance - MARGIN
-    gaps = [abs(c) - wall / 2 for c, wall in zip(eye, (wall_x, wall_y), strict=False)]
-    distance = max(gaps)
+    eye_x, eye_y, eye_z = eye
+    distance = max(abs(eye_x) - wall_x / 2, abs(eye_y) - wall_y / 2)
     if distance <= 0:
         return None
     # Larger enlargements are outside of the circle.
-    scale = (math.hypot(eye[0], eye[1]) + params.max_distance) / distance
-    drop = eye[2] - roof
+    scale = (math.hypot(eye_x, eye_y) + params.max_distance) / distance
+    drop = eye_z - roof
     if heights and drop > 0:
-        scale = min(scale, (eye[2] - height - MARGIN) / drop)
-    corners = list(product((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2)))
-    enlarged = [
-        (eye[0] + scale * (x - eye[0]), eye[1] + scale * (y - eye[1]))
-        for x, y in corners
-    ]
-    hull = convex_hull([*corners, *enlarged])
+        scale = min(scale, (eye_z - height - MARGIN) / drop)
+    # The building's corners, and the same corners enlarged away from the eye.
+    corners = []
+    for x, y in product((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2)):
+        enlarged = (eye_x + scale * (x - eye_x), eye_y + scale * (y - eye_y))
+        corners += [(x, y), enlarged]
+    hull = convex_hull(corners)
     half_x = width / 2 + MARGIN
     half_y = depth / 2 + MARGIN
     planes = []
@@ -151,7 +152,8 @@ def hidden_region(
 def convex_hull(points: Sequence[XY]) -> list[XY]:
     """Return the corners of the convex hull, counter-clockwise."""
     chains = []
-    for ordered in (sorted(set(points)), sorted(set(points), reverse=True)):
+    from_left = sorted(set(points))
+    for ordered in (from_left, from_left[::-1]):
         chain: list[XY] = []
         for x, y in ordered:
             while len(chain) > 1:

@@ -51,8 +51,8 @@ def is_seen_in_the_open(params: Params) -> bool:
     camera = true_camera(params)
     for i in range(_PLACES):
         angle = middle + math.pi * ((i + 0.5) / _PLACES - 0.5)
-        spot = params.max_distance * np.array([[math.cos(angle), math.sin(angle)]])
-        low, high = boxes(params, spot)
+        direction = np.array([[math.cos(angle), math.sin(angle)]])
+        low, high = boxes(params, params.max_distance * direction)
         # The first box is the building.
         pixels = picture(camera, low[1:], high[1:]) == 0
         if pixels.sum() < LEAST_SEEN:

@@ -14,7 +14,14 @@ from typing import Any, Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
+from scbench.builders.shared.builder import (
+    Case,
+    Composed,
+    Point,
+    parameter,
+    under,
+    without_right,
+)
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, in_case, word_list
 from scbench.schemas.letter_counting import Answer, Params
@@ -75,8 +82,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that are too low or too high, and answers that are not counts."""
         letters = params.letters
-        marked_words = [word for word, is_marked in params.words if is_marked]
-        plain_words = [word for word, is_marked in params.words if not is_marked]
+        marked_words = []
+        plain_words = []
+        for word, is_marked in params.words:
+            words = marked_words if is_marked else plain_words
+            words.append(word)
         text = marked_text(params.words)
         right = letter_count(text, letters)
         in_plain_words = letter_count("".join(plain_words).lower(), letters)
@@ -92,9 +102,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "as_written": letter_count("".join(marked_words), letters),
             "characters": len(text),
         }
-        wrong: dict[str, JsonValue] = {
-            name: count for name, count in counts.items() if count != right
-        }
+        wrong = without_right(counts, right)
         wrong["two_numbers"] = f"{right} {right + 1}"
         wrong["listed"] = [right]
         wrong["in_letters"] = letters

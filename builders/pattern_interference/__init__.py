@@ -15,7 +15,14 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
+from scbench.builders.shared.builder import (
+    Case,
+    Composed,
+    Point,
+    parameter,
+    under,
+    without_right,
+)
 from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
 from scbench.builders.shared.words import capitalised
 from scbench.schemas import pattern_interference as schema
@@ -115,9 +122,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "one_more": [*right, right[-1]],
             "all_terms": terms,
         }
-        wrong: dict[str, JsonValue] = {
-            name: list(mistake) for name, mistake in lists.items() if mistake != right
-        }
+        wrong = without_right(lists, right)
         wrong["none"] = ""
         wrong["words"] = "the next terms"
         wrong["halves"] = [term + 0.5 for term in right]

@@ -124,7 +124,8 @@ def propagate(options: list[list[int]], all_cells: int) -> bool:
     while changed:
         changed = False
         # The cells in all masks of each clue, and the cells in any of them.
-        common, reach = [], []
+        common = []
+        reach = []
         # Cells in the reach of at least one clue, and of at least two.
         once = twice = 0
         for masks in options:

@@ -23,7 +23,7 @@ from scbench.builders.shared.builder import (
     prompt_template,
     under,
 )
-from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.text_task import TextBuilder, options_text, reply_short
 from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
@@ -109,14 +109,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the question, the story, the meaning of a swap, and the options."""
         story = stories()[params.domain]
         people = params.people
-        starts = [
-            story.start.format(person=person, thing=thing)
-            for person, thing in zip(people, params.things, strict=True)
-        ]
-        options = [
-            f"({label}) {option}"
-            for label, option in zip(LABELS, params.options, strict=False)
-        ]
+        starts = []
+        for person, thing in zip(people, params.things, strict=True):
+            start = story.start.format(person=person, thing=thing)
+            starts.append(start)
         marks = "" if params.anchor_format in {"none", "bullet"} else _MARKS
         text = prompt_template(__name__).format(
             opening=story.openings[params.opening].format(people=enumeration(people)),
@@ -126,9 +122,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             still=story.still,
             marks=marks,
             question=story.question.format(person=people[params.asked]),
-            options="\n".join(options),
+            options=options_text(params.options),
         )
-        last = LABELS[len(options) - 1]
+        last = LABELS[len(params.options) - 1]
         return text + reply_short(f"the letter of one option, A to {last}")
 
     def reference(self, params: Params) -> Answer:

@@ -121,10 +121,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the path and the meaning of each kind."""
         meanings = data_file(__package__, "meanings.json")
-        options = [
-            f"{letter}) {kind_name(kind)}: {meanings[kind]}"
-            for letter, kind in zip(_LETTERS, params.options, strict=True)
-        ]
+        options = []
+        for letter, kind in zip(_LETTERS, params.options, strict=True):
+            name = kind_name(kind)
+            options.append(f"{letter}) {name}: {meanings[kind]}")
         question = prompt_template(__name__).format(
             path=params.path, options="\n".join(options)
         )

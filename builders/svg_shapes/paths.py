@@ -40,7 +40,8 @@ class Frame(NamedTuple):
     def place(self, point: Vector) -> Spot:
         """Return a point on the page, rounded to whole hundredths of a unit."""
         x, y = self.turn(point)
-        return round(x + 100 * self.centre[0]), round(y + 100 * self.centre[1])
+        middle_x, middle_y = self.centre
+        return round(x + 100 * middle_x), round(y + 100 * middle_y)
 
     def handles(self, arc: Vector, here: Spot, there: Spot) -> list[Spot]:
         """Return the inner control points of a cubic curve instead of an arc.
@@ -48,13 +49,17 @@ class Frame(NamedTuple):
         They move with the rounded ends, so that joints stay smooth.
         """
         begin, end = arc
+        # The usual length of the handles with which a cubic curve follows a circle.
         pull = 4 / 3 * tan((end - begin) / 4)
-        out = self.turn((-self.stretch * sin(begin) * pull, cos(begin) * pull))
-        back = self.turn((-self.stretch * sin(end) * pull, cos(end) * pull))
-        return [
-            (round(here[0] + out[0]), round(here[1] + out[1])),
-            (round(there[0] - back[0]), round(there[1] - back[1])),
-        ]
+        out_x, out_y = self._handle(begin, pull)
+        back_x, back_y = self._handle(end, pull)
+        first = (round(here[0] + out_x), round(here[1] + out_y))
+        second = (round(there[0] - back_x), round(there[1] - back_y))
+        return [first, second]
+
+    def _handle(self, angle: float, length: float) -> Vector:
+        """Return the tangent of the ellipse at an angle, on the page."""
+        return self.turn((-self.stretch * sin(angle) * length, cos(angle) * length))
 
     def arc_parameters(self, arc: Vector) -> list[str]:
         """Return the numbers of an arc command that come before its end."""
@@ -89,7 +94,8 @@ class PathWriter:
         """Add a command with its parameters and points, the last of which is its end."""
         x, y = self._here if self._relative else (0, 0)
         numbers = [f"{decimal_text(p - x)},{decimal_text(q - y)}" for p, q in points]
-        self._commands.append(" ".join([letter, *parameters, *numbers]))
+        command = " ".join([letter, *parameters, *numbers])
+        self._commands.append(command)
         self._here = points[-1]
 
     def closed(self) -> str:
@@ -129,7 +135,8 @@ def path_of(
     flat_curves = _draw_flat_curves(strokes, cubics, rng, uses_arcs=uses_arcs)
     writer = PathWriter(spots[0], relative=relative)
     for i, arc in enumerate(strokes):
-        here, there = spots[i], ends[i]
+        here = spots[i]
+        there = ends[i]
         if arc and uses_arcs:
             writer.add("A", [there], frame.arc_parameters(arc))
         elif arc:

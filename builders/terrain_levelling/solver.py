@@ -119,7 +119,8 @@ class Site:
 
     def level(self, settings: Settings) -> Plan | None:
         """Return a plan, or None if it takes too many blasts or too much work."""
-        ground, n = self._ground, self._n
+        ground = self._ground
+        n = self._n
         middle = sorted(ground)[int(settings.quantile * n * n)]
         low = max(0.0, middle - settings.undershoot)
         # The height of the last region that was planned.

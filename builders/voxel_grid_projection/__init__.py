@@ -100,7 +100,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "last": n - 1,
             "pairs": n * n,
             "cells": params.cells,
-            "rules": "".join(f"{rule}\n" for rule in extra_rules(params)),
+            "rules": extra_rules(params),
             "digit": digit_rule,
         }
 

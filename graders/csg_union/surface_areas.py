@@ -42,13 +42,14 @@ def areas_of(params: Params) -> Areas:
     faces look the same way in one plane, the first counts, and where solids touch, neither.
     """
     solids = single_solids(params)
-    total, union = 0.0, 0.0
+    total = 0.0
+    union = 0.0
     for i, solid in enumerate(solids):
-        covers = [
-            covered_faces(solid, cover, earlier=j < i)
-            for j, cover in enumerate(solids)
-            if i != j
-        ]
+        covers = []
+        for j, cover in enumerate(solids):
+            if j != i:
+                covered = covered_faces(solid, cover, earlier=j < i)
+                covers.append(covered)
         faces = solid.faces + solid.centre
         for f, (normal, size) in enumerate(
             zip(solid.normals, solid.sizes, strict=True)
@@ -77,7 +78,8 @@ def covered_faces(
 
     ``earlier`` says whether the covering solid comes first, so that its faces count.
     """
-    polygons, sizes = owner.faces + owner.centre, owner.sizes
+    polygons = owner.faces + owner.centre
+    sizes = owner.sizes
     below = cover.offsets - (polygons - cover.centre) @ cover.normals.T
     unused = ~owner.filled()
     level = np.all((np.abs(below) <= _FLUSH) | unused[:, :, None], axis=1)

@@ -76,12 +76,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"The number has {count:,} digits; at most {MAX_DIGITS:,} are graded."
         )
     checks.expect("not_empty", count > 0, "The list of digits is empty.")
-    banned = [
-        i
-        for i, item in enumerate(items)
-        if item.digit not in params.digits
-        or item.orientation not in params.orientations
-    ]
+    banned = []
+    for i, item in enumerate(items):
+        is_allowed = item.orientation in params.orientations
+        if item.digit not in params.digits or not is_allowed:
+            banned.append(i)
     checks.forbid_many(
         "allowed",
         banned,
@@ -141,10 +140,10 @@ def judge_tower(
     checks: Checklist, params: Params, items: Sequence[PrintedDigit]
 ) -> int | None:
     """Check how digits are printed; return the height in tenths of a mm, None if one cannot be."""
-    poses = [
-        pose(item.digit, item.orientation, params.segments[item.digit])
-        for item in items
-    ]
+    poses = []
+    for item in items:
+        segments = params.segments[item.digit]
+        poses.append(pose(item.digit, item.orientation, segments))
     unprintable = [i for i, printed in enumerate(poses) if printed is None]
     checks.forbid_many(
         "printable",
@@ -153,11 +152,12 @@ def judge_tower(
         lambda i: f"is the {digit_at(items, i)}",
         one="digit cannot be printed in its orientation",
     )
-    unsupported = [
-        i
-        for i, (lower, upper) in enumerate(pairwise(poses), start=1)
-        if lower is not None and upper is not None and not rests(upper, lower)
-    ]
+    unsupported = []
+    for i, (lower, upper) in enumerate(pairwise(poses), start=1):
+        if lower is None or upper is None:
+            continue
+        if not rests(upper, lower):
+            unsupported.append(i)
     checks.forbid_many(
         "stack",
         unsupported,

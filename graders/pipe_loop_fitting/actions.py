@@ -113,9 +113,11 @@ def _angles(cosines: Floats) -> list[float | None]:
     """Return angles in degrees; None where the cosine is not a number."""
     with np.errstate(invalid="ignore"):
         degrees = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
-    return [
-        None if math.isnan(angle) else round(angle, 2) for angle in degrees.tolist()
-    ]
+    angles = []
+    for angle in degrees.tolist():
+        is_number = not math.isnan(angle)
+        angles.append(round(angle, 2) if is_number else None)
+    return angles
 
 
 def _rounded(values: Iterable[float], digits: int) -> list[float]:

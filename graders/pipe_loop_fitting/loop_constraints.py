@@ -138,7 +138,8 @@ def centroid(loop: Loop) -> tuple[float, float]:
 
 def wall_distances(side: int, loop: Loop) -> Floats:
     """Return the distances of every joint from the left, right, bottom and top wall, (n, 4)."""
-    x, y = loop.points[:, 0], loop.points[:, 1]
+    x = loop.points[:, 0]
+    y = loop.points[:, 1]
     return np.stack([x, side - x, y, side - y], axis=1)
 
 
@@ -148,16 +149,20 @@ def hull_area(points: Sequence[tuple[float, float]]) -> float:
     if len(hull) < 3:
         return 0.0
     ox, oy = hull[0]
-    return 0.5 * math.fsum(
-        (ax - ox) * (by - oy) - (ay - oy) * (bx - ox)
-        for (ax, ay), (bx, by) in pairwise(hull[1:])
-    )
+    # Twice the areas of the triangles from the first corner.
+    doubles = []
+    for (ax, ay), (bx, by) in pairwise(hull[1:]):
+        double = (ax - ox) * (by - oy) - (ay - oy) * (bx - ox)
+        doubles.append(double)
+    return 0.5 * math.fsum(doubles)
 
 
 def joint_distances(loop: Loop) -> Floats:
     """Return the distances of all joints, (n, n); infinite for a joint and those next to it."""
-    x, y = loop.points[:, 0], loop.points[:, 1]
-    dx, dy = x[:, None] - x, y[:, None] - y
+    x = loop.points[:, 0]
+    y = loop.points[:, 1]
+    dx = x[:, None] - x
+    dy = y[:, None] - y
     away: Floats = np.sqrt(dx * dx + dy * dy)
     at = np.arange(len(x))
     for step in (-1, 0, 1):
@@ -302,7 +307,8 @@ def judge_hull(checks: Checklist, limits: HullArea, loop: Loop) -> None:
 
 def judge_start(checks: Checklist, limits: FixedStart, loop: Loop) -> None:
     """Check the place of the first joint."""
-    dx, dy = float(loop.points[0, 0]) - limits.x, float(loop.points[0, 1]) - limits.y
+    dx = float(loop.points[0, 0]) - limits.x
+    dy = float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
     wrong = (
         f"Joint 0 is {distance:.6f} m from ({limits.x:g}, {limits.y:g}) instead of at most "

@@ -111,9 +111,8 @@ def read_formula(checks: Checklist, text: str) -> Formula | None:
     checks.expect("form", True, "")
     wrong = f"The formula is not an allowed polynomial: {'; '.join(formula.faults)}."
     checks.expect("polynomial", not formula.faults, wrong)
-    missing = [
-        name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis
-    ]
+    variables = {"x": X_AXIS, "y": Y_AXIS}
+    missing = [name for name, axis in variables.items() if not formula.axes & axis]
     wrong = f"The formula does not contain {' or '.join(missing)}."
     checks.expect("variables", not missing, wrong)
     return formula
@@ -128,7 +127,8 @@ def cell_sentence(wrong_cells: Sequence[list[int]], fault: str, cell: list[int])
 
 def compare_pictures(checks: Checklist, black: Mask, positive: Mask) -> Verdict:
     """Check the picture of the formula, and return the verdict."""
-    cells, positive_count = black.size, int(positive.sum())
+    cells = black.size
+    positive_count = int(positive.sum())
     two_colours = checks.expect(
         "two_colours",
         0 < positive_count < cells,

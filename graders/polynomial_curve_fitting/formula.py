@@ -21,7 +21,8 @@ MAX_NUMBER = 400
 # The number after e or E in a number, without its sign.
 MAX_SCALE = 308
 # Bits of `Node.axes`.
-X_AXIS, Y_AXIS = 1, 2
+X_AXIS = 1
+Y_AXIS = 2
 _AXES = {"x": X_AXIS, "y": Y_AXIS}
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
 # Repeats are possessive, so that no text causes backtracking.
@@ -96,7 +97,8 @@ def plain_lines(text: str) -> str:
 
 def bracket_depth(text: str) -> int:
     """Return the nesting depth of round brackets."""
-    depth, deepest = 0, 0
+    depth = 0
+    deepest = 0
     for match in re.finditer(r"[()]", text):
         depth += 1 if match.group() == "(" else -1
         deepest = max(deepest, depth)
@@ -146,7 +148,9 @@ def parse(text: str) -> Formula:
     depth = 0
     ended = False
     for match in _TOKEN.finditer(text, head.end()):
-        kind, piece, at = match.lastgroup, match[0], match.start()
+        kind = match.lastgroup
+        piece = match[0]
+        at = match.start()
         if kind == "space":
             continue
         if kind == "newline":
@@ -289,8 +293,10 @@ class Reader:
     def _push_binary(self, op: Op) -> None:
         second, is_plain = self.operands.pop()
         first = self.operands.pop().node
-        a, b = self.nodes[first], self.nodes[second]
-        axes, degree = a.axes | b.axes, max(a.degree, b.degree)
+        a = self.nodes[first]
+        b = self.nodes[second]
+        axes = a.axes | b.axes
+        degree = max(a.degree, b.degree)
         if op is Op.MULTIPLY:
             degree = a.degree + b.degree
         elif op is Op.DIVIDE:
@@ -305,7 +311,9 @@ class Reader:
                 self._fault(
                     f"an exponent is not a plain whole number from 0 to {MAX_EXPONENT}"
                 )
-            axes, degree, second = a.axes, a.degree * exponent, exponent
+            axes = a.axes
+            degree = a.degree * exponent
+            second = exponent
         if degree > MAX_DEGREE:
             self._fault(f"the degree is above {MAX_DEGREE}")
             degree = MAX_DEGREE

@@ -73,7 +73,8 @@ class Symmetry(NamedTuple):
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the cells follow every rule, else 0."""
     checks = Checklist(CHECKS)
-    n, length = params.size, len(answer.voxels)
+    n = params.size
+    length = len(answer.voxels)
     if length > _TOO_MANY * params.cells:
         return checks.too_large(
             f"The answer lists {length} cells instead of {params.cells}."
@@ -91,9 +92,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     counts = Counter(cells)
     bad_sums, bad_cells = forbidden(params)
-    barred = [
-        list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells
-    ]
+    barred = []
+    for cell in counts:
+        is_barred = sum(cell) in bad_sums or cell in bad_cells
+        if is_barred:
+            barred.append(list(cell))
     checks.forbid(
         "permitted",
         barred,
@@ -145,12 +148,15 @@ def entry_text(voxel: Voxel) -> str:
 
 def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     """Return the entries that are cells, and the positions of the others."""
-    cells, outside = [], []
+    cells = []
+    outside = []
     for i, voxel in enumerate(answer.voxels):
         a, b, c = voxel.xyz
         # Checked before rounding, which fails for infinite numbers.
         if -0.5 < a < n - 0.5 and -0.5 < b < n - 0.5 and -0.5 < c < n - 0.5:
-            x, y, z = round(a), round(b), round(c)
+            x = round(a)
+            y = round(b)
+            z = round(c)
             if max(abs(a - x), abs(b - y), abs(c - z)) <= _TOLERANCE:
                 cells.append((x, y, z))
                 continue
@@ -161,7 +167,8 @@ def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
 @lru_cache(maxsize=64)
 def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]]]:
     """Return the sums and the cells that are forbidden."""
-    digit, residue = params.forbidden_digit, params.forbidden_residue
+    digit = params.forbidden_digit
+    residue = params.forbidden_residue
     sums = set()
     for total in range(3 * params.size - 2):
         if digit is not None and str(digit) in str(total):
@@ -193,11 +200,11 @@ def hole_sentence(holes: Collection[list[int]], axes: str, hole: list[int]) -> s
 
 def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
     """Return the names of the symmetries of the grid that map a set of cells onto itself."""
-    return [
-        symmetry.name(n)
-        for symmetry in symmetries()
-        if all(symmetry.image(cell, n) in voxels for cell in voxels)
-    ]
+
+    def keeps_set(symmetry: Symmetry) -> bool:
+        return all(symmetry.image(cell, n) in voxels for cell in voxels)
+
+    return [symmetry.name(n) for symmetry in filter(keeps_set, symmetries())]
 
 
 @cache
