@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake import Space, TaskBuilder
 from scbench.builders.hyper_snake.paths import Box, find_path
+from scbench.builders.hyper_snake.walks import is_easy_for_walks
 from scbench.graders.hyper_snake import grade
 from scbench.schemas.hyper_snake import Answer
 
@@ -141,10 +142,11 @@ def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
     for limit, result in scores.items():
         point = Space(
             dims=2,
-            min_side=5,
-            max_side=5,
-            max_cells=25,
-            walls=4,
+            min_side=8,
+            max_side=8,
+            max_cells=64,
+            walls=5,
+            food=6,
             wall_layout="fence",
             greedy=limit,
         )
@@ -153,3 +155,19 @@ def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
             paths = map(Answer.model_validate, builder.baselines(params).values())
             result.append(max(grade(params, path).score for path in paths))
     assert max(scores[0.6]) <= 0.6 < max(scores[1.0])
+
+
+def test_boxes_in_which_one_of_many_walks_does_well_are_thrown_away():
+    point = Space(
+        dims=2,
+        min_side=7,
+        max_side=8,
+        walls=4,
+        food=5,
+        wall_layout="fence",
+        greedy=0.58,
+    )
+    for seed in range(3):
+        params = TaskBuilder().draw(point, Stream("walks", seed))
+        assert not is_easy_for_walks(params, 0.63)
+        assert is_easy_for_walks(params, 0.1)

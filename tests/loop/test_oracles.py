@@ -54,7 +54,7 @@ def test_rain_is_led_where_every_goal_of_the_paper_wants_it(paper):
 
 
 def test_holes_that_the_rain_shows_are_filled(ladder):
-    assert won(ladder["fluid_simulation/ladder-08-4"], "probe") == 3
+    assert won(ladder["fluid_simulation/ladder-07-3"], "probe") == 2
 
 
 @pytest.mark.parametrize("setting", ["probe", "act"])
@@ -66,7 +66,8 @@ PLACED = {
     "hamiltonian_loop": ["01", "ladder-01-1", "ladder-03-1"],
     "shikaku_rectangles": ["01", "ladder-02-1", "ladder-03-1"],
     "voxel_grid_projection": ["00", "ladder-01-1", "ladder-03-1"],
-    "pipe_loop_fitting": ["01", "02", "ladder-02-1"],
+    # The player lays plain loops, which no pipe room of the ladder allows.
+    "pipe_loop_fitting": ["01", "02"],
     "pack_rectangular_prisms": ["00"],
 }
 
