@@ -111,8 +111,10 @@ def reported_errors(
         say(f"error: {error}")
         # Whoever noticed a full disk, the command line is not wrong.
         cause = error.__context__
-        is_refusal = isinstance(cause, OSError) and refused(cause) != ""
-        raise typer.Exit(FAILED if is_refusal else USAGE) from None
+        # A folder that another process holds is no lack of resources, though it has such a number.
+        is_held = isinstance(cause, BlockingIOError)
+        is_lack = isinstance(cause, OSError) and refused(cause) != "" and not is_held
+        raise typer.Exit(FAILED if is_lack else USAGE) from None
     except KeyboardInterrupt:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from None
