@@ -264,13 +264,18 @@ def blind_plans(params: Params) -> dict[str, list[Box]]:
     empty = params.model_copy(update={"ground": (), "protected": ()})
     *_, parts = parts_for(empty)
     filling = undo_ground(params, holes_only=True)
+    middle = params.width
     end = 2 * params.width
     places = {
-        "middle": (params.width, params.width),
+        "middle": (middle, middle),
         "first corner": (0, 0),
         "second corner": (end, 0),
         "third corner": (0, end),
         "fourth corner": (end, end),
+        "first side": (0, middle),
+        "second side": (end, middle),
+        "third side": (middle, 0),
+        "fourth side": (middle, end),
     }
     plans = {}
     for name, target in places.items():

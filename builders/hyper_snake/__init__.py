@@ -22,7 +22,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.base.wording import counted
 from scbench.builders.hyper_snake.paths import Box, Cell, find_path
-from scbench.builders.hyper_snake.walks import best_walk, is_easy_for_walks
+from scbench.builders.hyper_snake.walks import WALKS, best_walks, is_easy_for_walks
 from scbench.builders.shared.builder import (
     Builder,
     Point,
@@ -40,9 +40,7 @@ from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
 # Most boxes of one draw.
-_TRIES = 600
-# The best of very many random walks may score this much more than a baseline.
-_LUCK = 0.05
+_TRIES = 1_200
 # Most cells that one search for a path may visit.
 _WORK = 300_000
 
@@ -197,14 +195,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return paths that look no further than the next cell, and the best of random walks."""
-        walks = {
-            "best of 100 random walks": best_walk(params, is_narrow=False),
-            "best of 100 walks into narrow cells": best_walk(params, is_narrow=True),
-        }
+        walks = best_walks(params)
         return {
             "straight on": shortsighted_answer(params, is_narrow=False),
             "narrowest cell first": shortsighted_answer(params, is_narrow=True),
-            **{name: listing("path", "pos", path) for name, path in walks.items()},
+            f"best of {WALKS} random walks": listing("path", "pos", walks.plain),
+            f"best of {WALKS} walks into narrow cells": listing(
+                "path", "pos", walks.narrow
+            ),
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -214,11 +212,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # Along a path the two colours alternate: where one is rare, no path is long enough.
             if params is None or frame_of(params).bound < frame_of(params).needed:
                 continue
-            if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:
-                continue
-            most = point.greedy + _LUCK
-            if point.greedy < 1 and is_easy_for_walks(params, most):
-                continue
+            if point.greedy < 1:
+                if self.best_baseline(params, grade) > point.greedy:
+                    continue
+                if is_easy_for_walks(params, point.greedy):
+                    continue
             if long_enough_path(params) is not None:
                 return params
         raise GenerationError(

@@ -34,6 +34,8 @@ from scbench.schemas.pipe_loop_fitting import Answer, Params
 _COMMON_RULES = 7
 # Sets of constraints that are drawn for one loop where no rival may keep them.
 _CONSTRAINT_DRAWS = 20
+# Numbers of pipes that are tried in this case.
+_LENGTHS = 3
 # Characters in a line of the prompt.
 _WIDTH = 100
 
@@ -182,7 +184,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Choose a loop, then constraints that it keeps."""
-        pipes = point.pipes + 2 * rng.below(point.vary + 1)
+        for _ in range(1 if point.generic else _LENGTHS):
+            pipes = point.pipes + 2 * rng.below(point.vary + 1)
+            params = self._draw_room(point, pipes, rng)
+            if params is not None:
+                return params
+        raise GenerationError(
+            f"found no loop of {pipes} pipes with {counted(point.crossings, 'crossing')} and "
+            f"{counted(point.constraints, 'constraint')} in a room with a side of {point.side} m; "
+            "ask for another number of pipes, a larger side or fewer constraints"
+        )
+
+    def _draw_room(self, point: Space, pipes: int, rng: Stream) -> Params | None:
+        """Draw a room for loops of so many pipes; None if each loop that is tried has a rival."""
         names = {"side", "length_tolerance", "crossings"}
         bare = Params(pipes=pipes, **point.model_dump(include=names), constraints=())
         families = families_of(point)
@@ -209,11 +223,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     params = bare.model_copy(update={"constraints": constraints})
                     if not has_rival(params, loop, rivals):
                         return params
-        raise GenerationError(
-            f"found no loop of {pipes} pipes with {counted(point.crossings, 'crossing')} and "
-            f"{counted(point.constraints, 'constraint')} in a room with a side of {point.side} m; "
-            "ask for another number of pipes, a larger side or fewer constraints"
-        )
+        return None
 
 
 def families_of(point: Space) -> list[str]:

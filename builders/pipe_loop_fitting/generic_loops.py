@@ -58,6 +58,8 @@ def _combs(n: int, side: int) -> Iterator[tuple[str, Joints]]:
         "comb": comb(n, side, min(n // 4, (side + 1) // 2)),
         "tall comb": comb(n, side, -(-n // (2 * side + 2))),
     }
+    for teeth in range(2, (side + 1) // 2 + 1):
+        combs[f"double comb of {2 * teeth} teeth"] = double_comb(n, side, teeth)
     for name, upright in combs.items():
         if upright is None:
             continue
@@ -99,3 +101,27 @@ def comb(n: int, side: int, teeth: int) -> Joints | None:
         joints += [(2.0 * tooth + 1, y) for y in levels]
         joints += [(2.0 * tooth, y) for y in reversed(levels)]
     return tuple(joints)
+
+
+def double_comb(n: int, side: int, teeth: int) -> Joints | None:
+    """Return a loop on the square lattice: so many teeth up and down, as even as they can be."""
+    total = n // 2 - 2 * teeth
+    if total < 0:
+        return None
+    # The first teeth are one longer; they point up and down by turns.
+    length, longer = divmod(total, 2 * teeth)
+    lengths = [length + 1] * longer + [length] * (2 * teeth - longer)
+    up, down = lengths[::2], lengths[1::2]
+    bottom = max(down)
+    if 2 * teeth - 1 > side or bottom + 1 + max(up) > side:
+        return None
+    joints: list[tuple[int, int]] = []
+    for tooth, depth in enumerate(down):
+        levels = range(bottom, bottom - depth - 1, -1)
+        joints += [(2 * tooth, y) for y in levels]
+        joints += [(2 * tooth + 1, y) for y in reversed(levels)]
+    for tooth, height in reversed([*enumerate(up)]):
+        levels = range(bottom + 1, bottom + height + 2)
+        joints += [(2 * tooth + 1, y) for y in levels]
+        joints += [(2 * tooth, y) for y in reversed(levels)]
+    return tuple((float(x), float(y)) for x, y in joints)

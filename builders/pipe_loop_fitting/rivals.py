@@ -22,10 +22,10 @@ def has_rival(params: Params, loop: Joints, rivals: Iterable[Joints]) -> bool:
 
 
 def rivals_of(params: Params) -> Iterator[Joints]:
-    """Yield generic loops, rectangles, and all loops of the solver's families."""
+    """Yield generic loops, rectangles, and the loops of the solver that are grown quickly."""
     for _, loop in generic_loops(params):
         yield loop
-    families = solver.CROSSED_FAMILIES if params.crossings else solver.FAMILIES
+    families = solver.CROSSED_FAMILIES if params.crossings else solver.QUICK_FAMILIES
     for family in families:
         yield from solver.loops(family, params.pipes, params.side, params.crossings)
     if not params.crossings and params.pipes % 2 == 0:
