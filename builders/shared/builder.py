@@ -212,16 +212,6 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return the mean score of the best blind guess or constant at an instance's point."""
         return 0.0
 
-    def carried(self, answer: JsonValue, source: ParamsT, item: ParamsT) -> JsonValue:  # noqa: ARG002
-        """Return an answer to one instance in the coordinates of another.
-
-        Args:
-            answer: a right answer to the source.
-            source: the instance that it answers.
-            item: the instance to answer. Only what says where things are may be read here.
-        """
-        return answer
-
     def measure(self, params: ParamsT) -> float:
         """Return the difficulty of a ladder instance: the count that ``ladder.toml`` names.
 

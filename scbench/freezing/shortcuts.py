@@ -4,7 +4,8 @@ A rung measures what its items ask for only if such programs score little more t
 
 - *emptied*: our solver's answer to the item without the entries of one list;
 - *exchanged*: our solver's answer to the item with one parameter of another item;
-- *transferred*: the right answer to another item, in the item's coordinates (`Builder.carried`);
+- *transferred*: the right answer to another item, in the item's coordinates
+  (`Builder.carried_over`);
 - *empty*: an answer of the right form without content.
 
 The builders' named baselines, and their constructions that ignore the item, are the floor itself.
@@ -25,11 +26,12 @@ from scbench.builders.shared.builder import Builder
 from scbench.catalog import Task
 from scbench.freezing.floors import floor_of, mean_score
 
-# A program may score this much above the mean floor; more is a problem if it exceeds the standard
-# error as well.
+# A program may score this much above the mean floor.
 MOST_ABOVE = 0.1
 # An exchanged parameter, which can be as good as the item's own, costs score on this share of them.
 LEAST_COST = 0.5
+# A result beyond a limit is a problem if, at the limit, chance gives such a result more rarely.
+CHANCE = 0.01
 # Fresh items of a rung.
 ITEMS = 12
 # Items whose right answers are tried on all others.
@@ -66,10 +68,10 @@ class Shortcut(NamedTuple):
     """Mean floor of the same items."""
     costs: float
     """Share of the items on which it scores less than 1."""
+    items: int
+    """Number of items."""
     is_exchanged: bool = False
     """Whether it is given a parameter of another item."""
-    error: float = 0.0
-    """Standard error of the mean difference to the floor, or of `costs` if it is exchanged."""
 
     @property
     def above(self) -> float:
@@ -77,16 +79,26 @@ class Shortcut(NamedTuple):
         return self.score - self.floor
 
     @property
+    def chance(self) -> float:
+        """Bound on the chance of such a score where the true mean is at the limit.
+
+        Of all scores from 0 to 1 with this mean, those that are 0 or 1 vary most.
+        """
+        full_scores = math.floor(self.items * self.score + 1e-9)
+        return chance_of(full_scores, self.items, min(1.0, self.floor + MOST_ABOVE))
+
+    @property
     def problem(self) -> str:
         """What is wrong with a rung on which it does so well; empty if chance may explain it."""
         if self.is_exchanged:
-            if self.costs + self.error >= LEAST_COST:
+            successes = round(self.items * (1 - self.costs))
+            if chance_of(successes, self.items, 1 - LEAST_COST) >= CHANCE:
                 return ""
             return (
                 f"{self.name!r} costs score on {100 * self.costs:.0f} % of fresh items; "
                 f"at least {100 * LEAST_COST:.0f} % are needed"
             )
-        if self.above - self.error <= MOST_ABOVE:
+        if self.above <= MOST_ABOVE or self.chance >= CHANCE:
             return ""
         return (
             f"{self.name!r} scores a mean of {self.score:.2f} on fresh items, whose floor is "
@@ -124,7 +136,7 @@ def shortcuts_of(
     builder: Solver = task.builder()
     items = fresh_items(task, builder, point, count, seed)
     results = []
-    for name, pairs in programs(builder, items, implied):
+    for name, pairs in programs(task, items, implied):
         results.append(result_of(task, name, pairs))
     return sorted(results, key=lambda result: (-result.above, result.name))
 
@@ -172,9 +184,10 @@ def answer_of(builder: Solver, params: Any) -> JsonValue:  # noqa: ANN401  (of a
 
 
 def programs(
-    builder: Solver, items: Sequence[FreshItem], implied: Collection[str]
+    task: Task, items: Sequence[FreshItem], implied: Collection[str]
 ) -> Iterator[tuple[str, list[Answered]]]:
     """Yield the programs by name, each with its answers."""
+    builder: Solver = task.builder()
     for name in items[0].values:
         if name in implied:
             continue
@@ -184,7 +197,7 @@ def programs(
         if all(isinstance(item.values[name], list) for item in items):
             yield f"{name} emptied", masked(builder, items, name, is_emptied=True)
         yield f"{name}{EXCHANGED}", masked(builder, items, name, is_emptied=False)
-    yield from transferred(builder, items)
+    yield from transferred(task, items)
     yield "empty answer", [Answered(item, emptied(item.answer)) for item in items]
 
 
@@ -222,7 +235,7 @@ def masked_answer(
 
 
 def transferred(
-    builder: Solver, items: Sequence[FreshItem]
+    task: Task, items: Sequence[FreshItem]
 ) -> Iterator[tuple[str, list[Answered]]]:
     """Yield the right answers of some items, each given to all others.
 
@@ -234,12 +247,21 @@ def transferred(
     for donor in by_frequency:
         donors.setdefault(json.dumps(donor.answer), donor)
     for k, donor in enumerate(list(donors.values())[:_DONORS], 1):
-        answered = []
-        for item in items:
-            if item is not donor:
-                carried = builder.carried(donor.answer, donor.params, item.params)
-                answered.append(Answered(item, carried))
+        answered = [
+            Answered(item, carried_over(task, donor, item))
+            for item in items
+            if item is not donor
+        ]
         yield f"answer to another item, {k}", answered
+
+
+def carried_over(task: Task, donor: FreshItem, item: FreshItem) -> JsonValue:
+    """Return the right answer to one item in the coordinates of another."""
+    # A text is the same everywhere.
+    if isinstance(donor.answer, str):
+        return donor.answer
+    answer = task.answer_model.model_validate(donor.answer)
+    return task.builder().carried_over(answer, donor.params, item.params)
 
 
 def emptied(answer: JsonValue) -> JsonValue:
@@ -267,17 +289,22 @@ def result_of(task: Task, name: str, pairs: Sequence[Answered]) -> Shortcut:
         if answer is not None:
             score = mean_score(task, item.params, name, answer, where=task.id)
         scores.append(score)
-    floors = [item.floor for item, _ in pairs]
     losses = [float(score < _SURE) for score in scores]
-    is_exchanged = name.endswith(EXCHANGED)
-    above = [score - floor for score, floor in zip(scores, floors, strict=True)]
     return Shortcut(
         name,
         mean(scores),
-        mean(floors),
+        mean(item.floor for item, _ in pairs),
         mean(losses),
-        is_exchanged,
-        standard_error(losses if is_exchanged else above),
+        len(pairs),
+        name.endswith(EXCHANGED),
+    )
+
+
+def chance_of(successes: int, trials: int, rate: float) -> float:
+    """Return the chance of so many successes or more in independent trials with this rate."""
+    return math.fsum(
+        math.comb(trials, k) * rate**k * (1 - rate) ** (trials - k)
+        for k in range(successes, trials + 1)
     )
 
 

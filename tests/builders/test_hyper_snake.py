@@ -233,10 +233,12 @@ def test_walks_are_legal_and_go_on_until_they_are_stuck():
 def test_the_best_walk_is_the_best_by_the_score():
     params = draw(dims=2, min_side=5, max_side=6, walls=2, food=4)
     box = Box.make(params.size, params.walls)
-    rng = Stream("walks", params.model_dump(mode="json"))
+    rng = Stream("walks", params.model_dump(mode="json"), 0)
     walks = walk(box, box.number[params.start], rng)
     best = best_walks(params)
-    for cells, rows in zip(best, (walks[:WALKS], walks[WALKS:]), strict=True):
+    kinds = ((best.plain, walks[:WALKS]), (best.narrow, walks[WALKS:]))
+    total = []
+    for cells, rows in kinds:
         scores = []
         for row in rows.tolist():
             places = [{"pos": box.cells[i]} for i in row if i >= 0]
@@ -244,3 +246,6 @@ def test_the_best_walk_is_the_best_by_the_score():
         places = [{"pos": cell} for cell in cells]
         score = grade(params, Answer.model_validate({"path": places})).score
         assert score == max(scores)
+        total.append(score)
+    assert best.score == pytest.approx(max(total))
+    assert best_walks(params, 1).plain != best.plain
