@@ -29,7 +29,15 @@ from scbench.builders.fluid_simulation.drafts import (
 )
 from scbench.builders.fluid_simulation.faults import faulty_answers, without_effect
 from scbench.builders.fluid_simulation.honest_faults import plans_that_miss
-from scbench.builders.fluid_simulation.plans import assemble, solve, undo_ground
+from scbench.builders.fluid_simulation.plans import (
+    assemble,
+    free_places,
+    overlap,
+    parts_for,
+    reserved_columns,
+    solve,
+    undo_ground,
+)
 from scbench.builders.fluid_simulation.structures import Box, as_answer, as_json
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.builders.shared.paragraphs import wrapped
@@ -40,12 +48,22 @@ from scbench.schemas.fluid_simulation import (
     Answer,
     GroundBox,
     Params,
+    RingLake,
     WaterLevels,
     WideLakes,
     Zone,
 )
 
 _TRIES = 40
+# Zones that are added at most.
+_MOST_ZONES = 80
+# Goals that plans for an empty world can meet.
+_MET_BLINDLY = {"ring_lake", "water_levels", "hidden_water", "hidden_lakes"}
+# Names of plans by the part of the world that they ignore.
+_IGNORED = {
+    "ground": "plan that ignores hills and holes",
+    "protected": "plan that ignores protected zones",
+}
 # "1", adjectives, and the plural of a thing that goals count, as templates have it.
 _ONE_OF_MANY = re.compile(
     r"\b1 ((?:large |separate |different |z )*)(column|voxel|lake|level)s\b"
@@ -89,6 +107,21 @@ class Space(Point):
     spare_boxes: int | None = parameter(
         4, "boxes allowed beyond those of the reference; null for no limit", ge=0, le=50
     )
+    open_share: float = parameter(
+        1.0,
+        "zones are added until the goal's smallest plan fits at no more than this share of places",
+        gt=0,
+        le=1,
+        later=True,
+    )
+    dry_ground: bool = parameter(
+        False,
+        "for water_levels: the highest level of rock must stay dry, so holes must be filled",
+        later=True,
+    )
+    greedy: float = parameter(
+        1.0, "highest score that a baseline may reach", gt=0, le=1, later=True
+    )
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -96,7 +129,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "fluid_simulation"
     version = 5
-    draws = 4
+    draws = 5
     form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -161,7 +194,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a pit in each quarter of the world, and one walled basin in its middle."""
+        """Return pits in all quarters, a walled basin, and plans that ignore part of the world."""
         ground = params.rock_layers
         top = params.height - 1
         middle = params.width // 2
@@ -179,6 +212,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {
             "four pits": as_json(pits),
             "block with a basin": as_json([block, hollow]),
+            **{name: as_json(plan) for name, plan in blind_plans(params).items()},
         }
 
     def measure(self, params: Params) -> float:
@@ -202,17 +236,125 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # Untouched ground must not meet the goal.
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
+            if point.open_share < 1:
+                params = crowded(params, point.open_share, rng)
             plan = solve(params)
             if plan is None:
                 continue
-            if point.spare_boxes is None:
+            if point.spare_boxes is not None:
+                max_boxes = len(plan) + point.spare_boxes
+                params = params.model_copy(update={"max_boxes": max_boxes})
+            if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
                 return params
-            max_boxes = len(plan) + point.spare_boxes
-            return params.model_copy(update={"max_boxes": max_boxes})
         raise GenerationError(
             f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "
             "fewer lakes, a wider world, or fewer hills, holes and zones"
         )
+
+
+def blind_plans(params: Params) -> dict[str, list[Box]]:
+    """Return plans that ignore part of the world, for goals that such plans can meet.
+
+    Plans at a fixed place fill the holes of the ground, and have the smallest parts of the right
+    size. They ignore the rain, the hills and the zones. The others ignore the ground or the zones
+    alone.
+    """
+    if params.goal.kind not in _MET_BLINDLY:
+        return {}
+    empty = params.model_copy(update={"ground": (), "protected": ()})
+    *_, parts = parts_for(empty)
+    filling = undo_ground(params, holes_only=True)
+    middle = params.width
+    end = 2 * params.width
+    places = {
+        "middle": (middle, middle),
+        "first corner": (0, 0),
+        "second corner": (end, 0),
+        "third corner": (0, end),
+        "fourth corner": (end, end),
+        "first side": (0, middle),
+        "second side": (end, middle),
+        "third side": (middle, 0),
+        "fourth side": (middle, end),
+    }
+    plans = {}
+    for name, target in places.items():
+        plan = assemble(empty, parts, target, smooth=True)
+        if plan is not None:
+            plans[f"plan for an empty world, {name}"] = [*filling, *plan]
+    for name in ("ground", "protected"):
+        if getattr(params, name):
+            plan = solve(params.model_copy(update={name: ()}))
+            if plan is not None:
+                plans[_IGNORED[name]] = plan
+    return plans
+
+
+def crowded(params: Params, open_share: float, rng: Stream) -> Params:
+    """Return the world with more zones, so that few places are open to the smallest plan."""
+    zones = list(params.protected)
+    holes = undo_ground(params, holes_only=True)
+    corners = corner_zones(params.width, rng)
+    for _ in range(_MOST_ZONES):
+        if not corners and share_of_open_places(params) <= open_share:
+            break
+        zone = corners.pop() if corners else draw_zone(params.width, rng)
+        # A hole in a zone could not be filled.
+        if not any(overlap(hole, zone) for hole in holes):
+            zones.append(zone)
+            params = params.model_copy(update={"protected": tuple(zones)})
+    return params
+
+
+def corner_zones(width: int, rng: Stream) -> list[Zone]:
+    """Draw a zone of one column near each corner, where other zones are rare."""
+    zones = []
+    for is_east, is_north in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        x = rng.between(2, 3)
+        y = rng.between(2, 3)
+        if is_east:
+            x = width - 1 - x
+        if is_north:
+            y = width - 1 - y
+        zones.append(Zone(low=(x, y, 0), high=(x, y, HEIGHT - 1)))
+    return zones
+
+
+def share_of_open_places(params: Params) -> float:
+    """Return the share of places where the smallest plan for the goal touches no zone."""
+    wide, deep = smallest_plan(params)
+    reserved = reserved_columns(params, smooth=False)
+    free = free_places(reserved, wide, deep)
+    # Plans that reach the sides of the world fit nowhere, so they do not count.
+    inner = params.width - 2
+    return float(free.sum()) / ((inner - wide + 1) * (inner - deep + 1))
+
+
+def smallest_plan(params: Params) -> tuple[int, int]:
+    """Return the columns along x and y of the smallest plan for a goal, without a natural rim."""
+    match params.goal:
+        case WaterLevels():
+            # One voxel of water and its walls.
+            return 3, 3
+        case RingLake(dry_side=side):
+            return side + 2, side + 2
+    part = next(parts_for(params))[0]
+    return part.width, part.depth
+
+
+def draw_zone(width: int, rng: Stream) -> Zone:
+    """Draw a protected zone, not at the sides of the world."""
+    x, y, u, v = draw_rectangle(width, max(3, width // 5), rng)
+    return Zone(low=(x, y, 0), high=(u, v, HEIGHT - 1))
+
+
+def draw_rectangle(width: int, longest: int, rng: Stream) -> tuple[int, int, int, int]:
+    """Draw the low and the high corner of some columns, none at the sides of the world."""
+    wide = rng.between(2, longest)
+    deep = rng.between(2, longest)
+    x = rng.between(1, width - 1 - wide)
+    y = rng.between(1, width - 1 - deep)
+    return x, y, x + wide - 1, y + deep - 1
 
 
 def ranges(box: Zone) -> str:
@@ -263,30 +405,19 @@ def draw_ground(point: Space, rng: Stream) -> Params:
     """Draw a world, with a placeholder for its goal."""
     width = point.width
 
-    def rectangle(limit: int) -> tuple[int, int, int, int]:
-        """Draw the low and the high corner of some columns, none at the sides of the world."""
-        wide = rng.between(2, limit)
-        deep = rng.between(2, limit)
-        x = rng.between(1, width - 1 - wide)
-        y = rng.between(1, width - 1 - deep)
-        return x, y, x + wide - 1, y + deep - 1
-
     longest = max(3, width // 8)
     ground = []
     for _ in range(point.hills):
-        x, y, u, v = rectangle(longest)
+        x, y, u, v = draw_rectangle(width, longest, rng)
         high = rng.between(LAYERS, LAYERS + 2)
         ground.append(GroundBox(low=(x, y, LAYERS), high=(u, v, high), material="Rock"))
     for _ in range(point.holes):
-        x, y, u, v = rectangle(longest)
+        x, y, u, v = draw_rectangle(width, longest, rng)
         low = rng.between(1, LAYERS - 1)
         # Open above, so that no hill hangs over a hole.
         sky = HEIGHT - 1
         ground.append(GroundBox(low=(x, y, low), high=(u, v, sky), material="Air"))
-    protected = []
-    for _ in range(point.zones):
-        x, y, u, v = rectangle(max(3, width // 5))
-        protected.append(Zone(low=(x, y, 0), high=(u, v, HEIGHT - 1)))
+    protected = [draw_zone(width, rng) for _ in range(point.zones)]
     if point.rain_place == "centre":
         centre = width // 2
         rain = [(centre + i % 2, centre + i // 2) for i in range(point.rain_columns)]
@@ -313,7 +444,9 @@ def draw_goal(
     point: Space, world: Params, kind: GoalKind, rng: Stream
 ) -> Params | None:
     """Build something at a drawn place; return the world with a goal that it meets, if possible."""
-    draft = draft_goal(kind, world.rain, point.side, point.lakes, rng)
+    draft = draft_goal(
+        kind, world.rain, point.side, point.lakes, rng, dry_ground=point.dry_ground
+    )
     # Twice x and y, see `assemble`.
     target = (rng.below(2 * world.width), rng.below(2 * world.width))
     plan = assemble(world, draft.parts, target, smooth=True)

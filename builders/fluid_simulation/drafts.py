@@ -45,7 +45,13 @@ class Draft(NamedTuple):
 
 
 def draft_goal(
-    kind: GoalKind, rain: Sequence[Sequence[int]], side: int, lakes: int, rng: Stream
+    kind: GoalKind,
+    rain: Sequence[Sequence[int]],
+    side: int,
+    lakes: int,
+    rng: Stream,
+    *,
+    dry_ground: bool = False,
 ) -> Draft:
     """Draw a draft.
 
@@ -55,6 +61,7 @@ def draft_goal(
         side: the largest side of a lake.
         lakes: number of lakes, for the goals that ask for several.
         rng: the source of the draws.
+        dry_ground: whether the highest level of rock is one of the dry levels.
     """
     top = LAYERS - 1
 
@@ -97,8 +104,12 @@ def draft_goal(
             parts = [moat(LAYERS, numbers["dry_side"], rng.between(1, 2))]
         case "water_levels":
             # Two levels must be wet, and two dry.
-            heights = sorted(rng.sample(range(top, HEIGHT), 4))
-            wet = sorted(rng.sample(heights, 2))
+            if dry_ground:
+                heights = [top, *sorted(rng.sample(range(LAYERS, HEIGHT), 3))]
+                wet = sorted(rng.sample(heights[1:], 2))
+            else:
+                heights = sorted(rng.sample(range(top, HEIGHT), 4))
+                wet = sorted(rng.sample(heights, 2))
             numbers["water_at"] = tuple(wet)
             numbers["dry_at"] = tuple(z for z in heights if z not in wet)
             parts = [basin(LAYERS, *sides(), z, z) for z in wet]

@@ -100,8 +100,10 @@ def parts_for(params: Params) -> Iterator[list[Structure]]:
             yield [basin(ground, *near_square(-(-size // 2)), top - 1, top)] * n
         case RingLake(dry_side=side):
             yield [moat(ground, side, 2)]
+            yield [moat(ground, side, 1)]
         case WaterLevels(water_at=levels):
             yield [basin(ground, 4, 4, z, z) for z in levels]
+            yield [basin(ground, 1, 1, z, z) for z in levels]
         case ExactVolume(voxels=n):
             yield [reservoir(ground, n, 1 if n <= 100 else 2)]
         case HiddenLakes(lakes=n, min_voxels=size):
@@ -224,6 +226,16 @@ def reserved_columns(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
     return reserved
 
 
+def free_places(reserved: NDArray[np.bool_], wide: int, deep: int) -> NDArray[np.bool_]:
+    """Return whether a rectangle of this size has no reserved column, by its low corner."""
+    # Sums over all columns before each give the number of reserved ones in any rectangle.
+    sums = np.pad(reserved.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    count = sums[wide:, deep:] - sums[:-wide, deep:]
+    count += sums[:-wide, :-deep] - sums[wide:, :-deep]
+    free: NDArray[np.bool_] = count == 0
+    return free
+
+
 def place(
     parts: Sequence[Structure], reserved: NDArray[np.bool_], target: Sequence[int]
 ) -> list[tuple[int, int]] | None:
@@ -233,11 +245,7 @@ def place(
     for part in parts:
         wide = part.width
         deep = part.depth
-        # Sums over all columns before each give the number of reserved ones in any rectangle.
-        sums = np.pad(reserved.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
-        count = sums[wide:, deep:] - sums[:-wide, deep:]
-        count += sums[:-wide, :-deep] - sums[wide:, :-deep]
-        free = count == 0
+        free = free_places(reserved, wide, deep)
         if part.at is not None:
             # A part with a fixed place has only that one.
             x, y = part.at

@@ -41,6 +41,10 @@ from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 _TRIES = 40
 # Searches of one draw that may run out of work; each takes about two seconds.
 _LONG_SEARCHES = 10
+# Fewer of them are not the reason of a failure.
+_FEW_LONG = 3
+# Most tenths of a millimetre by which the tallest tower exceeds its target height.
+_SLACK = 12
 # Segments of the digits 0 to 9.
 _STANDARD = (
     "abcdef",
@@ -55,7 +59,7 @@ _STANDARD = (
     "abcdfg",
 )
 _TAILLESS = (*_STANDARD[:6], "cdefg", *_STANDARD[7:9], "abcfg")
-# Factor of the score of a tower that is not tall enough.
+# Factor of the score of a tower that is not tall enough, as in the paper.
 _SHORT_FACTOR = 0.9
 # The best answer that the paper reports, of 42 digits.
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
@@ -90,8 +94,24 @@ class Space(Point):
         20.0, "lowest target height; more is harder", ge=0.0, le=150.0
     )
     max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
+    tall: bool = parameter(
+        False,
+        "whether the target height is just below the tallest tower of a longest prime, rather "
+        "than drawn between the limits",
+        later=True,
+    )
+    short_factor: float = parameter(
+        _SHORT_FACTOR,
+        "factor of the score of a tower that is not tall enough",
+        ge=0,
+        le=1,
+        later=True,
+    )
     max_digits: int | None = parameter(
         None, "most digits of the number, if there is a limit", ge=4, le=200
+    )
+    fewer_digits: int = parameter(
+        0, "most by which that limit is lowered at random", ge=0, le=10, later=True
     )
     greedy: float = parameter(
         1.0,
@@ -112,7 +132,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "largest_printable_prime"
     version = 5
-    draws = 4
+    draws = 5
     form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 
@@ -234,23 +254,33 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             WorkSpentError: the same, or sooner, after searches that took too long.
         """
         long_searches = 0
-        for _ in range(_TRIES):
+        # Drawn once, so that towers of all heights are equally likely, however few rules have them.
+        has_posts = point.tall and rng.chance(0.5)
+        for _ in range(_TRIES if not point.tall else 10 * _TRIES):
             params = draw_rules(point, rng)
+            is_wanted = has_posts == ("rotate90X" in params.orientations)
+            # After a few long searches any rules will do.
+            if point.tall and not is_wanted and long_searches < _FEW_LONG:
+                continue
             try:
+                if point.tall:
+                    params = raised(params, rng)
                 n = len(solve(params).number)
             except WorkSpentError:
                 long_searches += 1
-                if long_searches == _LONG_SEARCHES:
+                if long_searches == _LONG_SEARCHES * (2 if point.tall else 1):
                     break
                 continue
             except GenerationError:
                 continue
             greedy = len(greedy_number(params))
             # With one or two groups, there is little to choose.
-            if greedy < n and greedy <= point.greedy * n and n > 2 * point.group:
+            if greedy >= n or greedy > point.greedy * n or n <= 2 * point.group:
+                continue
+            if not point.tall or reads_orientations(params):
                 return params.model_copy(update={"best_digits": n})
         # After a few long searches, the reason given is the work.
-        failure = GenerationError if long_searches < 3 else WorkSpentError
+        failure = GenerationError if long_searches < _FEW_LONG else WorkSpentError
         raise failure(
             f"no rules whose longest prime is known in {_TRIES} draws; ask for more digits, a "
             "lower tower, fewer forbidden orientations, or a limit on the digits"
@@ -266,16 +296,66 @@ def draw_rules(point: Space, rng: Stream) -> Params:
     tenths = rng.between(
         round(10 * point.min_height_mm), round(10 * point.max_height_mm)
     )
+    most = point.max_digits
+    if most is not None and point.fewer_digits:
+        most -= rng.below(point.fewer_digits + 1)
     return Params(
         segments=_STANDARD if point.font == "standard" else _TAILLESS,
         digits=tuple(digits),
         orientations=tuple(name for name in orientations if name not in forbidden),
         group=point.group,
-        max_digits=point.max_digits,
+        max_digits=most,
         target_height_mm=tenths / 10,
-        short_factor=_SHORT_FACTOR,
+        short_factor=point.short_factor,
         best_digits=1,
     )
+
+
+def raised(params: Params, rng: Stream) -> Params:
+    """Draw a target height just below the tallest tower of a longest prime, so that it is read.
+
+    Longest are the primes that are as long as the longest one of any height.
+
+    Raises:
+        GenerationError: the tower of the longest prime of any height is tall enough, or see
+            `longest_prime`.
+    """
+    heights: list[int] = []
+    length = 0
+    while True:
+        target = heights[-1] if heights else 0
+        low = params.model_copy(update={"target_height_mm": target / 10})
+        try:
+            number = solve(low).number
+        except GenerationError:
+            # No taller tower is known.
+            if not heights:
+                raise
+            break
+        if len(number) < length:
+            break
+        length = len(number)
+        standing = tallest(params, number)
+        if standing is None:
+            break
+        heights.append(standing.height)
+    # In tenths of a millimetre; a tower has to be taller than the target height.
+    tenths = heights[-1] - rng.between(1, _SLACK)
+    if tenths < heights[0]:
+        raise GenerationError("the height need not be read")
+    return params.model_copy(update={"target_height_mm": tenths / 10})
+
+
+def reads_orientations(params: Params) -> bool:
+    """Return whether the tower found with all orientations allowed is wrong for these."""
+    if len(params.orientations) == len(get_args(Orientation)):
+        return True
+    every = params.model_copy(update={"orientations": get_args(Orientation)})
+    try:
+        tower = solve(every).tower
+    except GenerationError:
+        return True
+    return any(turn not in params.orientations for _, turn in tower)
 
 
 def solve(params: Params) -> SearchResult:

@@ -23,8 +23,10 @@ from scbench.builders.maze_3d.carving import (
     MazePlan,
     as_rows,
     carve,
+    carve_along,
     draw_lattice_path,
     rays_of,
+    winding_nodes,
 )
 from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.graders.maze_3d import (
@@ -151,6 +153,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers["bare_list"] = list[JsonValue](rows)
         return answers
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return a maze around one winding route, which is the same for mazes of all sizes."""
+        maze = serpentine(params)
+        if maze is None:
+            return {}
+        return {"one winding route": {"maze": list[JsonValue](maze.split("\n"))}}
+
     def measure(self, params: Params) -> float:
         """Return the fewest cells of a route, plus two for each jump."""
         return least_cells(params) + 2 * params.jumps
@@ -248,6 +257,19 @@ def carve_until(params: Params, plan: MazePlan, broken: set[str]) -> str | None:
             failed = {check.id for check in grade(params, answer_of(maze)).failed}
             if failed == broken:
                 return maze
+    return None
+
+
+def serpentine(params: Params) -> str | None:
+    """Return a maze around a route to and fro from the first cell, wherever A and B should be."""
+    plan = replace(plan_for(params), ends=None)
+    least, _ = plan.node_range
+    nodes = winding_nodes(params.size)[:least]
+    rng = Stream("maze_3d", "winding route", params.model_dump(mode="json"))
+    for _ in range(_TRIES):
+        maze = carve_along(nodes, plan, rng)
+        if maze is not None:
+            return maze
     return None
 
 

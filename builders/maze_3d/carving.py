@@ -66,8 +66,11 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
     The shares of the heights are kept even but not checked.
     """
     nodes = draw_nodes(plan, rng)
-    if nodes is None:
-        return None
+    return None if nodes is None else carve_along(nodes, plan, rng)
+
+
+def carve_along(nodes: Sequence[int], plan: MazePlan, rng: Stream) -> str | None:
+    """Try once to carve a maze whose route runs over these nodes; see `carve`."""
     # Steps between nodes that the route jumps instead of walking.
     leaps = set(rng.sample(range(len(nodes) - 1), plan.jumps))
     route = [nodes[0]]
@@ -99,6 +102,15 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
 def as_rows(cells: Sequence[str], n: int) -> str:
     """Return the n rows of a maze, joined by line breaks."""
     return "\n".join("".join(cells[at : at + n]) for at in range(0, n * n, n))
+
+
+def winding_nodes(n: int) -> list[int]:
+    """Return all nodes of n rows and columns in every second row, to and fro from the first."""
+    nodes: list[int] = []
+    for row in range(0, n, 2):
+        line = range(row * n, row * n + n, 2)
+        nodes += reversed(line) if row % 4 else line
+    return nodes
 
 
 def draw_nodes(plan: MazePlan, rng: Stream) -> list[int] | None:

@@ -61,6 +61,8 @@ _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
 # Minimum share of cells of each colour.
 _LEAST_SHARE = 0.1
+# Highest degree that baselines have.
+_HIGHEST_FIT = 8
 # Scale at which the coefficients of baselines are rounded.
 _SCALE = 1e6
 
@@ -100,9 +102,14 @@ class Space(Point):
 
     greedy: float = parameter(
         1.0,
-        "highest score that a line or conic by least squares may reach",
+        "highest score that a least-squares fit may reach",
         gt=0, le=1, later=True,
     )  # fmt: skip
+    limited: bool = parameter(
+        False,
+        "whether the formula may have no higher total degree than max_degree",
+        later=True,
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> "Space":
@@ -118,7 +125,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "polynomial_curve_fitting"
     version = 5
-    draws = 4
+    draws = 5
     form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:
@@ -137,6 +144,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             brief = picture
         return {
             "picture": picture,
+            "degrees": degrees_text(params),
             "n": n,
             "last": n - 1,
             "cells": n * n,
@@ -188,10 +196,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the line and the conic that are nearest to the picture by least squares."""
+        """Return the polynomials of some degrees that are nearest to the picture by least squares.
+
+        They are the line, the conic, and the highest degree of this list that is allowed.
+        """
+        highest = min(_HIGHEST_FIT, params.max_degree or _HIGHEST_FIT)
         fits = {
             "line by least squares": least_squares(params, 1),
             "conic by least squares": least_squares(params, 2),
+            "highest degree by least squares": least_squares(params, highest),
         }
         return under("function", fits)
 
@@ -209,7 +222,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for _ in range(tries if point.greedy == 1 else 20 * tries):
             grid = cut_at_level(draw_field(point, rng), point.fill)
             if grid is not None and self.suits(point, grid):
-                return Params(grid=grid)
+                return Params(
+                    grid=grid, max_degree=point.max_degree if point.limited else None
+                )
         raise GenerationError(
             f"found no picture of {point.size} x {point.size} cells that needs a degree from "
             f"{point.min_degree} to {point.max_degree} in {tries} tries; ask for a wider "
@@ -235,7 +250,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return whether no baseline scores more than the point allows."""
         if point.greedy == 1:
             return True
-        return self.best_baseline(Params(grid=grid), rules.grade) <= point.greedy
+        limit = point.max_degree if point.limited else None
+        params = Params(grid=grid, max_degree=limit)
+        return self.best_baseline(params, rules.grade) <= point.greedy
 
 
 @lru_cache(maxsize=64)
@@ -255,6 +272,13 @@ def coefficients_of(params: Params) -> list[list[int]] | None:
         if separation.coefficients is not None:
             return separation.coefficients
     return None
+
+
+def degrees_text(params: Params) -> str:
+    """Return the sentence of the prompt on the degree of the formula."""
+    if params.max_degree is None:
+        return "Any degree and any mixed terms will do."
+    return f"The total degree of f, as written, is at most {params.max_degree}."
 
 
 def black_cells(grid: Sequence[str]) -> list[list[int]]:

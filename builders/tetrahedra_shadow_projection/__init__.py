@@ -23,6 +23,7 @@ from scbench.base.wording import counted
 from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
 from scbench.builders.tetrahedra_shadow_projection.answers import (
     as_poses,
+    flat_grid,
     misread_poses,
     moved_poses,
     shadow_grid,
@@ -179,10 +180,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return faults
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a grid of squares side by side, and grids stacked on each other, a third aside."""
+        """Return a grid of squares, and stacked grids of squares and of flat copies."""
         return {
             "grid of shadows": shadow_grid(params, 1, _WORTH),
             "stacked grids of shadows": shadow_grid(params, 3, 0.9),
+            "stacked grids of flat copies": flat_grid(params, 3, 0.8),
         }
 
     def measure(self, params: Params) -> float:

@@ -32,7 +32,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.sentences import with_total
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "text": "The text contains only the permitted words, signs and numbers.",
@@ -53,7 +53,9 @@ Mask = NDArray[np.bool_]
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return the fourth power of the matched share, or 0 below three quarters."""
     checks = Checklist(CHECKS)
-    formula = read_formula(checks, plain_lines(answer.function.strip()))
+    formula = read_formula(
+        checks, plain_lines(answer.function.strip()), params.max_degree
+    )
     if formula is None or not checks.all_passed:
         checks.skip(("defined", *_PICTURE), "There is no formula to compute.")
         return checks.binary()
@@ -76,7 +78,9 @@ def black_cells(params: Params) -> Mask:
     return black
 
 
-def read_formula(checks: Checklist, text: str) -> Formula | None:
+def read_formula(
+    checks: Checklist, text: str, max_degree: int | None
+) -> Formula | None:
     """Parse the text; return None if there is no formula."""
     too_large = ""
     if len(text) > MAX_CHARACTERS:
@@ -109,8 +113,11 @@ def read_formula(checks: Checklist, text: str) -> Formula | None:
         )
         return None
     checks.expect("form", True, "")
-    wrong = f"The formula is not an allowed polynomial: {'; '.join(formula.faults)}."
-    checks.expect("polynomial", not formula.faults, wrong)
+    faults = list(formula.faults)
+    if max_degree is not None and formula.degree > max_degree:
+        faults.append(f"the total degree is {formula.degree}, above {max_degree}")
+    wrong = f"The formula is not an allowed polynomial: {'; '.join(faults)}."
+    checks.expect("polynomial", not faults, wrong)
     variables = {"x": X_AXIS, "y": Y_AXIS}
     missing = [name for name, axis in variables.items() if not formula.axes & axis]
     wrong = f"The formula does not contain {' or '.join(missing)}."

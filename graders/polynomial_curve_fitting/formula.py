@@ -81,6 +81,11 @@ class Formula:
         """The variables that occur: x (1) and y (2)."""
         return self.nodes[-1].axes
 
+    @property
+    def degree(self) -> int:
+        """Largest total degree of any part, as written."""
+        return max(node.degree for node in self.nodes)
+
 
 class FormulaError(Exception):
     """The text is not one function f(x, y) with one return."""

@@ -32,13 +32,15 @@ from scbench.freezing.experiment import manifolds as manifolds_experiment
 from scbench.freezing.ladder import Ladder, TaskLadder, ladder, own_ladder, read_ladder
 from scbench.freezing.ladder_check import DRAWS, RungReport, check_ladder
 from scbench.freezing.proofs import proofs_file
+from scbench.freezing.shortcuts import ITEMS, best_of
 from scbench.machine.processes import processors
 from scbench.release.diff import diff_releases
 from scbench.release.load import Release, find_release, installed_releases, open_release
 from scbench.release.sources import hub_name
 
-# Columns of the table of rungs: mean, least and most of the measure; the share of draws that fail;
-# the longest prompt and answer in characters; seconds to draw the rung, and of its slowest verdict.
+# Columns of the table of rungs: mean, least and most of the measure; the best program that sees
+# only part of an item, with the floor of its items; the share of draws that fail; the longest
+# prompt and answer in characters; seconds to draw the rung, and of its slowest verdict.
 RUNG_HEADS = [
     "rung",
     "mean",
@@ -46,6 +48,7 @@ RUNG_HEADS = [
     "most",
     "floor",
     "transfer",
+    "shortcut",
     "items",
     "failed",
     "prompt",
@@ -279,6 +282,16 @@ def rungs(
             ),
         ),
     ] = DRAWS,
+    fresh: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help=(
+                "Fresh items of each rung on which programs are tried that see only part of "
+                "the item. 0 skips this; 1 is not enough."
+            ),
+        ),
+    ] = ITEMS,
 ) -> None:
     """Generate every rung of a ladder and check it.
 
@@ -286,12 +299,17 @@ def rungs(
 
     Each item is generated, solved and graded. A right answer must score 1 within the time limit,
     prompts and answers must be short enough, the measure must rise from rung to rung, and the
-    floors must leave room for improvement. No answer may be right on most of a rung, and each rung
-    needs enough different items and draws that rarely fail. Exit code 1: a check failed.
+    floors must leave room for improvement. No answer may be right on most of a rung, no program
+    that ignores part of the item may beat the floor, and each rung needs enough different items
+    and draws that rarely fail. Exit code 1: a check failed.
     """
     with reported_errors():
         table, tasks = ladder_of(target)
-        reports = check_ladder(table, tasks, rung=rung, count=count, draws=draws)
+        if fresh == 1:
+            misused("--fresh must be 0, or at least 2")
+        reports = check_ladder(
+            table, tasks, rung=rung, count=count, draws=draws, fresh=fresh
+        )
         problems = 0
         # Checks take long, so each task is printed when it is done.
         for task, group in groupby(reports, attrgetter("task")):
@@ -321,7 +339,7 @@ def rungs_sheet(table: TaskLadder, reports: Sequence[RungReport]) -> Sheet:
         f"{reports[0].task}: {table.measure}",
         RUNG_HEADS,
         [rung_cells(table, report) for report in reports],
-        words=frozenset({"point"}),
+        words=frozenset({"point", "shortcut"}),
         notes=notes,
         drops=("point", "draw", "judge", "least", "most"),
     )
@@ -343,6 +361,7 @@ def rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
         f"{max(report.measures):.6g}",
         f"{report.floor:.2f}",
         "" if report.transfer is None else f"{report.transfer:.2f}",
+        shortcut_cell(report),
         str(report.trials.capacity) if report.trials else "",
         f"{report.trials.failure_rate:.1%}" if report.trials else "",
         str(report.prompt),
@@ -351,6 +370,14 @@ def rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
         f"{report.judging:.1f}",
         point,
     ]
+
+
+def shortcut_cell(report: RungReport) -> str:
+    """Return the best program on a rung: its name, its score and the floor of its items."""
+    if not report.shortcuts:
+        return ""
+    best = best_of(report.shortcuts)
+    return f"{best.name} {best.score:.2f} ({best.floor:.2f})"
 
 
 @app.command()

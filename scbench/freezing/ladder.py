@@ -63,6 +63,13 @@ class TaskLadder(BaseModel):
         default="",
         description="why floors exceed 0.6, so that the weight is small",
     )
+    implied: dict[str, StrictStr] = Field(
+        default={},
+        description=(
+            "parameters of items that a right answer need not read, and why; `shortcuts` hides "
+            "the others"
+        ),
+    )
     rungs: tuple[Rung, ...] = Field(
         min_length=1, description="rungs in a release, easiest first"
     )

@@ -1,6 +1,7 @@
 """Checks of a ladder's table: its rungs are drawn, solved, graded and measured."""
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,11 +13,12 @@ from pydantic import BaseModel, JsonValue
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.catalog import Task
+from scbench.catalog import Task, get_task
 from scbench.freezing.draw import key_of, most_failures
 from scbench.freezing.floors import mean_score
 from scbench.freezing.fresh import FrozenPoint, run
 from scbench.freezing.ladder import Ladder, TaskLadder
+from scbench.freezing.shortcuts import Shortcut, shortcuts_of, standard_error
 from scbench.release.load import Reference
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import normalized
@@ -99,6 +101,7 @@ class RungReport:
         judging: seconds of the slowest verdict on a correct answer.
         transfer: see `transfer_of`.
         trials: see `trials_of`; None if no further items were drawn.
+        shortcuts: results of programs that see part of an item, the best first.
         problems: sentences.
     """
 
@@ -113,6 +116,7 @@ class RungReport:
     judging: float = 0.0
     transfer: float | None = None
     trials: Trials | None = None
+    shortcuts: tuple[Shortcut, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
@@ -125,6 +129,11 @@ class RungReport:
         """Mean of the floors."""
         return sum(self.floors) / len(self.floors)
 
+    @property
+    def floor_error(self) -> float:
+        """Standard error of the mean of the floors; 0 for a single item."""
+        return standard_error(self.floors) if len(self.floors) > 1 else 0.0
+
 
 def check_ladder(
     ladder: Ladder,
@@ -134,6 +143,7 @@ def check_ladder(
     rung: int | None = None,
     rising: bool = True,
     draws: int = 0,
+    fresh: int = 0,
 ) -> Iterator[RungReport]:
     """Draw the rungs of a table, including those beyond a release's, and report on each.
 
@@ -149,6 +159,7 @@ def check_ladder(
         rung: the only rung to check; by default all.
         rising: whether to check averages, for which a few instances of a rung may not be enough.
         draws: items to draw in addition, unsolved, to estimate the capacity and count failures.
+        fresh: items to draw in addition, to try `shortcuts` on; 0, or at least 2.
 
     Raises:
         ExperimentError: the table has no such task or rung.
@@ -161,6 +172,8 @@ def check_ladder(
             if rung not in {None, number}:
                 continue
             report = check_rung(ladder, name, number, point, count, ids_by_key, draws)
+            if fresh:
+                report = with_shortcuts(table, report, fresh)
             if report.measures:
                 if rising:
                     checks = [
@@ -234,6 +247,21 @@ def check_rung(
     )
 
 
+def with_shortcuts(table: TaskLadder, report: RungReport, fresh: int) -> RungReport:
+    """Return the report with the results of shortcuts on so many fresh items."""
+    task = get_task(report.task)
+    try:
+        results = shortcuts_of(task, report.point, fresh, implied=table.implied)
+    except ScbenchError as error:
+        return replace(report, problems=(*report.problems, str(error)))
+    problems = [result.problem for result in results if result.problem]
+    return replace(
+        report,
+        shortcuts=tuple(results),
+        problems=(*report.problems, *problems),
+    )
+
+
 def judging_seconds(part: FrozenPoint) -> Iterator[float]:
     """Yield the wall-clock time of grading each correct answer of a point, in seconds."""
     task = part.planned.task
@@ -282,7 +310,8 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
         return
     if report.mean <= below.mean:
         yield f"the mean measure is {report.mean:g}, but {below.mean:g} on the rung below"
-    if report.floor > below.floor + MOST_RISE:
+    chance = math.hypot(report.floor_error, below.floor_error)
+    if report.floor > below.floor + MOST_RISE + chance:
         yield f"the mean floor is {report.floor:.2f}, but {below.floor:.2f} on the rung below"
 
 

@@ -16,6 +16,12 @@ class Params(ParamsModel):
         max_length=128,
         description="rows from the top, # or . for every cell",
     )
+    max_degree: int | None = Field(
+        default=None,
+        ge=1,
+        exclude_if=lambda degree: degree is None,
+        description="largest total degree of the formula as written; left out if any will do",
+    )
 
     @model_validator(mode="after")
     def check_grid(self) -> "Params":

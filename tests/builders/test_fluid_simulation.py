@@ -4,7 +4,12 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.fluid_simulation import Space, TaskBuilder
+from scbench.builders.fluid_simulation import (
+    Space,
+    TaskBuilder,
+    blind_plans,
+    share_of_open_places,
+)
 from scbench.builders.fluid_simulation.drafts import GOAL_KINDS, HEIGHT, LAYERS
 from scbench.builders.fluid_simulation.structures import (
     as_answer,
@@ -124,3 +129,33 @@ def test_parts_hold_what_they_should(part, voxels):
         }
     )  # fmt: skip
     assert grade(flat, as_answer(part.boxes(*(part.at or (4, 4))))).score == 1
+
+
+def test_zones_are_added_until_few_places_are_open():
+    point = {"goal": "hidden_water", "width": 24, "side": 3, "holes": 2, "zones": 0}
+    roomy = draw(3, **point)
+    assert not roomy.protected
+    crowded = draw(3, **point, open_share=0.1)
+    assert share_of_open_places(crowded) <= 0.1 < share_of_open_places(roomy)
+    assert grade(crowded, BUILDER.reference(crowded)).score == 1
+
+
+def test_open_holes_wet_a_ground_that_must_stay_dry():
+    params = draw(0, goal="water_levels", holes=1, dry_ground=True)
+    assert params.goal.dry_at[0] == LAYERS - 1 < min(params.goal.water_at)
+    assert grade(params, Answer(earthworks=())).score == 0
+    plans = blind_plans(params)
+    blind = grade(params, as_answer(plans["plan that ignores hills and holes"]))
+    assert "dry_levels" in {check.id for check in blind.failed}
+
+
+def test_plans_that_ignore_part_of_the_world_reach_no_more_than_the_limit():
+    point = {"goal": "water_levels", "width": 16, "side": 3, "dry_ground": True}
+    for seed in range(3):
+        params = draw(seed, **point, zones=2, open_share=0.3, greedy=0.5)
+        assert BUILDER.best_baseline(params, grade) <= 0.5
+
+
+@pytest.mark.parametrize("number", [3, 7, 8, 10])
+def test_a_plan_at_a_fixed_place_meets_these_goals_of_the_paper(number):
+    assert BUILDER.best_baseline(PAPER[number], grade) == 1

@@ -9,6 +9,7 @@ from scbench.builders.largest_printable_prime.search import (
     greedy_number,
     longest_prime,
 )
+from scbench.builders.largest_printable_prime.towers import tallest
 from scbench.graders.largest_printable_prime import HEIGHTS, is_prime, pose, rests
 
 BUILDER = TaskBuilder()
@@ -144,3 +145,30 @@ def test_rules_under_which_greed_goes_far_are_thrown_away():
             params = BUILDER.draw(point, Stream("greedy", seed))
             outcome.append(len(greedy_number(params)) / params.best_digits)
     assert max(shares[0.4]) <= 0.4 < max(shares[1.0])
+
+
+def test_a_tall_target_height_is_reached_by_no_tower_that_ignores_it():
+    point = Space(
+        group=2,
+        digits=6,
+        forbidden=2,
+        max_digits=8,
+        fewer_digits=2,
+        tall=True,
+        short_factor=0.1,
+    )
+    limits = set()
+    for seed in range(6):
+        params = BUILDER.draw(point, Stream("tall", seed))
+        limits.add(params.max_digits)
+        target = round(10 * params.target_height_mm)
+        reached = tallest(params, longest_prime(params).number)
+        ignoring = params.model_copy(update={"target_height_mm": 0.0})
+        standing = tallest(params, longest_prime(ignoring).number)
+        assert standing.height <= target < reached.height <= target + 12
+        # Nor is it right where all orientations are allowed.
+        every = params.model_copy(update={"orientations": PAPER.orientations})
+        turns = {turn for _, turn in longest_prime(every).tower}
+        assert not turns <= {*params.orientations}
+    assert len(limits) > 1
+    assert limits <= {6, 7, 8}

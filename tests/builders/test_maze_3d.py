@@ -71,3 +71,13 @@ def test_ends_are_drawn_printed_and_met(size):
         assert (rows[a_row][a_column], rows[b_row][b_column]) == ("A", "B")
         assert Params.model_validate_json(params.model_dump_json()) == params
     assert len(ends) > 6
+
+
+@pytest.mark.parametrize("params", [item.params for item in TaskBuilder().paper()])
+def test_one_winding_route_meets_what_leaves_the_ends_open(params):
+    (answer,) = TaskBuilder().baselines(params).values()
+    assert grade(params, Answer.model_validate(answer)).score == 1
+    # The route begins in the first cell, and cannot if A has to lie elsewhere.
+    placed = params.model_copy(update={"ends": ((2, 1), (0, 3))})
+    (answer,) = TaskBuilder().baselines(placed).values()
+    assert grade(placed, Answer.model_validate(answer)).score == 0

@@ -183,7 +183,7 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
 @pytest.mark.parametrize("task", PUBLISHED, ids=str)
 def test_the_top_rung_is_not_reached_without_insight(task):
     *_, top = means(task, "floor").values()
-    assert top < (0.95 if ladder().tasks[task.id].room else 0.5)
+    assert top < (0.95 if ladder().tasks[task.id].room else MOST_FLOOR)
 
 
 # Names.

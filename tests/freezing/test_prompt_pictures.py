@@ -84,6 +84,7 @@ OF_RULES = {
     "csg_union": r"At most \d+ pairs of a triangle|\d+ triangles are always few enough|"
     r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
     "half_subdivision_neighbours": r"depth \d+: axis",
+    "polynomial_curve_fitting": r"f, as written, is at most \d+",
 }
 """What a prompt with pictures says in numbers that depend on the instance: how much is asked."""
 

@@ -207,3 +207,18 @@ def test_hostile_texts_are_judged_in_bounded_time_and_memory(name):
     with a_minute_of_work():
         assert verdict(HOSTILE[name](), PAPER[8]).score == 0
     assert peak() - before < 500_000  # KiB
+
+
+def test_a_limit_on_the_degree_counts_what_is_written():
+    limited = Params(grid=("#.", ".."), max_degree=2)
+    fine = Answer(function="def f(x, y): return 1 - 2*x - 2*y + 0*x*y")
+    assert grade(limited, fine).score == 1
+    assert grade(limited.model_copy(update={"max_degree": None}), fine).score == 1
+    # The terms of degree 3 vanish, but they are written.
+    steep = Answer(function="def f(x, y): return 1 - 2*x - 2*y + 0*x*x*y")
+    verdict = grade(limited, steep)
+    assert verdict.score == 0
+    (check,) = [check for check in verdict.checks if check.id == "polynomial"]
+    assert "the total degree is 3, above 2" in check.message
+    assert grade(limited.model_copy(update={"max_degree": None}), steep).score == 1
+    assert "max_degree" not in Params(grid=("#.", "..")).model_dump()

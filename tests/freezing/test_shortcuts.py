@@ -1,0 +1,146 @@
+"""Programs that see only part of an item: what they answer, and what is said of them."""
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.freezing.ladder import ladder, parse_ladder
+from scbench.freezing.ladder_check import check_ladder
+from scbench.freezing.shortcuts import (
+    EXCHANGED,
+    Shortcut,
+    best_of,
+    chance_of,
+    emptied,
+    fresh_items,
+    programs,
+    shortcuts_of,
+)
+
+MAZE = {"size": 7, "jumps": 2}
+# A path that fills the box passes the food wherever it is.
+SNAKE = {"dims": 2, "min_side": 4, "max_side": 4, "walls": 0, "food": 1}
+TABLE = """
+seed = 5
+count = 2
+[hyper_snake]
+measure = "cells"
+words = "Longer paths."
+rungs = [{ dims = 2, min_side = 4, max_side = 4, walls = 0, food = 1 }]
+"""
+
+
+def test_each_parameter_that_differs_is_hidden_and_implied_ones_are_not():
+    task = get_task("hyper_snake")
+    builder = task.builder()
+    items = fresh_items(task, builder, SNAKE, 3, 0)
+    names = [name for name, _ in programs(task, items, ())]
+    # The size is the same in all items, and there are no walls.
+    assert {"food emptied", f"food{EXCHANGED}", f"start{EXCHANGED}"} <= {*names}
+    assert not any(name.startswith(("size", "walls")) for name in names)
+    named = [name for name, _ in programs(task, items, {"food"})]
+    assert not any(name.startswith("food") for name in named)
+    assert named[-1] == "empty answer"
+
+
+def test_a_parameter_that_need_not_be_read_is_found():
+    results = {
+        result.name: result
+        for result in shortcuts_of(get_task("hyper_snake"), SNAKE, 4)
+    }
+    assert results["food emptied"].score == 1
+    assert results["food emptied"].costs == 0
+    assert results["empty answer"].score == 0
+    assert "costs" not in results["empty answer"].problem
+
+
+def test_fresh_items_are_the_same_each_time_and_others_for_another_seed():
+    task = get_task("maze_3d")
+    builder = task.builder()
+    first = fresh_items(task, builder, MAZE, 3, 0)
+    assert first == fresh_items(task, builder, MAZE, 3, 0)
+    other = fresh_items(task, builder, MAZE, 3, 1)
+    assert not {str(item.values) for item in first} & {
+        str(item.values) for item in other
+    }
+
+
+@pytest.mark.parametrize(
+    ("result", "part"),
+    [
+        (Shortcut("walls emptied", 0.31, 0.2, 0.9, 1000), ""),
+        (Shortcut("walls emptied", 0.35, 0.2, 0.9, 1000), "scores a mean of 0.35"),
+        # Five of twelve are too many by chance where 0.1 may be right, four are not.
+        (Shortcut("walls emptied", 5 / 12, 0.0, 0.6, 12), "scores a mean of 0.42"),
+        (Shortcut("walls emptied", 4 / 12, 0.0, 0.7, 12), ""),
+        # A floor near 1 leaves no room.
+        (Shortcut("walls emptied", 1.0, 0.95, 0.0, 1000), ""),
+        (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 1 / 12, 12, True), "costs score on 8 %"),
+        (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 2 / 12, 12, True), ""),
+        (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.4, 1000, True), "costs score on 40 %"),
+        (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.5, 1000, True), ""),
+    ],
+)
+def test_the_limits(result, part):
+    assert part in result.problem
+    assert bool(part) == bool(result.problem)
+
+
+def test_chances_are_those_of_independent_trials():
+    assert chance_of(0, 12, 0.1) == pytest.approx(1)
+    assert chance_of(12, 12, 0.5) == pytest.approx(0.5**12)
+    assert chance_of(2, 3, 0.5) == pytest.approx(0.5)
+    assert chance_of(3, 3, 1.0) == 1
+
+
+def test_the_program_to_show_is_one_with_a_problem():
+    fine = Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.5, 12, True)
+    wrong = Shortcut("walls emptied", 0.6, 0.2, 1.0, 12)
+    assert best_of([fine, wrong]) == wrong
+    assert best_of([fine]) == fine
+
+
+def test_an_empty_answer_has_the_form_of_an_answer():
+    answer = {"path": [1, 2], "name": "x", "size": 3, "is_it": True, "none": None}
+    assert emptied(answer) == {
+        "path": [],
+        "name": "",
+        "size": 0,
+        "is_it": False,
+        "none": None,
+    }
+
+
+def test_the_checker_reports_shortcuts():
+    table = parse_ladder(TABLE)
+    (report,) = check_ladder(table, fresh=4)
+    assert any(problem.startswith("'food") for problem in report.problems)
+    implied = table.tasks["hyper_snake"].model_copy(
+        update={"implied": {"food": "All."}}
+    )
+    excused = table.model_copy(update={"tasks": {"hyper_snake": implied}})
+    (report,) = check_ladder(excused, fresh=4)
+    assert not any("food" in problem for problem in report.problems)
+    assert report.shortcuts
+
+
+def test_implied_parameters_exist():
+    for name, table in ladder().tasks.items():
+        assert table.implied.keys() <= get_task(name).params_model.model_fields.keys()
+
+
+# Deep: a few fresh items of one rung of every task. Few tasks take more than some seconds.
+
+# Rungs take turns, so that low and high ones are tried.
+RUNGS = (1, 4, 2, 3)
+FEW = 6
+
+
+@pytest.mark.parametrize(
+    ("task", "rung"),
+    [(get_task(name), RUNGS[k % len(RUNGS)]) for k, name in enumerate(ladder().tasks)],
+    ids=str,
+)
+def test_no_program_that_ignores_part_of_an_item_beats_the_floor(task, rung):
+    table = ladder().tasks[task.id]
+    results = shortcuts_of(task, table.rungs[rung - 1], FEW, implied=table.implied)
+    assert [result.problem for result in results if result.problem] == []
