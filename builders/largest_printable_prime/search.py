@@ -22,8 +22,8 @@ from scbench.graders.largest_printable_prime import (
 from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.schemas.largest_printable_prime import Params
 
-# Groups that one search may append, and numbers that it may test.
-_WORK = 40_000
+# Groups that one search may append, and numbers that it may test, together at most.
+WORK = 40_000
 _FLAT = HEIGHTS[Stand.FLAT]
 # All poses that the last digit can have, given the digits below it, each with the greatest height
 # that the tower can have beyond that of flat digits, but no more than the target height.
@@ -46,13 +46,17 @@ class Way(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def longest_prime(params: Params) -> SearchResult:
+def longest_prime(params: Params, work: int = WORK) -> SearchResult:
     """Return the largest of the longest primes; the length that the parameters state has no effect.
+
+    Args:
+        params: the rules.
+        work: steps after which the search gives up. It does not change what a search finds.
 
     Raises:
         GenerationError: there is no such prime, or too much work to find it.
     """
-    graph = Graph(params)
+    graph = Graph(params, work)
     composite = ""
     for length in range(graph.longest(), 0, -1):
         for number in graph.numbers(length):
@@ -103,8 +107,9 @@ class Graph:
         ways: for each top, the groups that can follow, the largest first.
     """
 
-    def __init__(self, params: Params) -> None:
+    def __init__(self, params: Params, work: int = WORK) -> None:
         self._params = params
+        self._limit = work
         self._target = round(10 * params.target_height_mm)
         self._poses = [
             [body for _, body in poses_of(params, digit)] for digit in range(10)
@@ -305,5 +310,5 @@ class Graph:
 
     def _count_work(self) -> None:
         self._work += 1
-        if self._work > _WORK:
+        if self._work > self._limit:
             raise WorkSpentError("the search for the longest prime takes too long")
