@@ -48,8 +48,7 @@ def areas_of(params: Params) -> Areas:
         covers = []
         for j, cover in enumerate(solids):
             if j != i:
-                covered = covered_faces(solid, cover, earlier=j < i)
-                covers.append(covered)
+                covers.append(covered_faces(solid, cover, earlier=j < i))
         faces = solid.faces + solid.centre
         for f, (normal, size) in enumerate(
             zip(solid.normals, solid.sizes, strict=True)
@@ -62,8 +61,8 @@ def areas_of(params: Params) -> Areas:
             pieces = []
             for polygons, sizes in covers:
                 if sizes[f] > 2:
-                    piece = (polygons[f, : sizes[f]] - corner) @ flat
-                    pieces.append(shapely.Polygon(piece))
+                    outline = (polygons[f, : sizes[f]] - corner) @ flat
+                    pieces.append(shapely.Polygon(outline))
             covered = shapely.union_all(pieces, grid_size=_GRID)
             free = shapely.difference(whole, covered, grid_size=_GRID)
             total += float(shapely.area(whole))

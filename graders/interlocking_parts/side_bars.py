@@ -52,7 +52,7 @@ def thickness_fault(
     bars: SideBars,
     bodies: Sequence[Manifold],
     face: CrossSection,
-    wanted: tuple[float, float],
+    wanted: Sequence[float],
 ) -> str:
     """Return how the bars of a side are not as thick as wanted, or an empty text.
 

@@ -16,7 +16,7 @@ import typer
 
 from scbench.base.errors import refused
 from scbench.cli.console import FAILED, INTERRUPTED, USAGE, hush, say
-from scbench.cli.entry import restore_interrupts
+from scbench.cli.interrupts import restore_interrupts
 
 # Signals of schedulers and closed terminals, if the system has them. They end a command like
 # Ctrl-C.

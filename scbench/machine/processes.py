@@ -108,7 +108,7 @@ class WorkerProcesses:
         # workers ignore SIGTERM, since job schedulers send it to all processes of a
         # job, so waiting is useless.
         CONSTS.term_timeout = 0
-        pebble_processes.time = _STEADY_CLOCK  # type: ignore[assignment]
+        vars(pebble_processes)["time"] = _STEADY_CLOCK
         self._pool = ProcessPool(
             max_workers=count,
             initializer=initializer,

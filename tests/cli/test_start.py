@@ -262,7 +262,7 @@ def test_an_interruption_of_the_first_imports_prints_nothing(tmp_path, entry, mo
 def test_an_interruption_of_a_command_still_closes_its_files(tmp_path):
     program = (
         "import os, signal, typer\n"
-        "from scbench.cli.entry import make_interrupts_quiet\n"
+        "from scbench.cli.interrupts import make_interrupts_quiet\n"
         "make_interrupts_quiet()\n"
         "from scbench.cli.start import start\n"
         "app = typer.Typer()\n"

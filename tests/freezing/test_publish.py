@@ -227,7 +227,12 @@ def test_a_token_that_does_not_do_is_told(
         ("GET", "/whoami", 429, r"too many requests to the Hub \(HTTP 429\)"),
         ("POST", "/repos/create", 403, r"no write access to org/scbench \(HTTP 403\)"),
         ("PUT", "/store/", 500, r"internal error \(HTTP 500\)"),
-        ("POST", "/commit/", 412, r"changed by someone else in the meantime \(HTTP 412\)"),
+        (
+            "POST",
+            "/commit/",
+            412,
+            r"changed by someone else in the meantime \(HTTP 412\)",
+        ),
         ("POST", "/commit/", 418, r"refused the request for org/scbench \(HTTP 418\)"),
     ],
 )
