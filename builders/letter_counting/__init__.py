@@ -82,8 +82,8 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that miss or add something, and answers that are not counts."""
         letters = params.letters
-        marked_words = []
-        plain_words = []
+        marked_words: list[str] = []
+        plain_words: list[str] = []
         for word, is_marked in params.words:
             words = marked_words if is_marked else plain_words
             words.append(word)

@@ -337,8 +337,8 @@ def select_with_decoys(point: Space, rng: Stream, *, ahead: int) -> Selection | 
         if decoys is None:
             continue
         target = sum(common[right])
-        in_front = []
-        behind = []
+        in_front: list[Film] = []
+        behind: list[Film] = []
         for film in beaten:
             if film in decoys:
                 continue

@@ -273,8 +273,8 @@ def draw_cut(point: Space, rng: Stream) -> list[Rectangle] | None:
         end = left
         while end < point.width and depth[end] == top:
             end += 1
-        thin = []
-        thick = []
+        thin: list[tuple[int, int]] = []
+        thick: list[tuple[int, int]] = []
         for w, h in product(range(1, end - left + 1), range(1, point.height - top + 1)):
             if point.min_area <= w * h <= point.max_area:
                 sizes = thin if min(w, h) == 1 else thick

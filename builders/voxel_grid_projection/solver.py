@@ -57,9 +57,9 @@ def all_cells(n: int) -> list[Cell]:
 def barred_cells(params: Params) -> set[Cell]:
     """Return the cells that may not be chosen."""
     sums, single = forbidden(params)
-    barred = set(single)
+    barred = set()
     for cell in all_cells(params.size):
-        if sum(cell) in sums:
+        if sum(cell) in sums or cell in single:
             barred.add(cell)
     return barred
 
