@@ -116,7 +116,7 @@ def _forbid_labels(
 def truth_of(params: Params) -> Truth:
     """Return the labels of an instance, cached for further answers to it."""
     # The beginnings of a leaf's label are the boxes that contain it.
-    inner = set()
+    inner: set[str] = set()
     for leaf in params.leaves:
         inner.update(leaf[:k] for k in range(len(leaf)))
     touch = contacts(
