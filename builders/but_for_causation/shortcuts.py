@@ -45,8 +45,8 @@ def walk_back_through_listed(
 
 def necessary_if_all_happened(system: System, outcome: int) -> set[int]:
     """Return the events that were necessary if all events without a rule happened."""
-    best_day = System(system.rules, dict.fromkeys(system.origins, True))
-    return set(events_of(flips(best_day, outcome)))
+    all_happened = System(system.rules, dict.fromkeys(system.origins, True))
+    return set(events_of(flips(all_happened, outcome)))
 
 
 def sets_without_facts(

@@ -115,9 +115,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         # In some trees, a misreading makes no difference.
         for name, labels in misreadings.items():
-            changes_nothing = set(labels) == set(right)
-            if not changes_nothing:
-                wrong[name] = labels
+            if set(labels) == set(right):
+                continue
+            wrong[name] = labels
         for leaf in params.leaves:
             if leaf not in touching and leaf != params.target:
                 wrong["one_surplus"] = [*right, leaf]

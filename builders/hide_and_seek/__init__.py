@@ -382,11 +382,12 @@ def seemingly_hidden(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
     for name, share in shares.items():
         x = x_sign * (reach_x + _GAP)
         y = -y_sign * ((wall_y - depth) / 2 + share * depth)
-        crowd_there = [[x, y]]
+        people = [[x, y]]
         for u, v in right:
-            if abs(u - x) >= width or abs(v - y) >= depth:
-                crowd_there.append([u, v])
-        yield name, crowd_there[: params.people]
+            is_apart = abs(u - x) >= width or abs(v - y) >= depth
+            if is_apart:
+                people.append([u, v])
+        yield name, people[: params.people]
     places = hidden_only_from_the_fitted_camera(params)
     if places is not None:
         yield "hidden_only_in_the_published_picture", places

@@ -198,8 +198,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         in_letters = 0
         for quantity, adjective, name, _ in params.entries:
             nouns.add(singular_of(name))
-            adjectives += adjective != ""
-            in_letters += not quantity.isdigit()
+            if adjective:
+                adjectives += 1
+            if not quantity.isdigit():
+                in_letters += 1
         return {
             "adjectives": adjectives,
             "in_words": in_letters,

@@ -72,8 +72,8 @@ def orders_of(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
     orders = list(permutations(ring))
     if kind == "any":
         return orders
-    is_ring = kind == "ring"
-    return [order for order in orders if is_walk(order, ring) == is_ring]
+    wants_walks = kind == "ring"
+    return [order for order in orders if is_walk(order, ring) == wants_walks]
 
 
 def show_case(

@@ -48,7 +48,8 @@ def areas_of(params: Params) -> Areas:
         covers = []
         for j, cover in enumerate(solids):
             if j != i:
-                covers.append(covered_faces(solid, cover, earlier=j < i))
+                hidden = covered_faces(solid, cover, earlier=j < i)
+                covers.append(hidden)
         faces = solid.faces + solid.centre
         for f, (normal, size) in enumerate(
             zip(solid.normals, solid.sizes, strict=True)
