@@ -13,6 +13,7 @@ from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.sheets import changes_of, interval, number, share, task_cell
 from scbench.base.intervals import Floats, condense, ends
 from scbench.base.model import Status
+from scbench.base.wording import by_frequency
 from scbench.catalog import all_tasks
 from scbench.grading.means import RUN
 from scbench.release.load import Release
@@ -119,9 +120,7 @@ def reasons_by_item(results: pl.DataFrame) -> dict[tuple[str, int], str]:
 
 def reasons_text(counts: Counter[str], *, several: bool) -> str:
     """Return the most frequent reasons, with their numbers if there are several answers."""
-    # Ties are in alphabetical order, independent of the order of rows.
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    frequent = ordered[:_MOST_REASONS]
+    frequent = by_frequency(counts)[:_MOST_REASONS]
     names = [name for name, _ in frequent]
     if several:
         names = [f"{name} ({number})" for name, number in frequent]

@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-Ends = tuple[float, float] | tuple[None, None]
 
 # Chance that an interval contains the true mean.
 LEVEL = 0.95
@@ -160,10 +159,3 @@ def ends_of_differences(
     """Return the interval of a mean difference, in [-1, 1]; see `ends`."""
     low, high = ends(parts, level)
     return 2 * low - 1, 2 * high - 1
-
-
-def pair_of(low: float, high: float) -> Ends:
-    """Return the ends of an interval as table cells: None where they are NaN."""
-    if np.isnan(low):
-        return None, None
-    return float(low), float(high)

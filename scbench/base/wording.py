@@ -1,6 +1,7 @@
 """Wording of messages: numbers with their nouns, and forms of text."""
 
 import re
+from collections.abc import Mapping
 
 # A pattern of text whose characters all belong to one class, such as ``^[01]+$``.
 _CLASS = re.compile(
@@ -10,6 +11,11 @@ _CLASS = re.compile(
 _MEMBER = re.compile(r"(?:\\.|[^\\])(?:-(?:\\.|[^\\]))?")
 # Forms of text in words, by pattern; see `pattern_for`.
 _FORMS: dict[str, str] = {}
+
+
+def by_frequency(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return counts from the largest down; equal ones are in alphabetical order."""
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

@@ -44,7 +44,7 @@ from scbench.formats.prompts import (
 )
 from scbench.freezing.example import example_predictions
 from scbench.machine.files import read_regular
-from scbench.release.load import Release, find_release
+from scbench.release.load import Release, find_release, right_answers
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
 PROGRAM_FOLDERS = {
@@ -207,20 +207,16 @@ def write_harbor_tasks(
     """Write a Harbor folder for each item, with wheels and reference answers if asked for."""
     from scbench.integrations.harbor import wheels_in, write_tasks
 
-    right_answers = None
+    solved = None
     if solutions:
         say("solution/ contains the reference answers: keep it away from the model")
-        right_answers = {
-            reference.id: reference.answer
-            for reference in source.references()
-            if reference.kind == "reference"
-        }
+        solved = right_answers(source.references())
     paths = write_tasks(
         instances,
         out,
         source.version,
         source.floors(),
-        right_answers,
+        solved,
         wheels_in(wheels) if wheels else (),
     )
     if not quiet:

@@ -25,7 +25,7 @@ from scbench.base.canonical import parse_json
 from scbench.base.data import packaged_toml
 from scbench.base.errors import JsonError, PredictionsError, faults_of, printable
 from scbench.base.model import Prediction
-from scbench.base.wording import counted
+from scbench.base.wording import by_frequency, counted
 
 # Maximum length of a line; no answer needs more.
 MAX_LINE_BYTES = 16 * 2**20
@@ -455,7 +455,7 @@ def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
     Args:
         counts: number of lines by key.
     """
-    for key, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+    for key, number in by_frequency(counts):
         lines = counted(number, "line")
         if key == TEXT_AS_ANSWER:
             yield (

@@ -15,6 +15,7 @@ from pydantic import BaseModel, JsonValue
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError, ScbenchError
+from scbench.base.wording import by_frequency
 from scbench.catalog import Task
 from scbench.freezing.proofs import builder_memo, score_memo
 from scbench.release.load import Reference
@@ -144,6 +145,7 @@ def floor_record(references: Iterable[Reference]) -> FloorRecord:
     # Several answers to one instance repeat its floor.
     floors = {ref.id: Floor(ref.floor, ref.floor_strategy) for ref in references}
     counts = Counter(floor.strategy for floor in floors.values() if floor.strategy)
-    by_frequency = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     total = fsum(floor.score for floor in floors.values())
-    return FloorRecord(mean=total / max(len(floors), 1), strategies=dict(by_frequency))
+    return FloorRecord(
+        mean=total / max(len(floors), 1), strategies=dict(by_frequency(counts))
+    )

@@ -4,7 +4,7 @@ Each file is hashed before it is used, so a release that was changed after it wa
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -84,6 +84,11 @@ class Reference:
     floor_strategy: str = ""
     unprinted: str | None = None
     measure: float | None = None
+
+
+def right_answers(references: Iterable[Reference]) -> dict[str, str]:
+    """Return the reference answer to each instance that has one, as JSON, by id."""
+    return {ref.id: ref.answer for ref in references if ref.kind == "reference"}
 
 
 class ReferenceRow(NamedTuple):

@@ -19,7 +19,7 @@ from scbench.analysis.curves import FIRST
 from scbench.analysis.failure_modes.modes import Mode, meaning_of
 from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.levels import BEYOND
-from scbench.analysis.sheets import line_name, task_titles
+from scbench.analysis.sheets import line_name, run_words, task_titles
 from scbench.base.errors import ResultsError, printable
 from scbench.base.wording import counted
 from scbench.report.draw.colours import COLOURS, ROLES
@@ -250,7 +250,7 @@ def score_chart(table: pl.DataFrame) -> Spec:
     columns = Interval("normalized", "normalized_low", "normalized_high")
     axis = {"values": [0, 25, 50, 75, 100]}
     scale = {"domain": [0, 100], "padding": 6, "nice": False}
-    return dot_chart(table, columns, run_name, "normalized score", scale, axis)
+    return dot_chart(table, columns, run_words, "normalized score", scale, axis)
 
 
 def difference_chart(table: pl.DataFrame) -> Spec:
@@ -276,7 +276,7 @@ def sample_chart(table: pl.DataFrame) -> Spec:
     columns = Interval("pass_at_k", "pass_low", "pass_high")
 
     def words(row: Mapping[str, Any]) -> str:
-        return f"{run_name(row)} pass@{row['k']}"
+        return f"{run_words(row)} pass@{row['k']}"
 
     scale = {"domain": [0, 100]}
     return dot_chart(table, columns, words, "share of items passed", scale)
@@ -351,7 +351,7 @@ def turn_chart(table: pl.DataFrame) -> Spec:
     if table["task"].has_nulls():
         table = table.filter(pl.col("task").is_null())
     values = [
-        row | {"run": f"{run_name(row)}, {name}"} for name, row in named_lines(table)
+        row | {"run": f"{run_words(row)}, {name}"} for name, row in named_lines(table)
     ]
     return chart("turns", values=in_points(values, "mean", "low", "high"))
 
@@ -474,7 +474,7 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
     """
     rows_by_panel: dict[str, list[Spec]] = {}
     for row in table.to_dicts():
-        panel = f"{row['task']} {run_name(row)}"
+        panel = f"{row['task']} {run_words(row)}"
         rows_by_panel.setdefault(panel, []).append(row | {"panel": panel})
     form, top = ".0%", 1.0
     if column not in _SHARES:
@@ -504,7 +504,7 @@ def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
 
     The table is `scbench.analysis.manifolds.manifold_table` for that parameter.
     """
-    rows = [row | {"panel": run_name(row)} for row in table.to_dicts()]
+    rows = [row | {"panel": run_words(row)} for row in table.to_dicts()]
     values = in_points(rows, "above", "above_low", "above_high")
     description = f"Accuracy above the floor along {title}."
     x = value_axis(values, "value", title)
@@ -518,10 +518,10 @@ def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
     """
     rows_by_run: dict[str, list[Spec]] = {}
     for row in table.to_dicts():
-        rows_by_run.setdefault(run_name(row), []).append(row)
+        rows_by_run.setdefault(run_words(row), []).append(row)
     means: dict[tuple[str, str], list[Spec]] = {}
     for row in rungs.to_dicts():
-        means.setdefault((run_name(row), row["task"]), []).append(row)
+        means.setdefault((run_words(row), row["task"]), []).append(row)
     panels = []
     for run, rows in rows_by_run.items():
         means_of_run = [means.get((run, row["task"]), []) for row in rows]
@@ -616,13 +616,6 @@ def named_lines(table: pl.DataFrame) -> list[tuple[str, Spec]]:
         )
         for row in rows
     ]
-
-
-def run_name(row: Mapping[str, Any]) -> str:
-    """Return the model, setting and budget of a row in words."""
-    parts = (row["model"], row["setting"], row["budget"])
-    # Vega puts names into expressions, which some characters would end.
-    return " ".join(printable(str(part)) for part in parts if part is not None)
 
 
 def run_column() -> pl.Expr:

@@ -11,7 +11,7 @@ from html import escape
 from scbench.base.errors import ReleaseError
 from scbench.base.model import rung_of
 from scbench.catalog import MANIFOLDS, Task, get_task
-from scbench.release.load import Reference, Release
+from scbench.release.load import Reference, Release, right_answers
 from scbench.report.draw.colours import ROLES
 from scbench.report.figures import answer_of
 from scbench.report.gallery import (
@@ -133,9 +133,7 @@ def rung_cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     Raises:
         ReleaseError: there is none.
     """
-    answers = {
-        ref.id: ref.answer for ref in ladder.references() if ref.kind == "reference"
-    }
+    answers = right_answers(ladder.references())
     by_rung: dict[tuple[str, int], Case] = {}
     for row in ladder.instances().values():
         rung = rung_of(row.id) or 0

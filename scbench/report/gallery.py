@@ -20,7 +20,7 @@ from scbench.base.progress import beat
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
 from scbench.machine.files import scratch_beside
 from scbench.machine.processes import map_in_processes
-from scbench.release.load import Reference, Release
+from scbench.release.load import Reference, Release, right_answers
 from scbench.report.draw.png import with_palette
 from scbench.report.figures import picture_of
 from scbench.report.html import asset, render_page
@@ -104,7 +104,7 @@ def cases(
     """Yield one case of each task that has pictures, with a reference answer."""
     # Subtasks that show their task better than the first.
     show_pieces: dict[str, int] = json.loads(asset("show_pieces.json"))
-    right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
+    right = right_answers(references)
     wrong = {ref.id for ref in references if ref.kind != "reference"}
     for task in tasks:
         rows: dict[int, Instance] = {}

@@ -210,7 +210,7 @@ def fragments(corners: Floats, indices: Ints, screen: Screen) -> Iterator[Fragme
 
 
 def double_areas(corners: Floats) -> Floats:
-    """Return twice the signed areas of triangles (n, 3, 3) on the screen."""
+    """Return twice the signed areas of triangles (n, 3, 2 or 3), seen along the third axis."""
     edge_1 = corners[:, 1] - corners[:, 0]
     edge_2 = corners[:, 2] - corners[:, 0]
     areas: Floats = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]

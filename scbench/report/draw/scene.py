@@ -133,13 +133,19 @@ def boxes(
     low = pairs[:, 0]
     size = pairs[:, 1] - low
     points = low[:, None, :] + CUBE_CORNERS[None] * size[:, None, :]
-    faces = _CUBE_FACES[None] + 8 * np.arange(len(pairs))[:, None, None]
     outline: tuple[Points, ...] = ()
     if edges:
         outline = edges_of(points, _CUBE_EDGES)
-    corner_list = points.reshape(-1, 3)
-    face_list = faces.reshape(-1, 3)
-    return Mesh(corner_list, face_list, role, opacity, name, outline)
+    faces = faces_of_all(_CUBE_FACES, points)
+    return Mesh(points.reshape(-1, 3), faces, role, opacity, name, outline)
+
+
+def faces_of_all(faces: Faces, solids: Points) -> Faces:
+    """Return the faces of solids (n, k, 3) with the same faces (m, 3), as one mesh has them."""
+    count, corners, _ = solids.shape
+    first_corners = corners * np.arange(count)[:, None, None]
+    numbers: Faces = (faces + first_corners).reshape(-1, 3)
+    return numbers
 
 
 def edges_of(solids: Points, edges: Iterable[Sequence[int]]) -> tuple[Points, ...]:

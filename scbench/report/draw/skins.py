@@ -7,6 +7,7 @@ import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
+from scbench.report.draw.painter import double_areas
 from scbench.report.draw.scene import Faces, Points
 
 # Cosine of the angle up to which two faces seem to lie in one plane.
@@ -150,10 +151,7 @@ def triangulated(polygon: Polygon, *, clockwise: bool) -> Points:
     pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
     # Each ring has four points, the last of them the first again.
     flat = shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3]
-    edge_1 = flat[:, 1] - flat[:, 0]
-    edge_2 = flat[:, 2] - flat[:, 0]
-    turns_left = edge_1[:, 0] * edge_2[:, 1] > edge_1[:, 1] * edge_2[:, 0]
-    wrong_way = turns_left == clockwise
+    wrong_way = (double_areas(flat) > 0) == clockwise
     flat[wrong_way] = flat[wrong_way, ::-1]
     triangles: Points = flat
     return triangles

@@ -5,7 +5,7 @@ import numpy.typing as npt
 from manifold3d import Manifold
 
 from scbench.report.draw.creases import creases
-from scbench.report.draw.scene import XYZ, Mesh, Points, edges_of
+from scbench.report.draw.scene import XYZ, Mesh, Points, edges_of, faces_of_all
 from scbench.report.draw.skins import without_skins
 
 # Bodies of more triangles keep their skins: each triangle is compared with all planes.
@@ -64,11 +64,9 @@ def upright_prisms(
         heights = np.broadcast_to(z[:, None, None], (count, 4, 1))
         levels.append(np.concatenate([plans, heights], axis=2))
     points = np.concatenate(levels, axis=1)
-    faces = _PRISM_FACES[None] + 8 * np.arange(count)[:, None, None]
+    faces = faces_of_all(_PRISM_FACES, points)
     outline = edges_of(points, _PRISM_EDGES)
-    corner_list = points.reshape(-1, 3)
-    face_list = faces.reshape(-1, 3)
-    return Mesh(corner_list, face_list, role, opacity, name, outline)
+    return Mesh(points.reshape(-1, 3), faces, role, opacity, name, outline)
 
 
 def pulled_in(
