@@ -43,7 +43,7 @@ class SideFaults(NamedTuple):
     wrong: list[dict[str, Any]]
     """Sides with the block that gets in, or does not, and why."""
     too_long: list[str]
-    """Sides whose outline is too long to be looked at."""
+    """Sides whose outline is too long to check."""
     with_straps: list[str]
     """Sides on which a square much wider than a bar fits."""
     with_slots: list[str]
