@@ -66,7 +66,7 @@ class Measure(NamedTuple):
     moment: Array
     """(3,) volume times centre of mass."""
     pairs: int
-    """Pairs of a triangle and a face that had to be looked at."""
+    """Pairs of a triangle and a face that had to be tested."""
 
 
 def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:

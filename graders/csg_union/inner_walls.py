@@ -23,7 +23,7 @@ from scbench.graders.shared.vectors import Array, Indices, Mask, cross, dot, uni
 # one. Triangles smaller than the area of a point add one each.
 _POINTS_ON_UNION = 5_000
 _MOST_POINTS = 2 * _POINTS_ON_UNION
-# Pairs of a way out and a triangle that may be looked at. If there are more, the points are thinned
+# Maximum number of pairs of a way out and a triangle. If there are more, the points are thinned
 # out.
 _MOST_PAIRS = 4_000_000
 # A way leaves a solid so far beyond its planes, so that it does not stop where solids touch.
@@ -32,7 +32,7 @@ _SEAM = 1e-6
 _START = 1e-5
 # A way this near to the edge of a triangle, in barycentric coordinates, meets the triangle.
 _EDGE = 1e-9
-# Bound of memory: pairs that are looked at together.
+# Bound of memory: pairs that are tested together.
 _PAIR_BLOCK = 200_000
 
 

@@ -49,7 +49,7 @@ _MAX_TRIANGLES = 10_000
 # Most pairs of triangles near each other.
 _MAX_PAIRS = 400_000
 _LARGEST_COORDINATE = 1e6
-# Vertices that agree in so many decimals are the same.
+# Vertices that agree in this many decimals are the same.
 _SAME_DECIMALS = 6
 # A vertex is an outlier if it is farther from the mean of all vertices than this, and than so many
 # times the average distance.

@@ -18,7 +18,7 @@ from scbench.graders.shared.meshes import PolygonMesh, triangulate
 from scbench.graders.shared.vectors import Array
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
-# Vertices are rounded to so many decimals, because the last bits of sines differ by machine.
+# Vertices are rounded to this many decimals, because the last bits of sines differ by machine.
 DECIMALS = 9
 # Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z.
 _BOX_FACES: Faces = (

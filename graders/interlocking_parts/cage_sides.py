@@ -44,7 +44,7 @@ class SideFaults(NamedTuple):
     wrong: list[dict[str, Any]]
     """Sides with the block that gets in, or does not, and why."""
     too_long: list[str]
-    """Sides whose outline is too long to be looked at."""
+    """Sides whose outline is too long to check."""
     with_straps: list[tuple[str, str]]
     """Sides with bars that are too wide, or not as thick as asked for, and how."""
     with_slots: list[str]

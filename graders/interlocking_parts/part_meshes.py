@@ -10,7 +10,7 @@ import numpy as np
 from scbench.graders.shared.mesh_topology import components
 from scbench.graders.shared.vectors import Array, Indices, Mask, dot, unit
 
-# Corners that agree in so many decimals are one vertex.
+# Corners that agree in this many decimals are one vertex.
 WELD_DECIMALS = 6
 # Triangles are in one plane if their normals have this cosine, and no corner is farther from it.
 _SAME_DIRECTION = 1 - 1e-6

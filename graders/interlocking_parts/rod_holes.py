@@ -16,7 +16,7 @@ from scbench.schemas.interlocking_parts import Params
 
 # Most heights at which a part is cut around a rod.
 _MOST_CUTS = 400
-# Heights of vertices are rounded to so many decimals; sections between two of them are equal.
+# Heights of vertices are rounded to this many decimals; sections between two of them are equal.
 _DECIMALS = 3
 # By how much, in mm, a hole may reach out of the circle: rounding of a part and of its place.
 HOLE_SLACK = 0.01

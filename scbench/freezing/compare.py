@@ -16,7 +16,7 @@ from scbench.release.manifest import MANIFEST
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Fields that are not compared as a whole: tasks and files are looked at one by one, the digest has
+# Fields that are not compared as a whole: tasks and files are compared one by one, the digest has
 # its own check, and other versions may have built the same rows.
 _NOT_COMPARED = {"version", "tasks", "files", "libraries", "package_version", "digest"}
 # Fields that manifests of earlier versions do not have.

@@ -49,7 +49,7 @@ class FrozenPoint:
     instances: tuple[Instance, ...]
     references: tuple[Reference, ...]
     reason: str
-    """Why the instances are fewer than the point asks for; empty if they are not."""
+    """Why there are fewer instances than the point requests; empty if there are enough."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
             f"{min(foreign)}, and publishing would replace them; choose another "
             "repository, or empty this one"
         )
-    # The commit replaces the files of the release before.
+    # The commit replaces the files of the previous release.
     names = {*release.manifest.files, MANIFEST, *OWN_FILES}
     return Plan(repo, tag, user, head=head, deleted=tuple(sorted(present - names)))
 

@@ -44,7 +44,7 @@ class Capacity(NamedTuple):
     @property
     def items(self) -> int:
         """Number of different items; if no two are equal, a lower bound at 95 %."""
-        # Twins are as rare as exp(-pairs / items), which is 5 % where the items are a third.
+        # With a third as many items as pairs, the chance of no equal pair is exp(-3), or 5 %.
         return self.pairs // (self.alike or 3)
 
     def __str__(self) -> str:

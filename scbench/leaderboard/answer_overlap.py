@@ -1,4 +1,4 @@
-"""Byte-identical answers of two models, if there are more than by chance.
+"""Byte-identical answers of two models, if there are more than chance would produce.
 
 If a question has one correct answer, all correct answers to it are equal, and so are easy mistakes.
 Long answers are evidence where many answers are possible: two models do not choose the

@@ -213,7 +213,7 @@ def _overview(panels: Sequence[Spec], titles: str) -> Spec:
 
 
 def wrapped(name: str, letters: int) -> str:
-    """Return a name in lines of at most so many letters."""
+    """Return a name in lines of at most this many letters."""
     return "\n".join(wrap(name, letters))
 
 

@@ -53,7 +53,7 @@ _SPANS = 50
 # never reach this.
 _MAX_TOKENS = 500_000
 _LAST_BRACKETS = 20_000
-# A bracket that opens no value takes as long as so many tokens.
+# Cost, in tokens, of a bracket that starts no value.
 _TOKENS_OF_FAILURE = 10
 
 
