@@ -12,7 +12,8 @@ import polars as pl
 from loopback import Loopback
 
 import scbench
-from scbench.formats.prompts import Form, Request, Settings, line_of
+from scbench.formats.forms import Form
+from scbench.formats.prompts import Request, Settings, line_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "integrations.md"
 BLOCKS = re.findall(

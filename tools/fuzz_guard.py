@@ -85,7 +85,9 @@ class _State:
 
 def _hook(event: str, arguments: tuple[object, ...]) -> None:
     """Refuse an act that a running target may not do."""
-    if not _State.armed or _in_scratch(arguments):
+    # At the end of Python, names of modules are gone before the hook is.
+    is_over = _State is None
+    if is_over or not _State.armed or _in_scratch(arguments):
         return
     if event == "open":
         path, _, flags = arguments

@@ -27,6 +27,8 @@ from scbench.release.manifest import picture_file
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "tasks.md"
+# Prompts of up to this many characters are shown whole, because their rules come last.
+WHOLE_PROMPT = 2_450
 
 # What comes before the tasks.
 START = (
@@ -131,7 +133,9 @@ def section(release: Release, task: Task, example: Example | None, floor: float)
 
 def example_block(example: Example) -> str:
     """Return an example, which opens on a click."""
-    prompt = beginning(example.instance.prompt, MOST_OF_PROMPT)
+    prompt = example.instance.prompt.rstrip()
+    if len(prompt) > WHOLE_PROMPT:
+        prompt = beginning(prompt, MOST_OF_PROMPT)
     answer = beginning(example.answer, MOST_OF_ANSWER)
     lines = [
         "<details><summary>Example</summary>\n",

@@ -7,7 +7,6 @@ An example of the puzzle, with the answer TRUE (AND comes before XOR, and XOR be
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from pydantic import Field, JsonValue
@@ -201,7 +200,8 @@ def has_missing_spaces(params: Params) -> bool:
 def in_format(values: Sequence[bool], notation: Format) -> str:
     """Return truth values in the words of a format, separated by spaces."""
     true, false = LITERALS[notation]
-    return " ".join(true if value else false for value in values)
+    words = {True: true, False: false}
+    return " ".join(words[value] for value in values)
 
 
 def truth_values(params: Params) -> list[bool]:
@@ -310,15 +310,12 @@ def draw_values(
     # The last operator joins parts in which only operators of higher rank are left.
     joint = _OPERATORS[rank]
     ends = [i for i, operator in enumerate(operators) if operator == joint]
-    parts = [
-        operators[start + 1 : end]
-        for start, end in pairwise([-1, *ends, len(operators)])
-    ]
+    shares = _draw_shares(joint, value, len(ends) + 1, rng)
     values: list[bool] = []
-    for part, share in zip(
-        parts, _draw_shares(joint, value, len(parts), rng), strict=True
-    ):
-        values += draw_values(part, share, rng, rank + 1)
+    start = 0
+    for end, share in zip([*ends, len(operators)], shares, strict=True):
+        values += draw_values(operators[start:end], share, rng, rank + 1)
+        start = end + 1
     return values
 
 
@@ -336,4 +333,8 @@ def _draw_shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
         return [value] * n
     # At least one of the terms decides; each bit is a term.
     deciding = 1 + rng.below(2**n - 1)
-    return [(deciding >> i & 1 == 1) == value for i in range(n)]
+    values = []
+    for i in range(n):
+        is_deciding = deciding >> i & 1 == 1
+        values.append(value if is_deciding else not value)
+    return values

@@ -10,6 +10,7 @@ An example of the puzzle, with the answer yes, since the lever rings the bell as
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -22,6 +23,7 @@ from scbench.builders.but_for_causation.rules import (
     Rule,
     System,
     chain_length,
+    events_of,
     flips,
 )
 from scbench.builders.but_for_causation.shortcuts import sets_without_facts, walk_back
@@ -180,12 +182,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         stand_ins = 0
         for event, rule in system.rules.items():
             # Events that did not happen have the length -1.
-            causes = sum(
-                holds and lengths[cause] >= 0 for cause, holds in rule.conditions
-            )
+            causes = 0
+            is_stand_in = False
+            for cause, holds in rule.conditions:
+                if not holds:
+                    is_stand_in = True
+                elif lengths[cause] >= 0:
+                    causes += 1
             if lengths[event] >= 0 and rule.kind == "any" and causes > 1:
                 overdetermined += 1
-            if not all(condition.holds for condition in rule.conditions):
+            if is_stand_in:
                 stand_ins += 1
         return {
             "story": params.story,
@@ -259,10 +265,9 @@ def draw_story(point: Space, rng: Stream) -> Params:
 
 def is_answered_without_facts(params: Params) -> bool:
     """Whether a rule of thumb names exactly the necessary events."""
-    marks = zip(params.candidates, necessity_of(params), strict=True)
-    needed = {event for event, is_needed in marks if is_needed}
-    sets = sets_without_facts(system_of(params), params.outcome, params.candidates)
-    return any(events == needed for events in sets)
+    needed = set(compress(params.candidates, necessity_of(params)))
+    system = system_of(params)
+    return needed in sets_without_facts(system, params.outcome, params.candidates)
 
 
 def system_of(params: Params) -> System:
@@ -275,14 +280,13 @@ def system_of(params: Params) -> System:
 
 def necessity_of(params: Params) -> list[bool]:
     """Return for each candidate whether it was necessary."""
-    bits = flips(system_of(params), params.outcome)
-    return [bits >> event & 1 == 1 for event in params.candidates]
+    needed = events_of(flips(system_of(params), params.outcome))
+    return [event in needed for event in params.candidates]
 
 
 def letters_of(marks: Sequence[bool]) -> tuple[str, ...]:
     """Return the letters of the candidates with a mark."""
-    pairs = zip(LETTERS, marks, strict=False)
-    return tuple(letter for letter, mark in pairs if mark)
+    return tuple(compress(LETTERS, marks))
 
 
 def wrong_words(params: Params, *, is_needed: bool) -> dict[str, JsonValue]:
@@ -341,9 +345,9 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
             spare_outcome=i >= _TRIES,
         )
         bits = flips(graph.system(), graph.outcome)
-        # The outcome needs itself, but is no candidate.
+        # The outcome needs itself, but is not a candidate.
         bits &= ~(1 << graph.outcome)
-        needed = [event for event in range(point.events) if bits >> event & 1]
+        needed = events_of(bits)
         candidates = sum(graph.happened) - 1
         if needed and (point.distractors or candidates > len(needed)):
             return graph, needed
@@ -355,7 +359,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
 
 
 def add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
-    """Add an event that leads to nothing; the first ``causal`` events are no distractors."""
+    """Add an event that leads to nothing; the first ``causal`` events are not distractors."""
     kind = rng.below(10)
     # The first one happens: the question may need an event that was not necessary.
     is_first = len(graph.levels) == causal

@@ -63,16 +63,17 @@ class Graph:
 
     def up_to(self, highest: int) -> list[int]:
         """Return the events that happened and are of no higher level."""
-        levels = enumerate(self.levels)
-        return [i for i, level in levels if self.happened[i] and level <= highest]
+        events = []
+        for event, level in enumerate(self.levels):
+            if self.happened[event] and level <= highest:
+                events.append(event)
+        return events
 
     def system(self) -> System:
         """Return the rules, and whether the events without a rule happened."""
-        origins = {
-            event: happened
-            for event, happened in enumerate(self.happened)
-            if event not in self.rules
-        }
+        origins = dict(enumerate(self.happened))
+        for event in self.rules:
+            del origins[event]
         return System(self.rules, origins)
 
 

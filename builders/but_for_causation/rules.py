@@ -50,6 +50,11 @@ def flips(system: System, event: int) -> int:
     return _effect(system, event, {}).flips
 
 
+def events_of(bits: int) -> list[int]:
+    """Return the events whose bits are set, in order."""
+    return [event for event in range(bits.bit_length()) if bits >> event & 1]
+
+
 def _effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
     """Return the effect of an event; ``results`` caches the effects so far, by event."""
     if event not in results:

@@ -6,7 +6,13 @@ harmless.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from scbench.builders.but_for_causation.rules import Condition, Rule, System, flips
+from scbench.builders.but_for_causation.rules import (
+    Condition,
+    Rule,
+    System,
+    events_of,
+    flips,
+)
 
 # The conditions of a rule to walk back through.
 Way = Callable[[Rule], Sequence[Condition]]
@@ -30,9 +36,8 @@ def walk_back_through_listed(
     def way(rule: Rule) -> Sequence[Condition]:
         if rule.kind == "all":
             return rule.conditions
-        listed = [
-            condition for condition in rule.conditions if condition.event in candidates
-        ]
+        conditions = rule.conditions
+        listed = [each for each in conditions if each.event in candidates]
         return listed if len(listed) == 1 else ()
 
     return _walk(system, outcome, way)
@@ -40,8 +45,8 @@ def walk_back_through_listed(
 
 def necessary_if_all_happened(system: System, outcome: int) -> set[int]:
     """Return the events that were necessary if all events without a rule happened."""
-    bits = flips(System(system.rules, dict.fromkeys(system.origins, True)), outcome)
-    return {event for event in range(bits.bit_length()) if bits >> event & 1}
+    best_day = System(system.rules, dict.fromkeys(system.origins, True))
+    return set(events_of(flips(best_day, outcome)))
 
 
 def sets_without_facts(

@@ -17,7 +17,13 @@ from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
-from scbench.builders.shared.builder import Builder, Point, parameter, under
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    under,
+    without_right,
+)
 from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
@@ -99,17 +105,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if pattern in misread:
                     labels[i] = label
             lists[mistake] = labels
-        lists["corners_read_round_the_ring"] = [
-            behaviour(square) for square in params.squares
-        ]
+        lists["corners_read_round_the_ring"] = list(map(behaviour, params.squares))
         lists["last_square_wrong"] = [*right[:-1], neighbour]
         lists["last_square_left_out"] = right[:-1]
         lists["one_name_too_many"] = [*right, right[-1]]
 
         # A mistake need not change the answer.
-        answers: dict[str, object] = {
-            name: labels for name, labels in lists.items() if labels != right
-        }
+        answers = without_right(lists, right)
         answers["capitals"] = [name.capitalize() for name in right]
         answers["null"] = None
         wrong = under("labels", answers)
@@ -120,16 +122,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the number of crossed sides, twice if the order of corners is not a walk."""
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
-        # An order that is no walk hides which corners are neighbours.
+        # An order that is not a walk hides which corners are neighbours.
         is_walk = corner_labels.is_walk(params.corner_order, CORNERS)
         return crossed if is_walk else 2 * crossed
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return names that depend only on the number of classes at the corners."""
         names = {3: _THREE, 4: _AMBIGUOUS}
-        labels: list[JsonValue] = [
-            names.get(len(set(square)), _KNOWN) for square in params.squares
-        ]
+        labels: list[JsonValue] = []
+        for square in params.squares:
+            classes = len(set(square))
+            labels.append(names.get(classes, _KNOWN))
         return {"by the number of classes": {"labels": labels}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -152,9 +155,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 decks = decks_of_cases()
             names = [name for name in _NAMES if decks[name]]
             # The last places are for names that do not occur yet.
-            if point.squares > _NAMED_FREELY and len(missing) >= point.squares - len(
-                cases
-            ):
+            places = point.squares - len(cases)
+            if point.squares > _NAMED_FREELY and len(missing) >= places:
                 names = [name for name in names if name in missing]
             name = rng.choice(names)
             deck = decks[name]
@@ -162,11 +164,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             missing.discard(name)
         rng.shuffle(cases)
         order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
-        squares = [
-            corner_labels.show_case(case, order, rng, rename=point.rename)
-            for case in cases
-        ]
-        return Params(corner_order=order, squares=tuple(squares))
+        squares = corner_labels.show_cases(cases, order, rng, rename=point.rename)
+        return Params(corner_order=order, squares=squares)
 
 
 def rings_of(params: Params) -> list[tuple[int, ...]]:

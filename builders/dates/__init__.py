@@ -131,7 +131,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         # If there is no such event or step, another date near the right one takes its place.
         another_event = clues[0] if clues else right + 2 * ONE_DAY
         last_step_left_out = path[-2] if moves else right - 2 * ONE_DAY
-        # A day above 12 is no month; a mistake that leads to the right date is left out below.
+        # A day above 12 cannot be a month. Mistakes that give the right date are dropped below.
         swapped = right
         if right.day <= 12:
             swapped = right.replace(month=right.day, day=right.month)
@@ -190,16 +190,14 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         # The story gives the first date of the path, and the decoys. A clue is its event, and the
         # numbers of `draw_clue`.
         given_days = [0, *range(len(path), len(days))]
-        clues = [
-            [event_of_day[i], *draw_clue(days[i], point.date_format, rng)]
-            for i in given_days
-        ]
+        clues = []
+        for i in given_days:
+            numbers = draw_clue(days[i], point.date_format, rng)
+            clues.append([event_of_day[i], *numbers])
         rng.shuffle(clues)
         # A step is the event that it leads to, its kind and amount, and the event where it starts.
-        steps = [
-            [event_of_day[i + 1], *move, event_of_day[i]]
-            for i, move in enumerate(moves)
-        ]
+        legs = zip(moves, pairwise(event_of_day), strict=False)
+        steps = [[end, *move, start] for move, (start, end) in legs]
         rng.shuffle(steps)
 
         # Scenarios are numbered from 1 in parameters; 0 is any of them.
@@ -241,7 +239,7 @@ def prompt_of(params: Params | Instance, path: Sequence[date]) -> str:
 
 
 def depends_on_leap_years(params: Params | Instance, path: Sequence[date]) -> bool:
-    """Return whether a February 29, or its absence, can matter to the story.
+    """Return whether a February 29, or its absence, can affect the story.
 
     It can if a weekday has to be worked out, if days are counted past the end of a February, or if
     a month or year leads there.
@@ -249,14 +247,14 @@ def depends_on_leap_years(params: Params | Instance, path: Sequence[date]) -> bo
     kinds = {kind for _, kind, _, _ in params.steps}
     if kinds & {"weekday_after", "weekday_before"}:
         return True
-    # What is counted from another date in the story, decoys included.
+    # Dates counted from another date in the story, including decoys.
     for _, year, month, day, offset in params.given:
         origin = date(year, month, day)
         if offset and passes_end_of_february(origin, origin + offset * ONE_DAY):
             return True
     if kinds & {"days", "weeks", "counted_day"}:
         return any(passes_end_of_february(*leg) for leg in pairwise(path))
-    # Steps by months and years do not count days; only where they end can matter.
+    # Steps by months and years do not count days, so only their ends can matter.
     return len(path) > 1 and any(passes_end_of_february(day, day) for day in path)
 
 
@@ -299,7 +297,7 @@ def draw_clue(day: date, form: DateFormat, rng: Stream) -> tuple[int, int, int, 
 def draw_further(at: int, rng: Stream) -> Scenario:
     """Draw a scenario other than the one at position ``at``."""
     count = len(scenarios())
-    # Fewer steps around the circle than once, so it never ends where it began.
+    # Less than once around the circle, so it never ends where it began.
     distance = rng.between(1, count - 1)
     return scenarios()[(at + distance) % count]
 
@@ -322,7 +320,7 @@ def chain_of(params: Params) -> Chain:
     moves = []
     event = params.asked
     while event not in clues:
-        # A step is used once (pop), so steps in a circle end in a KeyError, not in an endless loop.
+        # A step is used once (pop), so a circle of steps raises a KeyError instead of looping.
         _, kind, amount, previous_event = steps.pop(event)
         moves.append(Move(kind, amount))
         event = previous_event
@@ -368,7 +366,7 @@ def facts_of(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
 
 
 def month_number(day: date) -> int:
-    """Return the number of a day's month, counted through all years."""
+    """Return the number of a day's month, counted from year 0."""
     return 12 * day.year + day.month
 
 

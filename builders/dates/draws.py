@@ -165,7 +165,7 @@ def to_shorter_month(rng: Stream) -> tuple[date, Move]:
     if rng.below(2):
         # Months are added up to the next February.
         months += (2 - month - months) % 12
-    # A step of no months would not be one.
+    # Zero months would not be a step.
     return start, Move("months", months or 12)
 
 
@@ -173,7 +173,7 @@ def from_leap_day(rng: Stream) -> tuple[date, Move]:
     """Move some years from a leap day, which most years do not have."""
     year = draw_date(rng).year
     years = mostly_forward(rng.between(1, 8), rng)
-    # 1900, the first year that can be drawn, was no leap year.
+    # 1900, the first year that can be drawn, was not a leap year.
     leap_year = max(1904, year - year % 4)
     return date(leap_year, 2, 29), Move("years", years)
 

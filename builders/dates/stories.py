@@ -80,7 +80,10 @@ def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
     rng.shuffle(turns)
     first_events = iter(first.events)
     second_events = iter(second.events)
-    events = [next(first_events if turn is first else second_events) for turn in turns]
+    events = []
+    for turn in turns:
+        source = first_events if turn is first else second_events
+        events.append(next(source))
     return first._replace(events=events)
 
 
@@ -127,7 +130,11 @@ def calendar_rules(
     if with_leap_years:
         rules.append("calendar")
     texts = data_file(__package__, "sentences.json")
-    return "".join(f"{texts[rule]}\n" for rule in rules) + ("\n" if rules else "")
+    lines = [texts[rule] for rule in rules]
+    if lines:
+        # An empty line after the paragraph.
+        lines.append("")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def date_sentences(params: Params | Instance) -> list[str]:

@@ -67,10 +67,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the points."""
         digits = params.decimals
-        rows = [
-            f"{i}: ({x:.{digits}f}, {y:.{digits}f})"
-            for i, (x, y) in enumerate(params.points)
-        ]
+        rows = []
+        for i, (x, y) in enumerate(params.points):
+            place = f"({x:.{digits}f}, {y:.{digits}f})"
+            rows.append(f"{i}: {place}")
         return {"n": len(rows), "points": "\n".join(rows)}
 
     def reference(self, params: Params) -> Answer:
@@ -79,7 +79,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(triangles=tuple(triangles))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists with one mistake each, and filler as models write it for large sets."""
+        """Return lists with one mistake each, and the filler that models write for large sets."""
         right = self.reference(params).triangles
         triangles: list[JsonValue] = [list(corners) for corners in right]
         n = len(params.points)
@@ -119,10 +119,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # Tests use the printed coordinates, as integers.
             points = tuple((round(x * scale), round(y * scale)) for x, y in places)
             if in_general_position(points, margin):
-                return Params(
-                    points=tuple((x / scale, y / scale) for x, y in points),
-                    decimals=point.decimals,
-                )
+                rounded = tuple((x / scale, y / scale) for x, y in points)
+                return Params(points=rounded, decimals=point.decimals)
         raise GenerationError(
             f"no {point.layout} set of {point.points} points with {point.decimals} decimals is in "
             f"general position with margin {point.min_margin}, in {_TRIES} tries; "
@@ -146,11 +144,12 @@ def flip_one_edge(
         side_of_a = orient(points[c], points[d], points[a])
         side_of_b = orient(points[c], points[d], points[b])
         if side_of_b > 0 > side_of_a:
-            replaced = ({a, b, c}, {a, b, d})
-            intact: list[JsonValue] = [
-                list(corners) for corners in triangles if set(corners) not in replaced
-            ]
-            return [*intact, [a, c, d], [b, c, d]]
+            flipped: list[JsonValue] = []
+            for corners in triangles:
+                is_replaced = set(corners) in ({a, b, c}, {a, b, d})
+                if not is_replaced:
+                    flipped.append(list(corners))
+            return [*flipped, [a, c, d], [b, c, d]]
     return None
 
 
@@ -204,8 +203,9 @@ def draw_clusters(n: int, rng: Stream) -> list[Place]:
     centre_of_each = [rng.choice(centres) for _ in range(n)]
 
     def deviation() -> float:
-        # The sum of four uniforms is close enough to a bell, and exact everywhere.
-        return 0.1 * (sum(rng.unit() for _ in range(4)) - 2)
+        # The sum of four uniforms is close enough to a bell curve, and exact on every machine.
+        total = sum(rng.unit() for _ in range(4))
+        return 0.1 * (total - 2)
 
     return [(x + deviation(), y + deviation()) for x, y in centre_of_each]
 

@@ -35,7 +35,7 @@ class Rectangle(NamedTuple):
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw the points, if misreading them by two pixels cannot change the triangulation."""
     points = to_integers(params.points, params.decimals)
-    inside = all(0 <= value <= _SIDE for point in points for value in point)
+    inside = all(min(point) >= 0 and max(point) <= _SIDE for point in points)
     # A pixel must be one unit of the last decimal.
     if 10**params.decimals != _SIDE or not inside or not is_stable(points, _SHIFT):
         return ()
@@ -91,11 +91,11 @@ def label_place(
         box = Rectangle(left, top, wide, high)
         fits_across = _LEFT < left < _LEFT + _SIDE - wide
         fits_down = _TOP < top < _TOP + _SIDE - high
-        apart = all(
-            gap(box, Rectangle(*point, 1, 1)) > 12 for point in marks if point != mark
-        )
-        clear = all(gap(box, label) > 4 for label in labels)
-        if fits_across and fits_down and apart and clear:
+        if not fits_across or not fits_down:
+            continue
+        pixels = [Rectangle(*point, 1, 1) for point in marks if point != mark]
+        is_apart = all(gap(box, pixel) > 12 for pixel in pixels)
+        if is_apart and all(gap(box, label) > 4 for label in labels):
             return box
     return None
 

@@ -68,7 +68,7 @@ def is_stable(points: Sequence[XY], shift: int) -> bool:
 
     Each point may move by up to the shift along either axis. By interval arithmetic, every triangle
     must keep its orientation, and the corner beyond each of its sides must stay outside its circle.
-    So True is certain, and False leaves it open.
+    True is certain; False means that it is unknown.
     """
     triangles, _ = triangulate(points)
     third = third_corners(points, triangles)
@@ -126,6 +126,7 @@ def circle_bounds(corners: tuple[XY, XY, XY], beyond: XY, shift: int) -> Interva
         total_x += slope_x
         total_y += slope_y
     slopes += [-total_x, -total_y]
-    change = shift * sum(max(abs(slope.low), abs(slope.high)) for slope in slopes)
+    steepest = [max(abs(slope.low), abs(slope.high)) for slope in slopes]
+    change = shift * sum(steepest)
     value = in_circle(*corners, beyond)
     return Interval(value - change, value + change)

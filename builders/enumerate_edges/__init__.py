@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, with_truths
 from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.enumerate_edges import most_entries
 from scbench.graders.shared.corner_labels import (
@@ -105,13 +105,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return the number of crossed sides, counted again for each order that is not a walk."""
-        orders = ((params.corner_order, CORNERS), (params.edge_order, SIDES))
-        jumbled = sum(not corner_labels.is_walk(order, ring) for order, ring in orders)
+        factor = 1
+        if not corner_labels.is_walk(params.corner_order, CORNERS):
+            factor += 1
+        if not corner_labels.is_walk(params.edge_order, SIDES):
+            factor += 1
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
-        return crossed * (1 + jumbled)
+        return factor * crossed
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return no pair for any square."""
+        """Return an empty list for every square."""
         return {"no pairs": {"edges": [[] for _ in params.squares]}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -126,9 +129,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         rng.shuffle(cases)
         corner_order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         edge_order = corner_labels.draw_order(SIDES, point.edge_order, rng)
-        squares = tuple(
-            corner_labels.show_case(case, corner_order, rng, rename=point.rename)
-            for case in cases
+        squares = corner_labels.show_cases(
+            cases, corner_order, rng, rename=point.rename
         )
         return Params(corner_order=corner_order, edge_order=edge_order, squares=squares)
 
@@ -139,7 +141,7 @@ def draw_cases(point: Space, rng: Stream) -> list[int]:
     unused = [case for case in _DECIDED if case not in cases]
     while len(cases) < point.squares:
         cases += rng.sample(unused, min(point.squares - len(cases), len(unused)))
-        # When all cases are used up, they start again.
+        # Once all cases are used, they start again.
         unused = list(_DECIDED)
     return cases
 
@@ -158,9 +160,12 @@ def certain_pairs(
 
 def by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
     """Return pairs of sides of the ring as pairs of a prompt's indices, sorted."""
-    index = [edge_order.index(side) for side in SIDES]
-    # The smaller index comes first in a pair.
-    return sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)
+    indices = []
+    for a, b in pairs:
+        i = edge_order.index(SIDES[a])
+        j = edge_order.index(SIDES[b])
+        indices.append((min(i, j), max(i, j)))
+    return sorted(indices)
 
 
 def misreadings(
@@ -180,22 +185,23 @@ def misreadings(
         return lists
 
     neighbouring = []
+    round_the_ring = []
     for ring in rings:
-        crossed = crossed_sides(ring)
         # Sides that are 2 apart on a ring of four are opposite.
-        adjacent = [(a, b) for a, b in combinations(crossed, 2) if b - a != 2]
+        pairs = combinations(crossed_sides(ring), 2)
+        adjacent = [(a, b) for a, b in pairs if b - a != 2]
         neighbouring.append(by_index(adjacent, order))
+        round_the_ring.append(joined_sides(ring) or [])
+    every_pair = list(combinations(range(4), 2))
     return {
-        "nothing_anywhere": [[] for _ in right],
-        "all_pairs_of_an_equal_square": instead(
-            {"aaaa": list(combinations(range(4), 2))}
-        ),
+        "nothing_anywhere": [[]] * len(right),
+        "all_pairs_of_an_equal_square": instead({"aaaa": every_pair}),
         "odd_corners_left_open": instead({"abac": [], "abcb": []}),
         "odd_corners_joined": instead({"abac": _MIDDLE_TWO, "abcb": _FIRST_TWO}),
         "alternating_corners_decided": instead({"abab": _FIRST_TWO}),
         "four_classes_decided": instead({"abcd": _FIRST_TWO}),
         "neighbouring_crossed_sides": neighbouring,
-        "sides_numbered_round_the_ring": [joined_sides(ring) or [] for ring in rings],
+        "sides_numbered_round_the_ring": round_the_ring,
         "corners_read_round_the_ring": certain_pairs(params.squares, order),
     }
 
@@ -203,7 +209,11 @@ def misreadings(
 def single_mistakes(right: Sequence[list[Pair]]) -> dict[str, list[list[Pair]]]:
     """Return the right lists with one mistake each."""
     # The mistakes are made in the first square that has a pair, if any has.
-    at = min((k for k, pairs in enumerate(right) if pairs), default=0)
+    at = 0
+    for k, pairs in enumerate(right):
+        if pairs:
+            at = k
+            break
     pairs = right[at]
     i, j = pairs[0] if pairs else (0, 1)
 
@@ -222,9 +232,13 @@ def single_mistakes(right: Sequence[list[Pair]]) -> dict[str, list[list[Pair]]]:
 
 def edge_lists(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
     """Return pairs of sides as JSON values, one list for each square."""
-    return [[list(pair) for pair in pairs] for pairs in edges]
+    lists: list[JsonValue] = []
+    for pairs in edges:
+        square: list[JsonValue] = [list(pair) for pair in pairs]
+        lists.append(square)
+    return lists
 
 
 def with_booleans(pairs: Sequence[Pair]) -> list[JsonValue]:
     """Return pairs in reverse order, with truth values for the indices 0 and 1."""
-    return [[bool(i) if i < 2 else i for i in pair] for pair in reversed(pairs)]
+    return [list[JsonValue](with_truths(pair)) for pair in reversed(pairs)]

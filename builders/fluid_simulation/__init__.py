@@ -178,7 +178,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return as_answer(plan)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return answers without effect, plans with a mistake, and near misses of the goal."""
+        """Return answers without effect, plans with a mistake, and near misses."""
         plan = solve(params) or []
         counters = {**without_effect(params, plan), **faulty_answers(params, plan)}
         if params.max_boxes is not None:
@@ -216,14 +216,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return boxes of a plan by things they keep clear of by the bits of the goal's amount.
+        """Return the boxes of a plan, times the things to avoid, times the size of the goal.
 
-        The amount is the product of the goal's numbers: lakes and their voxels, say.
+        The size is 1 plus the bits of the product of the goal's numbers, such as lakes and voxels.
         """
         things = 1 + len(params.ground) + len(params.protected)
         amount = 1
         for number in params.goal.model_dump(exclude={"kind"}).values():
-            # Of a list of levels, their number counts.
+            # A list of levels counts as its length.
             amount *= number if isinstance(number, int) else len(number)
         return len(self.reference(params).earthworks) * things * (1 + math.log2(amount))
 
@@ -233,7 +233,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
             world = draw_ground(point, rng)
             params = draw_goal(point, world, kind, rng)
-            # The bare ground must not meet the goal.
+            # Untouched ground must not meet the goal.
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
             if point.open_share < 1:
@@ -452,7 +452,7 @@ def draw_goal(
     plan = assemble(world, draft.parts, target, smooth=True)
     if plan is None:
         return None
-    # Holes in the ground, which fill with water, would spoil some goals.
+    # Holes in the ground fill with water, which would spoil some goals.
     if kind in {"hidden_water", "hidden_lakes", "water_levels"}:
         plan = [*undo_ground(world, holes_only=True), *plan]
     slack = rng.below(point.slack + 1)

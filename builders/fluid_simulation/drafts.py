@@ -103,7 +103,7 @@ def draft_goal(
             numbers["dry_side"] = rng.between(2, max(3, side - 1))
             parts = [moat(LAYERS, numbers["dry_side"], rng.between(1, 2))]
         case "water_levels":
-            # Two levels are to be wet, and two dry.
+            # Two levels must be wet, and two dry.
             if dry_ground:
                 heights = [top, *sorted(rng.sample(range(LAYERS, HEIGHT), 3))]
                 wet = sorted(rng.sample(heights[1:], 2))
@@ -124,7 +124,7 @@ def draft_goal(
 def measured_goal(
     world: Params, plan: Sequence[Box], numbers: dict[str, Any], slack: int
 ) -> dict[str, Any] | None:
-    """Return the goal that a plan meets with at most so much to spare, if there is one."""
+    """Return a goal that a plan meets with at most this margin, if there is one."""
     rock, _ = carry_out(world, as_answer(plan).earthworks)
     rock, _ = settle(rock)
     water = survey(rock, rain_on(rock, world.rain).water)
@@ -151,5 +151,5 @@ def measured_goal(
             goal["min_voxels"] = max(1, sizes[goal["lakes"] - 1] - slack)
         case "exact_volume":
             goal["voxels"] = water.voxels
-    # A goal of nothing would be met by doing nothing.
+    # Doing nothing would meet a goal of zero.
     return None if 0 in goal.values() else goal

@@ -18,7 +18,7 @@ from scbench.schemas.fluid_simulation import (
 
 
 def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValue]:
-    """Return answers that leave the ground as it was, so that they score as nothing does."""
+    """Return answers that leave the ground unchanged, so they score like an empty plan."""
     rows: list[dict[str, Any]] = as_answer(plan).model_dump(mode="json")["earthworks"]
     leaving = [row | {"xyzMax": [params.width, *row["xyzMax"][1:]]} for row in rows]
     voxels = [{"xyz": row["xyzMin"], "material": "Dirt"} for row in rows]
@@ -39,7 +39,7 @@ def faulty_answers(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
     """Return plans with a mistake each, without those that happen to be right in this world."""
     answers: dict[str, JsonValue] = {}
     for name, faulty in faulty_plans(params, plan):
-        # Where a mistake changes nothing, there is nothing to simulate.
+        # A mistake that changes nothing need not be simulated.
         if not faulty or faulty == list(plan):
             continue
         if grade(params, as_answer(faulty)).score < 1:

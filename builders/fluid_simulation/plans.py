@@ -1,6 +1,6 @@
 """Plans of earthworks: choices of parts, and of places for them.
 
-The simulation of the grader has the last word on a plan.
+The grader's simulation decides whether a plan works.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ from scbench.schemas.fluid_simulation import (
     Zone,
 )
 
-# Simulations of one search for a plan.
+# Most simulations in one search for a plan.
 _TRIES = 30
 # Goals that water elsewhere can spoil.
 _SENSITIVE = (
@@ -111,7 +111,7 @@ def parts_for(params: Params) -> Iterator[list[Structure]]:
 
 
 def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
-    """Yield parts that fall short of the goal by a little."""
+    """Yield parts that just fall short of the goal."""
     ground = params.rock_layers
     top = ground - 1
     match params.goal:
@@ -193,7 +193,7 @@ def assemble(
 ) -> list[Box] | None:
     """Return a plan of parts near a target (twice its x and y), or None if there is no room.
 
-    If smooth, it only builds where the ground is as it was at first; else places are made flat.
+    If smooth, it builds only on unchanged ground; otherwise it flattens the ground first.
     """
     corners = place(parts, reserved_columns(params, smooth=smooth), target)
     if corners is None:
@@ -247,7 +247,7 @@ def place(
         deep = part.depth
         free = free_places(reserved, wide, deep)
         if part.at is not None:
-            # A part with a fixed place has no other choice.
+            # A part with a fixed place has only that one.
             x, y = part.at
             columns, rows = free.shape
             if not (0 <= x < columns and 0 <= y < rows and free[x, y]):

@@ -39,7 +39,7 @@ class Structure(NamedTuple):
     at: tuple[int, int] | None = None
 
     def boxes(self, x: int, y: int) -> list[Box]:
-        """Return the boxes that make it, from this low corner."""
+        """Return the boxes that make it, placed at this low corner."""
         boxes = []
         for (x0, y0, z0), (x1, y1, z1), material in self.plan:
             low = (x + x0, y + y0, z0)
@@ -109,14 +109,14 @@ def moat(ground: int, island: int, width: int) -> Structure:
 
 
 def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
-    """Return a pit of exactly this many cells, some levels deep but for a ledge on one side."""
+    """Return a pit of exactly this many cells, some levels deep except for a ledge on one side."""
     width, _ = near_square(-(-voxels // levels))
     rows, ledge = divmod(voxels, levels * width)
     top = ground - 1
     plan = []
     if rows:
         plan.append(Box((1, 1, ground - levels), (width, rows, top), "Air"))
-    # The cells that fill no whole row of all levels lie in the top level.
+    # Cells that do not fill a whole row on every level are in the top level.
     while ledge:
         length = min(ledge, width)
         rows += 1

@@ -113,12 +113,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "corner_contact_counted": list(touching),
             "leading_zeros_lost": [label.lstrip("0") for label in right],
         }
-        # In some trees a misreading changes nothing.
-        wrong |= {
-            name: labels
-            for name, labels in misreadings.items()
-            if set(labels) != set(right)
-        }
+        # In some trees, a misreading makes no difference.
+        for name, labels in misreadings.items():
+            changes_nothing = set(labels) == set(right)
+            if not changes_nothing:
+                wrong[name] = labels
         for leaf in params.leaves:
             if leaf not in touching and leaf != params.target:
                 wrong["one_surplus"] = [*right, leaf]
@@ -138,7 +137,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         axes = AXES[point.dimension]
         for _ in range(_TREES):
             # Every axis is cut, some of them more often.
-            cycle = [*axes, *(rng.choice(axes) for _ in range(point.extra_axes))]
+            extra = [rng.choice(axes) for _ in range(point.extra_axes)]
+            cycle = [*axes, *extra]
             rng.shuffle(cycle)
             leaves = grow(point, rng)
             if leaves is None:

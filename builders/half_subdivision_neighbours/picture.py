@@ -71,7 +71,7 @@ def words(params: Params) -> dict[str, str]:
 
 
 def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
-    """Return the box of a leaf: the whole, halved at each depth as the label's bit says."""
+    """Return the box of a leaf: its label's bits choose a half at each depth."""
     ends = {axis: (0, n) for axis, n in parts.items()}
     for bit, axis in zip(leaf, axes, strict=False):
         low, high = ends[axis]
@@ -84,7 +84,7 @@ def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
 
 
 def arrange(layers: int, finest: int) -> Arrangement:
-    """Return the arrangement with the largest layers; among equals, with the fewest across."""
+    """Return the arrangement with the largest layers; if several, the one with fewest across."""
     best = Arrangement(1, layers, 0)
     for across in range(1, layers + 1):
         down = -(-layers // across)

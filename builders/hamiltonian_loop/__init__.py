@@ -15,6 +15,7 @@ An answer, as [x, y]: [2, 1], [3, 1], [3, 2], [4, 2], [4, 3], [4, 4], [3, 4], [3
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, pairwise, product
 from typing import Literal
 
 from pydantic import JsonValue, model_validator
@@ -28,10 +29,10 @@ from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
 # Grids that one draw may try.
 _TRIES = 200
-# Cells of all grids that one draw may try, but ten grids at the least.
+# Cells of all grids that one draw may try; at least ten grids are tried.
 _WORK = 36_000
-# Obstacles in a row that do not fit before a grid is taken as it is; and single cells tried for
-# balance, for each row of the grid.
+# Obstacles in a row that may fail to fit before a grid is accepted as it is; and single cells
+# tried for balance, for each row of the grid.
 _PROPOSALS = 20
 
 
@@ -118,6 +119,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             loop.append((x, y))
         n = len(loop)
         half = loop[: n // 2 + 1]
+        shuttle = [loop[i % 2] for i in range(n)]
         tours: dict[str, Sequence[Sequence[int]]] = {
             "one_missing": loop[:-1],
             "start_repeated_at_the_end": [*loop, loop[0]],
@@ -125,8 +127,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_cell_only": loop[:1],
             "two_exchanged": [loop[0], loop[2], loop[1], *loop[3:]],
             "out_and_back": half + half[-2:0:-1],
-            "shuttle": [loop[i % 2] for i in range(n)],
-            "shuttle_with_a_counter": [(*loop[i % 2], i) for i in range(n)],
+            "shuttle": shuttle,
+            "shuttle_with_a_counter": [(*cell, i) for i, cell in enumerate(shuttle)],
             "row_by_row": sorted(loop, key=row_and_column),
             "serpentine": sorted(loop, key=row_and_way),
             "rows_before_columns": [(y, x) for x, y in loop],
@@ -138,11 +140,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if open_tour:
             tours["not_closed"] = open_tour
         # In a symmetric grid, a mistake can give another right tour.
-        lists = {
-            name: listing("steps", "xy", tour)
-            for name, tour in tours.items()
-            if not is_closed_tour(params, tour)
-        }
+        lists = {}
+        for name, tour in tours.items():
+            if not is_closed_tour(params, tour):
+                lists[name] = listing("steps", "xy", tour)
         return lists | form_counterexamples("steps", "xy", loop)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -152,8 +153,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the number of sides between free cells."""
         free = set(free_cells(params))
+        sides = sum(len(free.intersection(neighbours(cell))) for cell in free)
         # Each side is counted from both of its cells.
-        return sum(near in free for cell in free for near in neighbours(cell)) / 2
+        return sides / 2
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Block cells at random without making dead ends, until a loop is found."""
@@ -188,7 +190,8 @@ def row_and_way(cell: Sequence[int]) -> Cell:
 
 def grid_cells(size: int) -> list[Cell]:
     """Return all cells, row by row."""
-    return [(x, y) for y in range(1, size + 1) for x in range(1, size + 1)]
+    numbers = range(1, size + 1)
+    return [(x, y) for y, x in product(numbers, numbers)]
 
 
 def free_cells(params: Params) -> list[Cell]:
@@ -210,7 +213,9 @@ def grid_text(params: Params) -> str:
     numbers = range(1, params.size + 1)
     width = len(str(params.size))
     blocked = set(params.blocked)
-    ruler = " " * width + " |" + "".join(f" {x:{width}}" for x in numbers)
+    ruler = " " * width + " |"
+    for x in numbers:
+        ruler += f" {x:{width}}"
     lines = [ruler, "-" * len(ruler)]
     for y in numbers:
         line = f"{y:{width}} |"
@@ -226,8 +231,8 @@ def is_closed_tour(params: Params, cells: Sequence[Sequence[int]]) -> bool:
     free = set(free_cells(params))
     if len(cells) != len(free) or set(map(tuple, cells)) != free:
         return False
-    steps = zip(cells, [*cells[1:], cells[0]], strict=True)
-    return all(abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1 for a, b in steps)
+    steps = pairwise([*cells, cells[0]])
+    return all(abs(x - u) + abs(y - v) == 1 for (x, y), (u, v) in steps)
 
 
 def unclosed(loop: Sequence[Cell]) -> list[Cell] | None:
@@ -263,7 +268,7 @@ def draw_blocked(point: Space, rng: Stream) -> set[Cell] | None:
 
 
 def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
-    """Block about the share of cells that the point asks for, without dead ends."""
+    """Block about the requested share of cells, without dead ends."""
     size = point.size
     target = round(point.blocked * size * size)
     blocked: set[Cell] = set()
@@ -277,7 +282,7 @@ def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
             failures = 0
         else:
             failures += 1
-    # A few cells are missing where no obstacle fits exactly.
+    # A few cells remain where no obstacle fits exactly.
     return blocked if len(blocked) >= target - 4 else None
 
 
@@ -309,8 +314,12 @@ def has_dead_end(size: int, blocked: set[Cell], fresh: set[Cell]) -> bool:
     def is_free(cell: Cell) -> bool:
         return min(cell) >= 1 and max(cell) <= size and cell not in blocked
 
-    affected = {near for cell in fresh for near in neighbours(cell) if is_free(near)}
-    return any(sum(map(is_free, neighbours(cell))) < 2 for cell in affected)
+    for cell in fresh:
+        for near in filter(is_free, neighbours(cell)):
+            exits = list(filter(is_free, neighbours(near)))
+            if len(exits) < 2:
+                return True
+    return False
 
 
 def draw_obstacle(point: Space, rng: Stream) -> set[Cell]:
@@ -340,7 +349,9 @@ def draw_obstacle(point: Space, rng: Stream) -> set[Cell]:
 
 def rectangle(left: int, top: int, width: int, height: int) -> set[Cell]:
     """Return the cells of a rectangle."""
-    return {(left + x, top + y) for x in range(width) for y in range(height)}
+    columns = range(left, left + width)
+    rows = range(top, top + height)
+    return set(product(columns, rows))
 
 
 def draw_around_tree(point: Space, rng: Stream) -> set[Cell]:
@@ -349,11 +360,19 @@ def draw_around_tree(point: Space, rng: Stream) -> set[Cell]:
     half = point.size // 2
     tree = {(rng.below(half), rng.below(half))}
     while len(tree) < max(1, round(point.fill * half * half)):
-        border = sorted({near for block in tree for near in neighbours(block)} - tree)
+        border = sorted(border_of(tree))
         inside = [block for block in border if min(block) >= 0 and max(block) < half]
         tree.add(rng.choice(inside))
-    blocks = [rectangle(2 * x + 1, 2 * y + 1, 2, 2) for x, y in tree]
-    return set(grid_cells(point.size)).difference(*blocks)
+    blocked = set(grid_cells(point.size))
+    for x, y in tree:
+        blocked -= rectangle(2 * x + 1, 2 * y + 1, 2, 2)
+    return blocked
+
+
+def border_of(cells: set[Cell]) -> set[Cell]:
+    """Return the cells outside that share a side with one of the cells."""
+    near = set(chain.from_iterable(map(neighbours, cells)))
+    return near - cells
 
 
 def draw_around_strip(point: Space, rng: Stream) -> set[Cell] | None:
@@ -367,9 +386,8 @@ def draw_around_strip(point: Space, rng: Stream) -> set[Cell] | None:
     corners = {(x, y)}
     strip = rectangle(x, y, 2, 2)
     while len(strip) < max(4, round(point.fill * point.size**2)):
-        border = {near for corner in corners for near in neighbours(corner)} - corners
         fits = []
-        for x, y in sorted(border):
+        for x, y in sorted(border_of(corners)):
             inside = min(x, y) >= 1 and max(x, y) < point.size
             if inside and len(rectangle(x, y, 2, 2) & strip) == 2:
                 fits.append((x, y))

@@ -51,11 +51,16 @@ def could_have_loop(free: set[Cell]) -> bool:
     They are at least four connected cells, half of them of each colour, with at least two
     neighbours each.
     """
-    if len(free) < 4 or 2 * sum((x + y) % 2 for x, y in free) != len(free):
+
+    def free_neighbours(cell: Cell) -> set[Cell]:
+        return free.intersection(neighbours(cell))
+
+    odd = sum((x + y) % 2 for x, y in free)
+    if len(free) < 4 or 2 * odd != len(free):
         return False
-    if any(sum(near in free for near in neighbours(cell)) < 2 for cell in free):
+    if any(len(free_neighbours(cell)) < 2 for cell in free):
         return False
-    reached = reachable(min(free), lambda cell: free.intersection(neighbours(cell)))
+    reached = reachable(min(free), free_neighbours)
     return len(reached) == len(free)
 
 
@@ -131,7 +136,9 @@ def merge_loops(cover: Cover, rng: Stream) -> bool:
         if len(loops) == 1:
             return True
         rng.shuffle(squares)
-        swappable = [turned for ring in squares for turned in swaps_of(cover, ring)]
+        swappable: list[Square] = []
+        for ring in squares:
+            swappable += swaps_of(cover, ring)
         if not swappable:
             return False
         if join_loops(cover, loops, swappable):
@@ -147,7 +154,9 @@ def merge_loops(cover: Cover, rng: Stream) -> bool:
 
 def join_loops(cover: Cover, loops: list[list[Cell]], swappable: list[Square]) -> bool:
     """Swap sides wherever that joins two loops; return whether it joined any."""
-    loop_of = {cell: k for k, loop in enumerate(loops) for cell in loop}
+    loop_of = {}
+    for k, loop in enumerate(loops):
+        loop_of.update(dict.fromkeys(loop, k))
     joined = False
     for square in swappable:
         a, b, c, d = square
@@ -156,7 +165,7 @@ def join_loops(cover: Cover, loops: list[list[Cell]], swappable: list[Square]) -
             into = loop_of[a]
             absorbed = loops[loop_of[c]]
             swap_sides(cover, square)
-            loop_of.update((cell, into) for cell in absorbed)
+            loop_of.update(dict.fromkeys(absorbed, into))
             loops[into] += absorbed
             joined = True
     return joined

@@ -11,10 +11,12 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     """
     if not params.blocked:
         return ()
-    is_symbols = style == "symbols"
-    free = "." if is_symbols else ""
+    free = ""
+    fills = {"X": BLACK}
+    if style == "symbols":
+        free = "."
+        fills = {}
     cells = [[free] * params.size for _ in range(params.size)]
     for x, y in params.blocked:
         cells[y - 1][x - 1] = "X"
-    fills = {} if is_symbols else {"X": BLACK}
-    return (grid_picture(cells, 1, fills=fills, lines=not is_symbols, most=40),)
+    return (grid_picture(cells, 1, fills=fills, lines=not free, most=40),)

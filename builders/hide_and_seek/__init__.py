@@ -41,7 +41,7 @@ from scbench.schemas.hide_and_seek import Answer, Params
 _DRAWS = 400
 # Free space around people in counter-references, in metres.
 _GAP = 0.1
-# Side of the squares that hidden ground is counted in.
+# Side of the squares in which hidden ground is counted, in metres.
 _PATCH = 0.1
 _BASELINE_DECIMALS = 6
 # Rounds in which the paper's camera is fitted to a crowd, and the crowd moved to hide from it.
@@ -140,13 +140,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
         """Return the crowd rounded, moved a little, and with one person round a corner."""
-        return {
-            name: (crowd(places).model_dump(mode="json"), score)
-            for name, (places, score) in faulty_crowds(params).items()
-        }
+        answers: dict[str, tuple[JsonValue, float]] = {}
+        for name, (places, score) in faulty_crowds(params).items():
+            answer = crowd(places).model_dump(mode="json")
+            answers[name] = (answer, score)
+        return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a huddle, a file, and packings behind the building that look at no height."""
+        """Return a huddle, a file, and packings behind the building that ignore heights."""
         answers = {
             "huddle behind the building": rounded_crowd(huddle(params)),
             "file behind the building": rounded_crowd(file_of_people(params)),
@@ -187,7 +188,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             params = draw_scene(point, rng)
             sniper_x, sniper_y, _ = params.sniper
             wall_x, wall_y, _ = params.building
-            # Off the axes: the sniper sees past a corner of the building.
+            # Off the axes, so that the sniper sees past a corner of the building.
             if abs(sniper_x) <= wall_x or abs(sniper_y) <= wall_y:
                 continue
             if not is_everybody_in_view(params):
@@ -196,7 +197,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if not 1 <= people <= 1000:
                 continue
             scene = params.model_copy(update={"people": people})
-            # Slower tests come later.
+            # The slower tests come last.
             if point.greedy < 1 and is_solved_without_heights(scene):
                 continue
             if not is_seen_in_the_open(scene):
@@ -251,7 +252,7 @@ def half_sizes(params: Params) -> tuple[float, float]:
 
 
 def is_solved_without_heights(params: Params) -> bool:
-    """Whether a packing that looks at no height hides everybody; it is quicker than a picture."""
+    """Whether a packing that ignores heights hides everybody; quicker than drawing a picture."""
     for _, places in packings_without_heights(params):
         people = np.array(places[: params.people]).reshape(-1, 2)
         if len(people) == params.people and hidden(params, people, params.sniper).all():
@@ -270,7 +271,7 @@ def away_from_sniper(params: Params) -> tuple[float, float]:
 
 
 def way_through(sizes: Sequence[float], direction: Sequence[float]) -> float:
-    """Return how far one goes in a direction until x or y has changed by its size."""
+    """Return the distance in a direction until x or y has changed by a person's size."""
     return min(n / abs(u) for n, u in zip(sizes, direction, strict=True) if u)
 
 
@@ -289,7 +290,7 @@ def huddle(params: Params) -> list[tuple[float, float]]:
     for i, j in product(range(-columns, columns + 1), range(-rows, rows + 1)):
         x = i * width
         y = j * depth
-        # Next to the building the grid keeps clear of it.
+        # Next to the building, the grid does not touch it.
         is_clear = abs(x) >= reach_x or abs(y) >= reach_y
         if is_clear and math.hypot(x, y) <= params.max_distance:
             distance = math.hypot(x - wall * u, y - wall * v)
@@ -298,7 +299,7 @@ def huddle(params: Params) -> list[tuple[float, float]]:
 
 
 def file_of_people(params: Params) -> list[tuple[float, float]]:
-    """Return places one behind another, from the wall straight away from the sniper."""
+    """Return places one behind another, leading from the wall straight away from the sniper."""
     u, v = away_from_sniper(params)
     wall = way_through(half_sizes(params), (u, v))
     pitch = way_through(params.person[:2], (u, v))
@@ -312,7 +313,10 @@ def file_of_people(params: Params) -> list[tuple[float, float]]:
 
 def rounded_crowd(places: Sequence[tuple[float, float]]) -> JsonValue:
     """Return an answer with rounded places."""
-    rounded = [[round(c, _BASELINE_DECIMALS) for c in place] for place in places]
+    rounded = []
+    for x, y in places:
+        place = (round(x, _BASELINE_DECIMALS), round(y, _BASELINE_DECIMALS))
+        rounded.append(place)
     return crowd(rounded).model_dump(mode="json")
 
 
@@ -352,7 +356,7 @@ def single_faults(params: Params, right: Sequence[list[Any]]) -> dict[str, list[
         "three_coordinates": [[x, y, 0.0] for x, y in right],
     }
     if tail:
-        # The centres are farther apart than a person is wide, and still the boxes overlap.
+        # The centres are farther apart than a person is wide, but the boxes still overlap.
         corner = [x + x_sign * 0.72 * width, y + y_sign * 0.72 * depth]
         crowds["diagonal_overlap"] = [first, corner, *tail[1:]]
         crowds["one_place_twice"] = [first, first, *tail[1:]]
@@ -360,7 +364,7 @@ def single_faults(params: Params, right: Sequence[list[Any]]) -> dict[str, list[
 
 
 def seemingly_hidden(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
-    """Yield layouts that keep the rules for bodies but may show people."""
+    """Yield layouts that follow the rules on placement but may leave people visible."""
     x_sign, y_sign = far_side(params.sniper)
     reach_x, reach_y = half_sizes(params)
     _, wall_y, _ = params.building
@@ -378,8 +382,11 @@ def seemingly_hidden(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
     for name, share in shares.items():
         x = x_sign * (reach_x + _GAP)
         y = -y_sign * ((wall_y - depth) / 2 + share * depth)
-        apart = [p for p in right if abs(p[0] - x) >= width or abs(p[1] - y) >= depth]
-        yield name, [[x, y], *apart[: params.people - 1]]
+        crowd_there = [[x, y]]
+        for u, v in right:
+            if abs(u - x) >= width or abs(v - y) >= depth:
+                crowd_there.append([u, v])
+        yield name, crowd_there[: params.people]
     places = hidden_only_from_the_fitted_camera(params)
     if places is not None:
         yield "hidden_only_in_the_published_picture", places
@@ -394,7 +401,7 @@ def hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | No
         is_visible = ~hidden(params, places, params.sniper)
         people: Floats = places[-n:]
         if len(places) >= n and is_visible.any():
-            # First those whom the sniper sees, then the others, the farthest first.
+            # People whom the sniper sees come first, then the others from the farthest on.
             in_order = np.vstack([places[is_visible], places[~is_visible][::-1]])
             people = in_order[:n]
         if len(people) < n:

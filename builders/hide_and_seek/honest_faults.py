@@ -8,7 +8,7 @@ import numpy as np
 from scbench.builders.hide_and_seek.shadow import Floats, far_side, places_of
 from scbench.schemas.hide_and_seek import Params
 
-# Who stands round the end of the wall, and what share of their depth is past it.
+# The person at the end of the wall, and the share of their depth beyond it.
 _PAST_THE_END = {"one_peeks_round_the_end": 0.5, "one_stands_past_the_end": 1.0}
 # Metres between this person and the line of the wall's end.
 _SPACE = 0.1
@@ -24,10 +24,11 @@ def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
     x = x_sign * ((wall_x + width) / 2 + _SPACE)
     for name, share in _PAST_THE_END.items():
         y = -y_sign * ((wall_y - depth) / 2 + share * depth)
-        is_apart = (abs(right[:, 0] - x) >= width) | (abs(right[:, 1] - y) >= depth)
-        apart = right[is_apart].tolist()
+        apart_along_x = abs(right[:, 0] - x) >= width
+        apart_along_y = abs(right[:, 1] - y) >= depth
+        apart = right[apart_along_x | apart_along_y].tolist()
         if len(apart) >= params.people - 1:
-            # All others are hidden, so they cover nothing of this one.
+            # All others are hidden, so they cover no part of this person.
             pixels = visible_pixels(params, x, y)
             score = max(0.0, 1 - params.penalty_per_pixel * pixels)
             crowds[name] = ([[x, y], *apart[: params.people - 1]], score)
@@ -35,7 +36,7 @@ def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
 
 
 def visible_pixels(params: Params, x: float, y: float) -> int:
-    """Return how many pixels show a person at a place who is alone with the building."""
+    """Return how many pixels show a single person at a place next to the building."""
     eye = np.array(params.sniper)
     forward = np.array(params.look_at) - eye
     forward /= np.linalg.norm(forward)
@@ -43,13 +44,14 @@ def visible_pixels(params: Params, x: float, y: float) -> int:
     right /= np.linalg.norm(right)
     up = np.cross(right, forward)
     columns, rows = params.image
-    # Lengths at distance 1 from the eye.
+    # Lengths at distance 1 from the eye: of a pixel, and from the middle to each pixel.
     pixel = 2 * math.tan(math.radians(params.field_of_view) / 2) / rows
     across = (np.arange(columns) + 0.5 - columns / 2) * pixel
     down = (np.arange(rows) + 0.5 - rows / 2) * pixel
-    rays = (forward + across[None, :, None] * right - down[:, None, None] * up).reshape(
-        -1, 3
-    )
+    # One ray for each row and column, then all in one list.
+    sideways = across[None, :, None] * right
+    downwards = down[:, None, None] * up
+    rays = (forward + sideways - downwards).reshape(-1, 3)
     to_person = distances(eye, rays, (x, y), params.person)
     to_building = distances(eye, rays, (0.0, 0.0), params.building)
     return int((to_person < to_building).sum())
@@ -64,7 +66,10 @@ def distances(
     high = np.array([at[0] + width / 2, at[1] + depth / 2, height])
     # A ray along a face divides by zero.
     with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = (low - eye) / rays, (high - eye) / rays
-    enter = np.minimum(first, second).max(axis=1)
-    leave = np.maximum(first, second).min(axis=1)
-    return np.where((enter < leave) & (enter > 0), enter, np.inf)
+        to_low = (low - eye) / rays
+        to_high = (high - eye) / rays
+    # The box is three slabs, and a ray is in it while it is in all of them.
+    enter = np.minimum(to_low, to_high).max(axis=1)
+    leave = np.maximum(to_low, to_high).min(axis=1)
+    hits = (enter < leave) & (enter > 0)
+    return np.where(hits, enter, np.inf)

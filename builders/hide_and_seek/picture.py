@@ -1,4 +1,4 @@
-"""A plan of the ground, and the building as the camera sees it, with their measures."""
+"""A plan of the ground, and the building as the camera sees it, with dimensions."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -18,28 +18,27 @@ _VIEW = (600, 60)
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
-    """Draw plan and view next to each other, and the measures below."""
-    canvas = Canvas(_VIEW[0] + 510, 620)
+    """Draw plan and view side by side, with the dimensions below."""
+    left, top = _VIEW
+    canvas = Canvas(left + 510, 620)
     draw_plan(canvas, params)
     draw_view(canvas, params)
-    below = _VIEW[1] + params.image[1] // 2 + 30
+    _, rows = params.image
+    below = top + rows // 2 + 30
     for i, line in enumerate(measures(params)):
-        canvas.text(_VIEW[0], below + 24 * i, line, 2)
+        canvas.text(left, below + 24 * i, line, 2)
     return (canvas,)
 
 
 def draw_plan(canvas: Canvas, params: Params) -> None:
-    """Draw the ground from above: its edge, the building, the axes and the way to the eye."""
+    """Draw the ground from above: its edge, the building, the axes and the line to the eye."""
     canvas.text(20, 16, "plan: x to the right, y upwards", 2, GREY)
     left, top = _MIDDLE
     radius = int(params.max_distance * _SCALE)
-    # Where the circle is steep, it rises by several pixels a column; swapping dx and dy fills them.
-    for dx in range(radius + 1):
-        dy = floor((radius**2 - dx * dx) ** 0.5 + 0.5)
-        for across, up in ((dx, dy), (dy, dx)):
-            for x, y in product((-across, across), (-up, up)):
-                canvas.fill(left + x, top + y, 1, 1, BLACK)
-    half_x, half_y = (int(size * _SCALE / 2) for size in params.building[:2])
+    draw_circle(canvas, _MIDDLE, radius)
+    width, depth, _ = params.building
+    half_x = int(width * _SCALE / 2)
+    half_y = int(depth * _SCALE / 2)
     walls = (left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1)
     canvas.fill(*walls, BLUE)
     half = radius // 2
@@ -56,11 +55,24 @@ def draw_plan(canvas: Canvas, params: Params) -> None:
     canvas.text_in(edge, "edge of the ground", 2, GREY)
 
 
+def draw_circle(canvas: Canvas, middle: Point, radius: int) -> None:
+    """Draw a circle, one pixel wide."""
+    left, top = middle
+    for dx in range(radius + 1):
+        dy = floor((radius**2 - dx * dx) ** 0.5 + 0.5)
+        # Where the circle is steep, it rises by several pixels a column; swapping dx and dy
+        # fills them.
+        for across, up in ((dx, dy), (dy, dx)):
+            for x, y in product((-across, across), (-up, up)):
+                canvas.fill(left + x, top + y, 1, 1, BLACK)
+
+
 def draw_view(canvas: Canvas, params: Params) -> None:
     """Draw the building as the camera sees it, and a cross in the middle of the view."""
-    wide, high = (n // 2 for n in params.image)
-    canvas.text(_VIEW[0], 16, "camera's view, at half its size", 2, GREY)
-    canvas.frame(_VIEW[0] - 1, _VIEW[1] - 1, wide + 2, high + 2, BLACK)
+    columns, rows = params.image
+    left, top = _VIEW
+    canvas.text(left, 16, "camera's view, at half its size", 2, GREY)
+    canvas.frame(left - 1, top - 1, columns // 2 + 2, rows // 2 + 2, BLACK)
     x, y, z = params.building
     corners = product((-x / 2, x / 2), (-y / 2, y / 2), (0.0, z))
     hull = hull_corners([pixel_of(params, corner) for corner in corners])
@@ -104,8 +116,9 @@ def pixel_of(params: Params, point: Sequence[float]) -> Point:
     )
     way = difference(point, params.sniper)
     columns, rows = params.image
+    tangent = tan(radians(params.field_of_view / 2))
     # Pixels for a unit across the view, at the distance of the point.
-    pixels = rows / 4 / tan(radians(params.field_of_view / 2)) / dot(way, forward)
+    pixels = rows / 4 / tangent / dot(way, forward)
     # Rounded first, so that every machine gets the same pixel.
     x = floor(round(dot(way, right) * pixels, 6) + 0.5)
     y = floor(round(dot(way, up) * pixels, 6) + 0.5)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from scbench.schemas.hide_and_seek import Params
 
-# By how much people count as larger than they are, so that no pixel shows their edge, and by how
-# much they stay inside the allowed distance.
+# Metres by which people are enlarged, so that no pixel shows their edge, and by which they stay
+# inside the allowed distance.
 MARGIN = 0.01
 # Positions that are tried for the first of several rows.
 _PHASES = 12
@@ -79,7 +79,7 @@ def places_of(params: Params) -> Floats:
 def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     """Return places (n, 2) where a person is hidden from the sniper or another eye, nearest first.
 
-    They touch, and are as many as the best of several packings has.
+    They touch. The best of several packings is used.
     """
     if eye is None:
         eye = params.sniper
@@ -97,10 +97,11 @@ def by_walls(params: Params, eye: Sequence[float], places: Sequence[XY]) -> list
     def growth(place: XY) -> tuple[float, XY]:
         # How much the rectangle has to be enlarged from the eye until it reaches the place.
         enlargements = []
-        for at, wall, sign, from_eye in zip(
-            place, params.building[:2], signs, eye[:2], strict=True
-        ):
-            enlargements.append((sign * at - wall / 2) / (abs(from_eye) + wall / 2))
+        for axis in (0, 1):
+            half = params.building[axis] / 2
+            behind = signs[axis] * place[axis] - half
+            before = abs(eye[axis]) + half
+            enlargements.append(behind / before)
         return round(max(enlargements), 9), place
 
     return sorted(places, key=growth)
@@ -114,26 +115,26 @@ def hidden_region(
 ) -> Region | None:
     """Return where the centres of hidden people may be; None if the eye is over the building.
 
-    Without ``heights``, the shadow is taken to be endless.
+    Without ``heights``, the shadow is endless.
     """
     wall_x, wall_y, roof = params.building
     width, depth, height = params.person
     rim = params.max_distance - MARGIN
-    gaps = [abs(c) - wall / 2 for c, wall in zip(eye, (wall_x, wall_y), strict=False)]
-    distance = max(gaps)
+    eye_x, eye_y, eye_z = eye
+    distance = max(abs(eye_x) - wall_x / 2, abs(eye_y) - wall_y / 2)
     if distance <= 0:
         return None
     # Larger enlargements are outside of the circle.
-    scale = (math.hypot(eye[0], eye[1]) + params.max_distance) / distance
-    drop = eye[2] - roof
+    scale = (math.hypot(eye_x, eye_y) + params.max_distance) / distance
+    drop = eye_z - roof
     if heights and drop > 0:
-        scale = min(scale, (eye[2] - height - MARGIN) / drop)
-    corners = list(product((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2)))
-    enlarged = [
-        (eye[0] + scale * (x - eye[0]), eye[1] + scale * (y - eye[1]))
-        for x, y in corners
-    ]
-    hull = convex_hull([*corners, *enlarged])
+        scale = min(scale, (eye_z - height - MARGIN) / drop)
+    # The building's corners, and the same corners enlarged away from the eye.
+    corners = []
+    for x, y in product((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2)):
+        enlarged = (eye_x + scale * (x - eye_x), eye_y + scale * (y - eye_y))
+        corners += [(x, y), enlarged]
+    hull = convex_hull(corners)
     half_x = width / 2 + MARGIN
     half_y = depth / 2 + MARGIN
     planes = []
@@ -151,7 +152,8 @@ def hidden_region(
 def convex_hull(points: Sequence[XY]) -> list[XY]:
     """Return the corners of the convex hull, counter-clockwise."""
     chains = []
-    for ordered in (sorted(set(points)), sorted(set(points), reverse=True)):
+    from_left = sorted(set(points))
+    for ordered in (from_left, from_left[::-1]):
         chain: list[XY] = []
         for x, y in ordered:
             while len(chain) > 1:
@@ -192,14 +194,14 @@ def cut_at_wall(region: Region, axis: int, sign: int) -> tuple[Region, Region]:
 
 
 def best_rows(region: Region) -> list[XY]:
-    """Return the rows, along x or y, that have most people."""
+    """Return the rows, along x or y, that contain most people."""
     along_x = most_rows(region)
     along_y = [(x, y) for y, x in most_rows(region.swapped())]
     return max(along_x, along_y, key=len)
 
 
 def most_rows(region: Region) -> list[XY]:
-    """Return the rows along x that have most people, of several positions of the first row."""
+    """Return the rows along x with most people, trying several positions of the first row."""
     _, pitch = region.pitch
     wall = up(region.wall[1])
     starts = [wall, -wall]
@@ -257,7 +259,7 @@ def row(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
     pitch, _ = region.pitch
     x = up(low)
     while x <= high + _HAIR:
-        # Adding 0 makes 0 of -0.
+        # Adding 0 turns -0 into 0.
         yield x + 0.0, y + 0.0
         x = round(x + pitch, 3)
 
@@ -285,7 +287,7 @@ def spans(region: Region, y: float) -> Iterator[XY]:
     yield max(low, up(wall_x)), high
 
 
-# Packings that look at no height.
+# Packings that ignore heights.
 
 
 def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
@@ -322,12 +324,12 @@ def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
 def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
     """Return which people, at places (n, 2), the building hides completely from an eye.
 
-    They are hidden with half a centimetre to spare.
+    They are hidden with a margin of half a centimetre.
     """
     n = len(xy)
     x, y = xy.T
     width, depth, height = params.person
-    # Half of the margin, which rounding errors do not use up.
+    # Half of the margin; rounding errors are smaller.
     half_x = width / 2 + MARGIN / 2
     half_y = depth / 2 + MARGIN / 2
     hides = np.ones(n, dtype=bool)

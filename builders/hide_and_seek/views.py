@@ -9,9 +9,9 @@ import numpy as np
 from scbench.graders.hide_and_seek import Camera, boxes, picture, true_camera
 from scbench.schemas.hide_and_seek import Params
 
-# On how many pixels a person in the open shows; with fewer, not to hide would cost little.
+# Pixels that show a person in the open; with fewer, not hiding would cost little.
 LEAST_SEEN = 100
-# Places along the rim that are looked at.
+# Number of places tested along the rim.
 _PLACES = 40
 
 
@@ -41,7 +41,7 @@ def is_in_view(camera: Camera, place: Sequence[float]) -> bool:
 
 
 def is_seen_in_the_open(params: Params) -> bool:
-    """Whether a person shows on enough pixels wherever nothing is in the way.
+    """Whether a person covers enough pixels wherever nothing is in the way.
 
     Looked at are places along the far rim, where people are smallest. How the edges of a person
     fall between pixels makes a difference of some, so they are many.
@@ -51,8 +51,8 @@ def is_seen_in_the_open(params: Params) -> bool:
     camera = true_camera(params)
     for i in range(_PLACES):
         angle = middle + math.pi * ((i + 0.5) / _PLACES - 0.5)
-        spot = params.max_distance * np.array([[math.cos(angle), math.sin(angle)]])
-        low, high = boxes(params, spot)
+        direction = np.array([[math.cos(angle), math.sin(angle)]])
+        low, high = boxes(params, params.max_distance * direction)
         # The first box is the building.
         pixels = picture(camera, low[1:], high[1:]) == 0
         if pixels.sum() < LEAST_SEEN:

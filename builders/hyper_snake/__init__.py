@@ -22,6 +22,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.base.wording import counted
 from scbench.builders.hyper_snake.paths import Box, Cell, find_path
+from scbench.builders.hyper_snake.walks import WALKS, best_walks, is_easy_for_walks
 from scbench.builders.shared.builder import (
     Builder,
     Point,
@@ -38,8 +39,8 @@ from scbench.graders.hyper_snake import frame_of, grade, most_cells
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
 
-# Most boxes of one draw.
-_TRIES = 120
+# Maximum number of boxes that one draw tries.
+_TRIES = 1_200
 # Most cells that one search for a path may visit.
 _WORK = 300_000
 
@@ -64,7 +65,9 @@ class Space(Point):
     start: Literal["anywhere", "corner"] = parameter(
         "anywhere", "where the snake starts"
     )
-    greedy: float = parameter(1.0, "highest score of a shortsighted path", gt=0, le=1)
+    greedy: float = parameter(
+        1.0, "highest score of a shortsighted path or random walk", gt=0, le=1
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> "Space":
@@ -88,7 +91,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hyper_snake"
     version = 4
-    draws = 3
+    draws = 4
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the box, its contents, and the score."""
@@ -191,20 +194,29 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return frame_of(params).free * (1 + len(params.walls) + len(params.food))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a path that turns only when it must, and one into the narrowest cell each time."""
+        """Return paths that look no further than the next cell, and the best of random walks."""
+        walks = best_walks(params)
         return {
             "straight on": shortsighted_answer(params, is_narrow=False),
             "narrowest cell first": shortsighted_answer(params, is_narrow=True),
+            f"best of {WALKS} random walks": listing("path", "pos", walks.plain),
+            f"best of {WALKS} walks into narrow cells": listing(
+                "path", "pos", walks.narrow
+            ),
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw boxes until a path with the full score is found in one."""
         for _ in range(_TRIES):
             params = draw_box(point, rng)
-            if params is None:
+            # Along a path the two colours alternate: where one is rare, no path is long enough.
+            if params is None or frame_of(params).bound < frame_of(params).needed:
                 continue
-            if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:
-                continue
+            if point.greedy < 1:
+                if self.best_baseline(params, grade) > point.greedy:
+                    continue
+                if is_easy_for_walks(params, point.greedy):
+                    continue
             if long_enough_path(params) is not None:
                 return params
         raise GenerationError(
@@ -273,7 +285,7 @@ def search_path(
 
 
 def shortsighted_answer(params: Params, *, is_narrow: bool) -> JsonValue:
-    """Move on until there is no free cell next to the last one.
+    """Move until no free cell is next to the last one.
 
     If narrow, into the cell with the fewest ways out; else straight on as long as possible. The
     ways are numbered axis by axis: even ones lead up, odd ones down.
@@ -347,7 +359,7 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
 def draw_sides(point: Space, rng: Stream) -> Cell:
     """Draw the sides so that the box is not too large."""
     sides: list[int] = []
-    # Leaves room for the shortest sides along the axes that follow.
+    # Leave room for the shortest sides along the remaining axes.
     for axes in range(point.dims - 1, -1, -1):
         limit = point.max_cells // (math.prod(sides) * point.min_side**axes)
         sides.append(rng.between(point.min_side, min(point.max_side, limit)))

@@ -82,7 +82,7 @@ def find_path(
     """Return a path of a given length over all food; None if none was found.
 
     A cell with one free neighbour can only be the last of a path, so food in one fixes the end;
-    the path has one cell more if the colour of a fixed end wants it. Without a length it has as
+    the path has one cell more if the colour of a fixed end wants it. Without a length, it has as
     many as the colours allow. ``work`` bounds the cells looked at, about four million a second.
     """
     dead_ends = [i for i in box.dead_ends(start) if i in food]
@@ -139,7 +139,7 @@ class Search:
         path = growing.path
         at = growing.at
         if self.end is not None:
-            # Never free, never on the path.
+            # Such cells are never free and never on the path.
             at[self.end] = len(near)
         idle = 0
         cuts = 0
@@ -159,7 +159,7 @@ class Search:
             if len(path) < self.target:
                 free = [i for i in near[head] if at[i] < 0]
             if free:
-                # Without strays no number is drawn for them.
+                # Without strays, no number is drawn for them.
                 if not (stray and rng.chance(stray)):
                     fewest = min(growing.exits[i] for i in free)
                     free = [i for i in free if growing.exits[i] == fewest]
@@ -207,7 +207,7 @@ class GrowingPath:
         return len(path) - 1 - start
 
     def cut(self) -> None:
-        """Give up the last quarter of a path that is long enough but misses food."""
+        """Remove the last quarter of a path that is long enough but misses food."""
         end = max(1, 3 * len(self.path) // 4)
         for i in self.path[end:]:
             self.at[i] = -1

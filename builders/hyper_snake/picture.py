@@ -1,4 +1,4 @@
-"""Prompt pictures of the box: its axes run from left to right and from top to bottom by turns."""
+"""Prompt pictures of the box: axes run alternately from left to right and top to bottom."""
 
 from collections.abc import Sequence
 from itertools import product

@@ -46,15 +46,17 @@ from scbench.builders.shared.builder import (
     reply_as,
     under,
 )
+from scbench.graders.interlocking_parts.columns import STOPPING
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
     MOST_STEPS,
     MOST_STEPS_TOGETHER,
 )
-from scbench.graders.interlocking_parts.rod_holes import HOLE_SLACK
+from scbench.graders.interlocking_parts.rod_holes import HOLE_SLACK, WALL, WALL_SHARE
 from scbench.graders.interlocking_parts.side_bars import (
     BAR_SLACK,
     DEPTH,
+    FILLED,
     NARROW,
     PLANE,
     WIDE,
@@ -134,6 +136,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "held_high": rods.gripped_z[1],
             "held_height": params.bar / 2,
             "held_radius": rods.gripped / 2 + HOLE_SLACK,
+            "wall": WALL * params.bar,
+            "wall_share": 100 * WALL_SHARE,
             "facets": rods.facets,
             "contact": printing.contact_area,
             "bridge": printing.bridge,
@@ -145,6 +149,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "free_reach": spacing.free_reach,
             "blocked": spacing.blocked,
             "blocked_reach": spacing.blocked_reach,
+            "stopping": STOPPING * params.bar,
             "height": spacing.height,
             "ignored": spacing.ignored_area,
             "overlap": params.overlap,
@@ -154,6 +159,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "wide": WIDE * params.bar,
             "narrow": NARROW * params.bar - BAR_SLACK,
             "depth": DEPTH * params.bar,
+            "filled": 100 * FILLED,
             "plane": PLANE,
             "one_face": ONE_FACE,
             "thick_low": thickness.wanted[0],
@@ -200,7 +206,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             parts = parts[: params.shown]
             hint = prompt_template(__package__, "prompt_shown.txt")
             shown = hint.format(n=len(parts), parts=json.dumps(parts, indent=1))
-            # Data come before the score. They are added here, as their lines must stay as they are.
+            # Data come before the score. They are added here, so that they are not wrapped.
             cage, score, rest = text.partition(_SCORE)
             text = f"{cage}{shown}\n{score}{rest}"
         return text + reply_as(_FORM)
@@ -259,7 +265,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("parts", lists)
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return cages that are a little off their places, within all that criteria allow."""
+        """Return cages that are slightly out of place, but within every tolerance."""
         right: list[Any] = self.reference(params).model_dump(mode="json")["parts"]
         floor, roof, *panels = right
 
@@ -278,7 +284,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: (answer, 1.0) for name, answer in answers.items()}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return one plain grid of bars, as often as there are parts."""
+        """Return one plain grid of bars, repeated for every part."""
         bar = params.bar
         pitch = bar + sum(params.gap) / 2
         room = min(params.printing.bed[:2]) - bar
@@ -369,7 +375,7 @@ def rewrapped(text: str) -> str:
 
 
 def draw_cage(point: Space, rng: Stream) -> Params:
-    """Draw sizes up to those of a point; the limits follow from them as in the paper's cage."""
+    """Draw sizes up to those of a point; derive the limits from them as in the paper's cage."""
     side = point.side - rng.below(30 + point.vary)
     bar = point.bar
     if point.vary:
@@ -456,7 +462,7 @@ def draw_cage(point: Space, rng: Stream) -> Params:
 
 
 def column_spacing(params: Params, plan: Layout) -> Spacing:
-    """Return how far out columns are tried: as far as every part has bars to stop the large one."""
+    """Return how far out columns are tried: to where each part has bars to stop the large one."""
     storeys = range(len(plan.floors) - 1)
     ends = [storey_ends(params, plan, storey) for storey in storeys]
     half_height = min(top - bottom for bottom, top in ends) / 2

@@ -70,12 +70,12 @@ def layout(params: Params) -> Layout | None:
         return None
     side = width + bar
     height = inner_height + bar
-    # Gaps are a little wider than the least that is allowed.
+    # Gaps are slightly wider than the minimum.
     least = low + 0.2 * (high - low) + bar
     count = int(side // least)
     rings = int(height // least)
     floors = tuple(round(i * rings / storeys) for i in range(storeys + 1))
-    # The roof takes the place of the last storey's upper bars.
+    # The roof replaces the upper bars of the last storey.
     ends = (*floors[1:-1], rings - 1)
     bars = [end - start for start, end in zip(floors, ends, strict=False)]
     if count < 3 or min(bars) < 2:
@@ -168,7 +168,7 @@ def panel(params: Params, plan: Layout, storey: int) -> Piece:
         rings = rings[:-1]
     # Lower edges of the horizontal bars.
     edges = [ring * plan.rise - middle for ring in rings]
-    # The corners change hands twice, or once where there are only two horizontal bars.
+    # The owner of a corner changes twice, or once if there are only two horizontal bars.
     turns = [1]
     if len(edges) > 2:
         turns = [len(edges) // 3, 2 * len(edges) // 3]
@@ -179,7 +179,7 @@ def panel(params: Params, plan: Layout, storey: int) -> Piece:
         boxes.append((at - half, low, 0, at + half, high, bar))
     side = 1
     for start, end in pairwise([low, *cuts, high]):
-        # Between two cuts the panel owns the corner on one side, by turns.
+        # Between two cuts, the panel owns the corner on alternating sides.
         at = side * reach
         boxes.append((at - half, start, 0, at + half, end, bar))
         outer = at + side * half
@@ -201,12 +201,12 @@ def panel_place(params: Params, plan: Layout, storey: int, wall: int) -> Matrix:
         (0, 1, 0, middle),
         (0, 0, 0, 1),
     )
-    # Adding 0 makes 0 of -0.
+    # Adding 0 turns -0 into 0.
     return tuple(float(value) + 0.0 for row in rows for value in row)
 
 
 def lifted(z: float) -> Matrix:
-    """Return the transform that only lifts."""
+    """Return the transform that only moves a part up."""
     matrix = [0.0] * 16
     for diagonal in (0, 5, 10, 15):
         matrix[diagonal] = 1.0

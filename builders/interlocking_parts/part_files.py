@@ -31,7 +31,7 @@ def to_openscad(piece: Piece) -> str:
     rows = ",\n  ".join(map(vector_source, piece.boxes))
     places = ", ".join(map(vector_source, piece.holes))
     if piece.upright:
-        # The circle lies inside the hole, which begins and ends 1 outside the piece.
+        # The circle is inside the hole, which starts and ends 1 mm outside the piece.
         height = piece.boxes[0][5] + 2
         hole = (
             f"translate([h[0], h[1], -1]) cylinder(h = {height:g}, "

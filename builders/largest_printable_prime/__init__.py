@@ -16,6 +16,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
 from scbench.builders.largest_printable_prime.search import (
+    WORK,
     SearchResult,
     greedy_number,
     longest_prime,
@@ -43,8 +44,9 @@ _TRIES = 40
 _LONG_SEARCHES = 10
 # Fewer of them are not the reason of a failure.
 _FEW_LONG = 3
-# Most tenths of a millimetre by which the tallest tower exceeds its target height.
-_SLACK = 12
+# Where towers have to be tall, most rules are refused: more tries, but shorter searches.
+_TALL_TRIES = 600
+_TALL_WORK = 5_000
 # Segments of the digits 0 to 9.
 _STANDARD = (
     "abcdef",
@@ -96,8 +98,8 @@ class Space(Point):
     max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
     tall: bool = parameter(
         False,
-        "whether the target height is just below the tallest tower of a longest prime, rather "
-        "than drawn between the limits",
+        "whether the target height is above the tower of the longest prime of any height, and "
+        "below that of another one, rather than drawn between the limits",
         later=True,
     )
     short_factor: float = parameter(
@@ -112,6 +114,9 @@ class Space(Point):
     )
     fewer_digits: int = parameter(
         0, "most by which that limit is lowered at random", ge=0, le=10, later=True
+    )
+    min_digits: int = parameter(
+        1, "fewest digits of the longest prime", ge=1, le=200, later=True
     )
     greedy: float = parameter(
         1.0,
@@ -250,39 +255,36 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         Rules are discarded if always taking the largest next group also gives a longest prime.
 
         Raises:
-            GenerationError: nothing in 40 draws.
+            GenerationError: nothing in 40 draws, or 600 if towers have to be tall.
             WorkSpentError: the same, or sooner, after searches that took too long.
         """
         long_searches = 0
-        # Drawn once, so that towers of all heights are equally likely, however few rules have them.
-        has_posts = point.tall and rng.chance(0.5)
-        for _ in range(_TRIES if not point.tall else 10 * _TRIES):
+        tries = _TALL_TRIES if point.tall else _TRIES
+        for _ in range(tries):
             params = draw_rules(point, rng)
-            is_wanted = has_posts == ("rotate90X" in params.orientations)
-            # After a few long searches any rules will do.
-            if point.tall and not is_wanted and long_searches < _FEW_LONG:
-                continue
             try:
                 if point.tall:
                     params = raised(params, rng)
                 n = len(solve(params).number)
             except WorkSpentError:
                 long_searches += 1
-                if long_searches == _LONG_SEARCHES * (2 if point.tall else 1):
+                if long_searches == _LONG_SEARCHES and not point.tall:
                     break
                 continue
             except GenerationError:
                 continue
+            if n < point.min_digits:
+                continue
             greedy = len(greedy_number(params))
-            # Numbers of one or two groups leave little choice.
+            # With one or two groups, there is little to choose.
             if greedy >= n or greedy > point.greedy * n or n <= 2 * point.group:
                 continue
             if not point.tall or reads_orientations(params):
                 return params.model_copy(update={"best_digits": n})
-        # After a few long searches the work is given as the reason.
+        # After a few long searches, the reason given is the work.
         failure = GenerationError if long_searches < _FEW_LONG else WorkSpentError
         raise failure(
-            f"no rules whose longest prime is known in {_TRIES} draws; ask for more digits, a "
+            f"no rules whose longest prime is known in {tries} draws; ask for more digits, a "
             "lower tower, fewer forbidden orientations, or a limit on the digits"
         )
 
@@ -291,7 +293,7 @@ def draw_rules(point: Space, rng: Stream) -> Params:
     """Draw rules, with a placeholder for the number of digits that scores 1."""
     digits = sorted(rng.sample(range(10), point.digits))
     orientations: tuple[Orientation, ...] = get_args(Orientation)
-    # All may be forbidden but flat, the first.
+    # All but the first, flat, may be forbidden.
     forbidden = rng.sample(orientations[1:], point.forbidden)
     tenths = rng.between(
         round(10 * point.min_height_mm), round(10 * point.max_height_mm)
@@ -312,37 +314,24 @@ def draw_rules(point: Space, rng: Stream) -> Params:
 
 
 def raised(params: Params, rng: Stream) -> Params:
-    """Draw a target height just below the tallest tower of a longest prime, so that it is read.
-
-    Longest are the primes that are as long as the longest one of any height.
+    """Draw a target height that primes as long as the longest reach, but not the first one found.
 
     Raises:
-        GenerationError: the tower of the longest prime of any height is tall enough, or see
-            `longest_prime`.
+        GenerationError: the height would not matter, or see `longest_prime`.
     """
-    heights: list[int] = []
-    length = 0
-    while True:
-        target = heights[-1] if heights else 0
-        low = params.model_copy(update={"target_height_mm": target / 10})
-        try:
-            number = solve(low).number
-        except GenerationError:
-            # No taller tower is known.
-            if not heights:
-                raise
-            break
-        if len(number) < length:
-            break
-        length = len(number)
+    lengths: list[int] = []
+    heights = [0]
+    # The second number is the largest of those with a taller tower than the first one.
+    for _ in range(2):
+        low = params.model_copy(update={"target_height_mm": heights[-1] / 10})
+        number = solve(low, _TALL_WORK).number
         standing = tallest(params, number)
-        if standing is None:
-            break
-        heights.append(standing.height)
-    # In tenths of a millimetre; a tower has to be taller than the target height.
-    tenths = heights[-1] - rng.between(1, _SLACK)
-    if tenths < heights[0]:
-        raise GenerationError("the height need not be read")
+        lengths.append(len(number))
+        heights.append(standing.height if standing else 0)
+    _, first, second = heights
+    if lengths[1] < lengths[0] or second <= first:
+        raise GenerationError("no other longest prime has a taller tower")
+    tenths = first + rng.below(second - first)
     return params.model_copy(update={"target_height_mm": tenths / 10})
 
 
@@ -352,15 +341,15 @@ def reads_orientations(params: Params) -> bool:
         return True
     every = params.model_copy(update={"orientations": get_args(Orientation)})
     try:
-        tower = solve(every).tower
+        tower = solve(every, _TALL_WORK).tower
     except GenerationError:
         return True
     return any(turn not in params.orientations for _, turn in tower)
 
 
-def solve(params: Params) -> SearchResult:
+def solve(params: Params, work: int = WORK) -> SearchResult:
     """Return the longest prime, searched for once whatever number of digits scores 1."""
-    return longest_prime(params.model_copy(update={"best_digits": 1}))
+    return longest_prime(params.model_copy(update={"best_digits": 1}), work)
 
 
 def tallest_tower(params: Params, number: str) -> Tower | None:
@@ -387,7 +376,7 @@ def entry(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
 
 
 def height_of(digit: int, orientation: Orientation) -> float:
-    """Return by how many millimetres a digit makes a tower taller, as the prompt has it."""
+    """Return how many millimetres a digit adds to a tower, as the prompt prints it."""
     on_long_side = {(3, "rotate90X"), (3, "rotate90Y"), (7, "rotate90Y")}
     on_end = {(1, "rotate90X"), (7, "rotate90X")}
     if (digit, orientation) in on_long_side:
@@ -396,7 +385,7 @@ def height_of(digit: int, orientation: Orientation) -> float:
 
 
 def as_entries(tower: Tower) -> list[JsonValue]:
-    """Return the digits of a tower as an answer has them."""
+    """Return the digits of a tower in the form of an answer."""
     return [entry(digit, name) for digit, name in tower]
 
 

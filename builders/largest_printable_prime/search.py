@@ -16,15 +16,14 @@ from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.builders.largest_printable_prime.towers import Tower, poses_of, tallest
 from scbench.graders.largest_printable_prime import (
     HEIGHTS,
-    Pose,
-    Stand,
     is_prime,
     rests,
 )
+from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.schemas.largest_printable_prime import Params
 
-# Groups that one search may append, and numbers that it may test.
-_WORK = 40_000
+# Groups that one search may append, and numbers that it may test, together at most.
+WORK = 40_000
 _FLAT = HEIGHTS[Stand.FLAT]
 # All poses that the last digit can have, given the digits below it, each with the greatest height
 # that the tower can have beyond that of flat digits, but no more than the target height.
@@ -47,13 +46,17 @@ class Way(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def longest_prime(params: Params) -> SearchResult:
+def longest_prime(params: Params, work: int = WORK) -> SearchResult:
     """Return the largest of the longest primes; the length that the parameters state has no effect.
+
+    Args:
+        params: the rules.
+        work: steps after which the search gives up. It does not change what a search finds.
 
     Raises:
         GenerationError: there is no such prime, or too much work to find it.
     """
-    graph = Graph(params)
+    graph = Graph(params, work)
     composite = ""
     for length in range(graph.longest(), 0, -1):
         for number in graph.numbers(length):
@@ -104,19 +107,20 @@ class Graph:
         ways: for each top, the groups that can follow, the largest first.
     """
 
-    def __init__(self, params: Params) -> None:
+    def __init__(self, params: Params, work: int = WORK) -> None:
         self._params = params
+        self._limit = work
         self._target = round(10 * params.target_height_mm)
         self._poses = [
             [body for _, body in poses_of(params, digit)] for digit in range(10)
         ]
-        # All tops that were reached, and their numbers.
+        # All tops reached so far, with their numbers.
         self._tops: list[Top] = []
         self._numbers: dict[Top, int] = {}
         self._afters: dict[tuple[Top | None, int], Top] = {}
         self._leads = {n: self._ways_on(None, n) for n in range(1, params.group + 1)}
         self.ways: list[list[Way]] = []
-        # Ways can lead to new tops, which are appended while the list is read.
+        # Groups can lead to new tops, which are appended while the list is read.
         for top in self._tops:
             self.ways.append(self._ways_on(top, params.group))
         texts = sorted({way.text for ways in self.ways for way in ways})
@@ -306,5 +310,5 @@ class Graph:
 
     def _count_work(self) -> None:
         self._work += 1
-        if self._work > _WORK:
+        if self._work > self._limit:
             raise WorkSpentError("the search for the longest prime takes too long")

@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
-from scbench.graders.largest_printable_prime import HEIGHTS, Pose, pose, rests
+from scbench.graders.largest_printable_prime import HEIGHTS, pose, rests
+from scbench.graders.largest_printable_prime.poses import Pose
 from scbench.schemas.largest_printable_prime import Orientation, Params
 
-# Of orientations that give the same pose, the first is named.
+# If several orientations give the same pose, the first one is used.
 _ORDER: tuple[Orientation, ...] = (
     "flat",
     "flippedX",
@@ -71,7 +72,7 @@ def tallest(params: Params, number: str, sign: int = 1) -> StandingTower | None:
     if not layers or not layers[-1]:
         return None
     top = max(layers[-1], key=lambda body: sign * layers[-1][body].height)
-    # Down from the top, each digit knows the pose of the one below.
+    # From the top down, each digit stores the pose of the one below.
     tower: Tower = []
     here: Pose | None = top
     for text, layer in zip(reversed(number), reversed(layers), strict=True):

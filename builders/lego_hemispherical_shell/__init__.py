@@ -315,7 +315,7 @@ def circles(params: Params) -> list[Brick]:
 
 
 def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
-    """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
+    """Stack bricks on one grid of studs, wherever and as high as that adds to the score."""
     cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
     # The gain of each column, its sides, its first cell and its height.
     columns: list[tuple[float, int, int, int, int]] = []
@@ -324,7 +324,7 @@ def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
             cells.shares, (a, b), axis=(1, 2)
         )
         # With the share f in the target, a brick adds 2 f - 1/2, see `bricklaying`.
-        # A column ends below the first brick that lies in none of it.
+        # A column ends below the first brick that is completely outside the target.
         shares = windows.mean(axis=(3, 4)).round(6)
         standing = np.logical_and.accumulate(shares > 0, axis=0)
         gains = np.where(standing, 2 * shares - 0.5, -np.inf).cumsum(axis=0)

@@ -17,7 +17,7 @@ from scbench.graders.lego_hemispherical_shell.target import Body, Boxes, shared_
 # Cells along x and y of a brick that is not turned, and of one turned by 90 degrees.
 SIDES = ((4, 2), (2, 4))
 _LEAST_GAIN = 0.02
-# Exchanges that gain less than this would only follow rounding.
+# Smaller gains than this could be rounding errors.
 _LEAST_IMPROVEMENT = 1e-6
 
 
@@ -130,7 +130,7 @@ def spots_in(cells: Lattice, level: int) -> list[Spot]:
 
 
 def greedy_layer(spots: Sequence[Spot], below: int, level: int) -> list[Spot]:
-    """Take spots from the best down, of equal ones those that bridge most cells below."""
+    """Take the best spots first; among equals, those that bridge most cells below."""
 
     def preference(spot: Spot) -> tuple[float, int, int, int, int]:
         bridged = (spot.cells & below).bit_count()
@@ -148,7 +148,7 @@ def greedy_layer(spots: Sequence[Spot], below: int, level: int) -> list[Spot]:
 
 
 def exchange(layer: list[Spot], spots: Sequence[Spot]) -> list[Spot]:
-    """Take one brick out and put two in, or a better one, until that helps no more."""
+    """Replace one brick by two, or by a better one, until that gains nothing."""
     begins = np.array([(spot.column, spot.row) for spot in spots]).reshape(-1, 2)
     ends = begins + np.array(SIDES)[[spot.turned for spot in spots]]
     # The spots that share a cell with a spot, by its cells.

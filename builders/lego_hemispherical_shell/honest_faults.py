@@ -54,7 +54,7 @@ def score_by_volume(params: Params, bricks: Sequence[Brick]) -> float:
 
 
 def share_in_target(params: Params, brick: Brick) -> float:
-    """Return which share of the sample points of a brick lies in the target."""
+    """Return the share of a brick's sample points that lie in the target."""
     sides = (2 * HALF[0], 2 * HALF[1], HEIGHT)
     steps = [
         side * ((np.arange(count) + 0.5) / count - 0.5)
@@ -64,7 +64,7 @@ def share_in_target(params: Params, brick: Brick) -> float:
     cos, sin = math.cos(math.radians(brick.turn)), math.sin(math.radians(brick.turn))
     x = brick.x + cos * along - sin * across
     y = brick.y + sin * along + cos * across
-    # Bricks count as exactly in their layers.
+    # Bricks are treated as lying exactly in their layers.
     z = HEIGHT * (brick.level + 0.5) + up
     return float(is_in_target(params, np.hypot(x, y), z).mean())
 

@@ -14,7 +14,14 @@ from typing import Any, Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
+from scbench.builders.shared.builder import (
+    Case,
+    Composed,
+    Point,
+    parameter,
+    under,
+    without_right,
+)
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, in_case, word_list
 from scbench.schemas.letter_counting import Answer, Params
@@ -73,10 +80,13 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=letter_count(marked_text(params.words), params.letters))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return counts that miss or add something, and answers that are not counts."""
+        """Return counts that are too low or too high, and answers that are not counts."""
         letters = params.letters
-        marked_words = [word for word, is_marked in params.words if is_marked]
-        plain_words = [word for word, is_marked in params.words if not is_marked]
+        marked_words: list[str] = []
+        plain_words: list[str] = []
+        for word, is_marked in params.words:
+            words = marked_words if is_marked else plain_words
+            words.append(word)
         text = marked_text(params.words)
         right = letter_count(text, letters)
         in_plain_words = letter_count("".join(plain_words).lower(), letters)
@@ -92,9 +102,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "as_written": letter_count("".join(marked_words), letters),
             "characters": len(text),
         }
-        wrong: dict[str, JsonValue] = {
-            name: count for name, count in counts.items() if count != right
-        }
+        wrong = without_right(counts, right)
         wrong["two_numbers"] = f"{right} {right + 1}"
         wrong["listed"] = [right]
         wrong["in_letters"] = letters
@@ -113,7 +121,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return characters
 
     def blind_floor(self, params: Params) -> float:
-        """Return the score at this number of marked words and letters of the best of two answers.
+        """Return the score of the better of two fixed answers, by marked words and letters.
 
         One is a constant, the other the count to expect from the lengths of the words.
         """
@@ -131,7 +139,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
         row: list[Any] = [[word, True] for word in words[: point.words]]
-        # A plain word can come to lie before, between or after the words of the row so far.
+        # A plain word can go before, between or after the words of the row so far.
         for word in words[point.words :]:
             row.insert(rng.below(len(row) + 1), [word, False])
         text = "".join(words[: point.words]).lower()

@@ -38,9 +38,9 @@ from scbench.graders.maze_3d import (
 )
 from scbench.schemas.maze_3d import Answer, Params
 
-# Mazes that are carved for one list of requirements.
+# Maximum number of mazes carved for one list of requirements.
 _TRIES = 200
-# Requirements that one draw looks at.
+# Maximum number of requirements that one draw tries.
 _DRAWS = 20
 
 
@@ -274,7 +274,7 @@ def serpentine(params: Params) -> str | None:
 
 
 def rule_breakers(params: Params) -> Iterator[tuple[str, str]]:
-    """Yield mazes that break one rule of counting, where such mazes were carved."""
+    """Yield mazes that break one rule on counts, if such mazes were carved."""
     plan = plan_for(params)
     # Any route that covers too few cells.
     shorter = replace(plan, least_cells=2, most_cells=least_cells(params) - 1)
@@ -302,7 +302,7 @@ def changed_heights(params: Params, cells: str) -> Iterator[tuple[str, str]]:
             jumps[(cell + next_cell) // 2] = cell
     if jumps:
         gap, start = next(iter(jumps.items()))
-        # Over a cell that is not 2 lower there is no jump, but two steps.
+        # Over a cell that is not 2 lower, there are two steps instead of a jump.
         yield "gap_too_shallow", with_height(cells, gap, heights[start] - 1, n)
         yield "gap_filled", with_height(cells, gap, heights[start], n)
     for cell, rays in enumerate(rays_of(n)):
@@ -310,7 +310,7 @@ def changed_heights(params: Params, cells: str) -> Iterator[tuple[str, str]]:
             continue
         beside = [heights[ray.near] for ray in rays if ray.near in route]
         if len(beside) >= 2 and max(beside) - min(beside) <= 2:
-            # A cell of the height between joins two cells of the route.
+            # A cell of the height in between joins two cells of the route.
             middle = (min(beside) + max(beside)) // 2
             yield "wall_that_is_none", with_height(cells, cell, middle, n)
             return

@@ -27,9 +27,9 @@ class MazePlan:
         size: rows and columns.
         a_height: height of A.
         b_height: height of B.
-        jumps: jumps of the route.
-        least_cells: cells of the route at the least.
-        most_cells: cells of the route at the most.
+        jumps: number of jumps of the route.
+        least_cells: minimum number of cells of the route.
+        most_cells: maximum number of cells of the route.
         favourite: the height of all other cells where it can be; None to use all heights evenly.
         ends: the cells of A and B, unless these may lie anywhere.
     """
@@ -114,7 +114,7 @@ def winding_nodes(n: int) -> list[int]:
 
 
 def draw_nodes(plan: MazePlan, rng: Stream) -> list[int] | None:
-    """Draw the nodes of a route in order; None if too few or too many come out."""
+    """Draw the nodes of a route in order; None if there are too few or too many."""
     least, most = plan.node_range
     if plan.ends is None:
         nodes = draw_lattice_path(plan.size, rng)
@@ -123,7 +123,7 @@ def draw_nodes(plan: MazePlan, rng: Stream) -> list[int] | None:
     if least > most:
         return None
     nodes = draw_path_between(plan.size, plan.ends, rng.between(least, most), rng)
-    # A path grows by two nodes at a time, so that it can have one too many.
+    # A path grows by two nodes at a time, so it can end with one too many.
     return nodes if least <= len(nodes) <= most + 1 else None
 
 
@@ -247,7 +247,7 @@ def fill_heights(
     beside = [cell for cell in range(n * n) if cell not in planned]
     rng.shuffle(beside)
     rays = rays_of(n)
-    # Gaps come first: they have the least choice.
+    # Gaps come first, because they have the fewest choices.
     for cell in [*gaps, *beside]:
         harmful: set[int] = set()
         is_gap = cell in gaps

@@ -28,7 +28,7 @@ from scbench.builders.shared.builder import (
     prompt_template,
     under,
 )
-from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.text_task import TextBuilder, options_text, reply_short
 from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
 
@@ -45,7 +45,7 @@ _TRIES = 200
 _NEAR = 8
 # The number of choices, besides decoys, that beat the right one without the points is smaller.
 _MOST_AHEAD = 4
-# Films that are tried as the right choice for some liked films.
+# Maximum number of films tried as the right choice for some liked films.
 _WINNERS = 60
 # Genres that film guides give to many films, but not always to the same ones.
 _VAGUE = {"drama", "thriller", "adventure", "action"}
@@ -154,10 +154,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the liked films, the choices and the rule of comparison."""
         template = params.template
         liked = [film_text(film, template) for film in params.liked]
-        choices = [
-            f"({label}) {film_text(film, template)}"
-            for label, film in zip(LABELS, params.choices, strict=False)
-        ]
+        choices = [film_text(film, template) for film in params.choices]
         if template == "titles":
             rule = prompt_template(__package__, "prompt_titles.txt")
         else:
@@ -172,7 +169,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         text = prompt_template(__name__).format(
             opening=OPENINGS[params.opening],
             liked=liked_text,
-            choices="\n".join(choices),
+            choices=options_text(choices),
             rule=rule,
         )
         last = LABELS[len(choices) - 1]
@@ -199,7 +196,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_genres": (1, 0),
             "only_themes": (0, 1),
         }
-        # A rule that leads to the right choice is no mistake here.
+        # A rule that leads to the right choice is not a mistake.
         for name, weights in weights_of_rules.items():
             label = label_of_largest(points_of_choices(params, *weights))
             if label != right:
@@ -216,7 +213,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the points of the right choice, and by how many it wins."""
+        """Return the points of the right choice, and its margin."""
         points = points_of_choices(params, params.genre_weight, params.theme_weight)
         first, second = sorted(points, reverse=True)[:2]
         return {"overlap": first, "margin": first - second}
@@ -278,10 +275,9 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     near += [rng.choice(films()) for _ in range(_NEAR)]
     pool = [film for film in dict.fromkeys(near) if film not in liked]
     tags = liked_tags(liked)
-    points = {
-        film: points_of(film, tags, point.genre_weight, point.theme_weight)
-        for film in pool
-    }
+    points = {}
+    for film in pool:
+        points[film] = points_of(film, tags, point.genre_weight, point.theme_weight)
     # Films with equal points stay in drawn order.
     pool.sort(key=lambda film: -points[film])
     beaten = point.choice_count - 1
@@ -326,11 +322,12 @@ def select_with_decoys(point: Space, rng: Stream, *, ahead: int) -> Selection | 
     pool = [film for film in films() if film not in liked]
     rng.shuffle(pool)
     weights = (point.genre_weight, point.theme_weight)
-    common = {
-        film: (points_of(film, tags, 1, 0), points_of(film, tags, 0, 1))
-        for film in pool
-    }
-    points = {film: _weighted(common[film], weights) for film in pool}
+    common = {}
+    points = {}
+    for film in pool:
+        counts = (points_of(film, tags, 1, 0), points_of(film, tags, 0, 1))
+        common[film] = counts
+        points[film] = _weighted(counts, weights)
     # The next best choice is as near to the margin as the pool allows.
     pool.sort(key=lambda film: -points[film])
     for right in pool[:_WINNERS]:
@@ -340,15 +337,19 @@ def select_with_decoys(point: Space, rng: Stream, *, ahead: int) -> Selection | 
         if decoys is None:
             continue
         target = sum(common[right])
-        others = [film for film in beaten if film not in decoys]
-        spare = [film for film in others if sum(common[film]) > target]
-        behind = [film for film in others if sum(common[film]) <= target]
+        in_front: list[Film] = []
+        behind: list[Film] = []
+        for film in beaten:
+            if film in decoys:
+                continue
+            side = in_front if sum(common[film]) > target else behind
+            side.append(film)
         number = point.choice_count - 1 - len(decoys) - ahead
-        if len(spare) < ahead or not 0 < number <= len(behind):
+        if len(in_front) < ahead or not 0 < number <= len(behind):
             continue
-        next_best, *others = behind
-        rest = [*rng.sample(spare, ahead), next_best, *rng.sample(others, number - 1)]
-        return Selection(liked, [right, *decoys, *rest])
+        choices = [right, *decoys, *rng.sample(in_front, ahead), behind[0]]
+        choices += rng.sample(behind[1:], number - 1)
+        return Selection(liked, choices)
     return None
 
 
@@ -381,10 +382,12 @@ def decoys_of(
         needed = rule(common[right])
         if any(rule(common[film]) > needed for film in decoys):
             continue
-        winner = next((film for film in beaten if rule(common[film]) > needed), None)
-        if winner is None:
+        for film in beaten:
+            if rule(common[film]) > needed:
+                decoys.append(film)
+                break
+        else:
             return None
-        decoys.append(winner)
     return decoys
 
 
@@ -397,8 +400,8 @@ def select_by_titles(point: Space, rng: Stream) -> Selection | None:
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
     tags = liked_tags(liked)
     # A second common genre would leave open which one is meant.
-    common_genres = [n for n in tags.genres.values() if n == len(liked)]
-    if len(common_genres) > 1:
+    likes_of_genres = list(tags.genres.values())
+    if likes_of_genres.count(len(liked)) > 1:
         return None
     weights = (point.genre_weight, point.theme_weight)
     winners = [f for f in near if points_of(f, tags, *weights) >= point.min_margin]
@@ -412,7 +415,8 @@ def select_by_titles(point: Space, rng: Stream) -> Selection | None:
 def _is_stranger(film: Film, tags: LikedTags) -> bool:
     """Return whether a film has neither a genre nor a theme in common with the liked ones."""
     _, _, genres, themes = film
-    liked_genres, liked_themes = tags.genres.keys(), tags.themes.keys()
+    liked_genres = tags.genres.keys()
+    liked_themes = tags.themes.keys()
     return liked_genres.isdisjoint(genres) and liked_themes.isdisjoint(themes)
 
 
@@ -428,15 +432,17 @@ def _draw_liked(
 
 def liked_tags(liked: Sequence[Film]) -> LikedTags:
     """Count the genres and the themes of films."""
-    genres = Counter([genre for _, _, genres, _ in liked for genre in genres])
-    themes = Counter([theme for _, _, _, themes in liked for theme in themes])
-    return LikedTags(genres, themes)
+    tags = LikedTags(Counter(), Counter())
+    for _, _, genres, themes in liked:
+        tags.genres.update(genres)
+        tags.themes.update(themes)
+    return tags
 
 
 def points_of(film: Film, tags: LikedTags, genre_weight: int, theme_weight: int) -> int:
     """Return the points of a choice: its tags count once for each liked film that has them."""
     _, _, genres, themes = film
-    # A Counter is slow at keys that it does not have; `get` is not.
+    # A Counter is slow for missing keys; `get` is not.
     common_genres = sum([tags.genres.get(genre, 0) for genre in genres])
     common_themes = sum([tags.themes.get(theme, 0) for theme in themes])
     return genre_weight * common_genres + theme_weight * common_themes
@@ -485,23 +491,24 @@ def _points_text(n: int) -> str:
 @cache
 def films() -> tuple[Film, ...]:
     """Return every film, with its genres and themes in the order of the data file."""
-    return tuple(
-        (film["title"], film["year"], tuple(film["genres"]), tuple(film["themes"]))
-        for film in data_file(__package__, "films.json")["films"]
-    )
+    items = []
+    for film in data_file(__package__, "films.json")["films"]:
+        genres = tuple(film["genres"])
+        themes = tuple(film["themes"])
+        items.append((film["title"], film["year"], genres, themes))
+    return tuple(items)
 
 
 @cache
 def similar_films(film: Film) -> tuple[Film, ...]:
     """Return the other films that have a genre and a theme in common with a film."""
+    _, _, own_genres, own_themes = film
     similar = []
     for candidate in films():
         _, _, genres, themes = candidate
-        if (
-            candidate != film
-            and not set(film[2]).isdisjoint(genres)
-            and not set(film[3]).isdisjoint(themes)
-        ):
+        common_genres = set(own_genres).intersection(genres)
+        common_themes = set(own_themes).intersection(themes)
+        if candidate != film and common_genres and common_themes:
             similar.append(candidate)
     return tuple(similar)
 

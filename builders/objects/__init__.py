@@ -22,6 +22,7 @@ from scbench.builders.shared.builder import (
     parameter,
     prompt_template,
     under,
+    without_right,
 )
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration, things
@@ -156,11 +157,19 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=total(counting_entries(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return sums that miss or add something, and answers that are not numbers."""
+        """Return sums that are too low or too high, and answers that are not numbers."""
         counting = counting_entries(params)
-        in_digits = [entry for entry in counting if entry[0].isdigit()]
-        without_adjective = [entry for entry in counting if not entry[1]]
-        of_first_group = [entry for entry in counting if entry[3] == params.groups[0]]
+        in_digits = []
+        without_adjective = []
+        of_first_group = []
+        for entry in counting:
+            quantity, adjective, _, group = entry
+            if quantity.isdigit():
+                in_digits.append(entry)
+            if not adjective:
+                without_adjective.append(entry)
+            if group == params.groups[0]:
+                of_first_group.append(entry)
         right = total(counting)
         distraction = total(params.entries) - right
         counts = {
@@ -175,10 +184,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_the_first_group": total(of_first_group),
             "last_left_out": total(counting[:-1]),
         }
-        wrong: dict[str, JsonValue] = {
-            name: count for name, count in counts.items() if count != right
-        }
-        # These are no whole numbers.
+        wrong = without_right(counts, right)
+        # These are not whole numbers.
         wrong["two_numbers"] = f"{right} {right + 1}"
         wrong["listed"] = [right]
         wrong["groups"] = enumeration(params.groups)
@@ -186,12 +193,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return counts of entries that are harder to read, and of things that do not count."""
-        nouns = {singular_of(name) for _, _, name, _ in params.entries}
-        adjectives = [adjective for _, adjective, _, _ in params.entries if adjective]
-        in_letters = [entry for entry in params.entries if not entry[0].isdigit()]
+        nouns = set()
+        adjectives = 0
+        in_letters = 0
+        for quantity, adjective, name, _ in params.entries:
+            nouns.add(singular_of(name))
+            adjectives += adjective != ""
+            in_letters += not quantity.isdigit()
         return {
-            "adjectives": len(adjectives),
-            "in_words": len(in_letters),
+            "adjectives": adjectives,
+            "in_words": in_letters,
             "repeated": len(params.entries) - len(nouns),
             "distracting": total(params.entries) - total(counting_entries(params)),
         }
@@ -201,7 +212,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return len(params.entries) + len(counting_entries(params))
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of the median of all sums, taken as normally distributed.
+        """Return the probability of the median of all sums, assuming a normal distribution.
 
         Quantities are assumed to go up to the largest one of the list, which is seldom less than
         the bound at the draw.
@@ -218,7 +229,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         groups = rng.sample(list(things().groups), len(things().groups))
         counting = groups[: point.target_groups]
         distracting = groups[point.target_groups :]
-        # The group of every entry: each group that counts has one entry at least.
+        # The group of every entry: each group that counts has at least one entry.
         extra = point.length - len(counting)
         entry_groups = counting + [rng.choice(counting) for _ in range(extra)]
         entry_groups += [rng.choice(distracting) for _ in range(point.distractors)]
@@ -226,7 +237,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         for group in groups:
             nouns = things().groups[group]
             missing = entry_groups.count(group)
-            # A noun comes again only after all others, as cards of a deck do.
+            # A noun is repeated only after all others, like cards from a deck.
             while missing:
                 deck = rng.sample(nouns, min(missing, len(nouns)))
                 entries += [draw_entry(noun, group, point, rng) for noun in deck]
@@ -267,9 +278,10 @@ def printed_groups(params: Params) -> list[str]:
 
     Their order does not depend on which ones count.
     """
-    names = {*params.groups, *[group for *_, group in params.entries]}
+    names = set(params.groups)
+    names.update(group for *_, group in params.entries)
     all_groups = list(things().groups)
-    if names == {*params.groups}:
+    if names == set(params.groups):
         # Without another group, the prompt would say that everything counts.
         other_groups = [group for group in all_groups if group not in names]
         names.update(other_groups[:1])
@@ -318,4 +330,5 @@ def in_words(n: int) -> str:
 @cache
 def numbers_in_words() -> Mapping[str, int]:
     """Return every number from 1 to 999 by its words; ``a`` and ``an`` are 1."""
-    return {"a": 1, "an": 1, **{in_words(n): n for n in range(1, 1000)}}
+    values = {in_words(n): n for n in range(1, 1000)}
+    return {"a": 1, "an": 1, **values}

@@ -46,11 +46,11 @@ _PACKINGS = 40
 _DENSE = 95
 _EDGES = range(2, 51)
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
-# Prisms that the greedy packing is tried with; its time grows with their cube.
+# Most prisms for the greedy packing, whose time grows with the cube of their number.
 _LARGEST_LIST = 200
 # The two corners of a box.
 Corners = tuple[Sequence[JsonValue], Sequence[JsonValue]]
-# The same of an answer in the right form.
+# The same for an answer in the right form.
 WholeCorners = tuple[Sequence[int], Sequence[int]]
 
 
@@ -159,7 +159,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             bottom = min(start[2] for start, _ in boxes)
             up = max(end[2] for _, end in boxes) - bottom
             wrong["one_far_up"] = [*head, ((x, y, z + up), (u, v, w + up))]
-            # Moved onto another: their lower corners agree, so they overlap.
+            # Moved onto another prism: their lower corners are equal, so they overlap.
             overlap = placements[-1]._replace(at=placements[0].at)
             wrong["two_in_one_place"] = [*head, (overlap.at, overlap.end)]
         row = prism_row(sizes_of(params))
@@ -232,7 +232,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             impossible = not perfect_boxes(counts)
             if point.perfect == ("possible" if impossible else "impossible"):
                 continue
-            # The solver has to reach this density below.
+            # The solver must reach this density.
             percent = _DENSE if impossible else 100
             params = Params(prisms=prisms, full_marks_percent=percent)
             if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:
@@ -278,7 +278,7 @@ def mirrored(corners: WholeCorners) -> WholeCorners:
 
 
 def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
-    """Return boxes of which all but those that begin first along x are moved on by 1."""
+    """Move all boxes by 1, except those that start first along x."""
     first = min(low[0] for low, _ in boxes)
     packing: list[WholeCorners] = []
     for low, high in boxes:
@@ -290,7 +290,7 @@ def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
 
 
 def with_one_aside(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
-    """Return boxes of which the last one is put next to all others, along z."""
+    """Move the last box next to all others, along z."""
     *others, (low, high) = boxes
     *low_plan, z = low
     *high_plan, w = high
@@ -336,7 +336,7 @@ def greedy_packing(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
         for start, stop in zip(low, high, strict=True):
             occupied |= ((at < stop) & (end > start)).all(axis=1)
         grown = np.maximum(end, extent)
-        # The smallest box; of equal ones the one nearest to a cube, then the place nearest to 0.
+        # The smallest box; among equals, the nearest to a cube, then the place nearest to 0.
         keys = (
             *at.T[::-1],
             at.sum(axis=1),
@@ -391,7 +391,7 @@ def draw_layers(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
             for k in (2, 3, 4)
             if length % k == 0 and length // k > 1 and k <= point.max_count
         ]
-        # Two sizes from one cut need room in the list, and no part is 1 long.
+        # One cut adds two sizes to the list, and no part has length 1.
         if len(lines) + 2 <= point.kinds and length > 4 and rng.chance(0.5):
             cut, n = rng.between(2, length - 2), rng.between(2, point.max_count)
             lines += [([cut, width, thick], n), ([length - cut, width, thick], n)]

@@ -22,7 +22,7 @@ _TRIES = 150
 _FILLINGS = 1000
 # Edges or coordinates along x, y and z.
 Size = tuple[int, int, int]
-# How many boxes of each size there are; edges ascending.
+# Number of boxes of each size; edges ascending.
 Counts = Mapping[Size, int]
 
 
@@ -167,7 +167,7 @@ def pack_column(
         if filling is not None:
             boxes += [Placement((x, y, z + top), size) for (x, y, z), size in filling]
             return Packing(tuple(boxes), (a, b, top + height))
-        # After this many fillings a higher room, by 2 % or at least 1.
+        # After this many fillings, the room grows by 2 %, and by at least 1.
         if k % _TRIES == _TRIES - 1:
             height += 1 + height // 50
     return None
@@ -180,11 +180,11 @@ def fill_room(extent: Size, counts: Counts, rng: Stream) -> list[Placement] | No
     rooms = [Placement((0, 0, 0), extent)]
     spare = math.prod(extent) - volume_of(counts)
     while rooms and stock:
-        # The smallest room first: small boxes fit anywhere, large ones only where it is wide.
+        # The smallest room comes first: small boxes fit anywhere, large ones only in wide rooms.
         smallest = min(range(len(rooms)), key=lambda k: math.prod(rooms[k].extent))
         room = rooms.pop(smallest)
         block = choose_block(room.extent, stock, rng)
-        # A room that takes no box is lost; more must not be lost than is to spare.
+        # A room in which no box fits is lost; the loss must not exceed the spare volume.
         if block is None:
             spare -= math.prod(room.extent)
             if spare < 0:
@@ -203,7 +203,7 @@ def fill_room(extent: Size, counts: Counts, rng: Stream) -> list[Placement] | No
 
 
 def choose_block(room: Size, stock: Counts, rng: Stream) -> Block | None:
-    """Choose a block for a corner of a room by its fit, its volume and chance."""
+    """Choose a block for a corner of a room by fit, volume and chance."""
     best: Block | None = None
     best_worth = 0
     for kind, n in stock.items():

@@ -15,7 +15,14 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter, under
+from scbench.builders.shared.builder import (
+    Case,
+    Composed,
+    Point,
+    parameter,
+    under,
+    without_right,
+)
 from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
 from scbench.builders.shared.words import capitalised
 from scbench.schemas import pattern_interference as schema
@@ -24,7 +31,7 @@ from scbench.schemas.pattern_interference import Answer, BaseRule, Interference,
 # Terms are remainders of a division by it, so that they stay short.
 _MODULUS = 100
 _TRIES = 100
-# Adding may come twice.
+# Adding may occur twice.
 _MAKING: tuple[schema.Making, ...] = (
     "add",
     "subtract",
@@ -115,9 +122,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "one_more": [*right, right[-1]],
             "all_terms": terms,
         }
-        wrong: dict[str, JsonValue] = {
-            name: list(mistake) for name, mistake in lists.items() if mistake != right
-        }
+        wrong = without_right(lists, right)
         wrong["none"] = ""
         wrong["words"] = "the next terms"
         wrong["halves"] = [term + 0.5 for term in right]
@@ -132,7 +137,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return params.asked * (len(params.base) + len(params.interference))
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance to guess every remainder that is asked for."""
+        """Return the probability of guessing every remainder asked for."""
         return float(params.modulus**-params.asked)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -168,7 +173,7 @@ def draw_base_rules(n: int, rng: Stream) -> tuple[BaseRule, ...]:
     rules = []
     for kind in rng.sample(_MAKING, n):
         amount = 0
-        # Terms are below 100, and a larger factor would be long multiplication.
+        # Terms are below 100; a larger factor would require long multiplication.
         if kind == "multiply":
             amount = rng.between(2, 3)
         elif kind != "add_digits":

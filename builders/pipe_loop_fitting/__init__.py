@@ -151,7 +151,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers | as_answers(wrong_loops(params, joints))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return combs of many short teeth and of few long ones, from the joint to start at."""
+        """Return combs with many short teeth and with few long ones, from the given joint on."""
         n, side = params.pipes, params.side
         # Loops on the square lattice have an even number of pipes.
         if n % 2 or n < 4:
@@ -212,7 +212,7 @@ def comb(n: int, side: int, teeth: int) -> Joints | None:
     """Return a loop on the square lattice: teeth of two columns each, as even as they can be."""
     if not 1 <= teeth <= (side + 1) // 2:
         return None
-    # The first teeth are one higher.
+    # The first teeth are higher by one.
     height, higher = divmod(n // 2 - teeth, teeth)
     if height < 1 or height + (higher > 0) > side:
         return None

@@ -17,7 +17,7 @@ from scbench.graders.pipe_loop_fitting.loop_constraints import (
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Constraint
 
-# Between a limit and the measure of the loop, so that both stay on their sides when rounded.
+# Least distance between a limit and the measure of the loop, so that rounding does not swap them.
 _NEAR = 1e-6
 # Many rooms have the same constraint of these kinds.
 _COARSE = (
@@ -49,9 +49,9 @@ def draw_constraints(
 ) -> tuple[Constraint, ...] | None:
     """Draw constraints that a loop keeps; None if there are not enough.
 
-    One is with metres or degrees if possible, as few rooms would differ without it.
+    One of them is in metres or degrees if possible; without it, few rooms would differ.
     """
-    draws = list(_DRAWS)
+    draws = kinds_of_draws()
     rng.shuffle(draws)
     loop = loop_constraints.measure(joints)
     candidates: list[Constraint] = []
@@ -66,6 +66,22 @@ def draw_constraints(
     if len(selection) < count:
         return None
     return tuple(selection[:count])
+
+
+def kinds_of_draws() -> list[Callable[[Basis], Constraint | None]]:
+    """Return the function that draws each kind of constraint. Draws depend on the order."""
+    return [
+        draw_angle_range,
+        draw_centroid_box,
+        draw_touch_walls,
+        draw_min_turns,
+        draw_max_straight_run,
+        draw_cover_quadrants,
+        draw_wall_margin,
+        draw_hull_area,
+        draw_fixed_start,
+        draw_separation,
+    ]
 
 
 def draw_angle_range(basis: Basis) -> schema.AngleRange | None:
@@ -100,7 +116,7 @@ def draw_centroid_box(basis: Basis) -> schema.CentroidBox:
 
 def draw_touch_walls(basis: Basis) -> schema.TouchWalls | None:
     """Return how many walls the loop touches, if any."""
-    # A joint at half the tolerance touches the wall for certain.
+    # A joint at half the tolerance certainly touches the wall.
     tolerance = max(0.001, basis.side / 1000)
     nearest = loop_constraints.wall_distances(basis.side, basis.loop).min(axis=0)
     walls = int((nearest < tolerance / 2).sum())
@@ -172,21 +188,6 @@ def _down(value: float) -> float:
 def _up(value: float) -> float:
     """Round up to hundredths."""
     return math.ceil(value * 100) / 100
-
-
-# One for each kind, below the functions that it lists. Draws depend on the order.
-_DRAWS: tuple[Callable[[Basis], Constraint | None], ...] = (
-    draw_angle_range,
-    draw_centroid_box,
-    draw_touch_walls,
-    draw_min_turns,
-    draw_max_straight_run,
-    draw_cover_quadrants,
-    draw_wall_margin,
-    draw_hull_area,
-    draw_fixed_start,
-    draw_separation,
-)
 
 
 class Texts(NamedTuple):

@@ -68,7 +68,7 @@ class Move(NamedTuple):
 
 
 def grown_on_squares(pipes: int, side: int, inset: float, rng: Stream) -> Joints | None:
-    """Grow a loop from the longest outline that is not too long; None if it does not get there.
+    """Grow a loop from the longest outline that is not too long; None if it does not succeed.
 
     The lattice keeps a distance of ``inset`` metres from the walls.
     """
@@ -95,7 +95,7 @@ def turning_on_squares(pipes: int, side: int, rng: Stream) -> Joints | None:
 def grown_on_triangles(
     pipes: int, side: int, shift: int, rng: Stream, *, turning: bool = False
 ) -> Joints | None:
-    """Grow a loop from a triangle in the middle; None if it does not get there."""
+    """Grow a loop from a triangle in the middle; None if it does not succeed."""
     lattice = triangular_lattice(side, shift)
     triangles = []
     for x, y in lattice.places:
@@ -169,7 +169,7 @@ class Growth:
 
     def joints(self) -> Joints:
         """Return the places of the nodes around the loop."""
-        # A start that does not depend on the moves.
+        # The start must not depend on the moves.
         first = min(self.after)
         ring = [self.lattice.places[first]]
         node = self.after[first]
@@ -239,7 +239,7 @@ class Growth:
         for p, q in pairwise(way):
             self.after[p] = q
             self.before[q] = p
-        # Only these nodes have other neighbours than before.
+        # Only the neighbours of these nodes have changed.
         for node in way:
             if self._is_straight(node):
                 self.straight.add(node)

@@ -45,7 +45,7 @@ def solve(params: Params) -> Joints | None:
 def loops(family: str, pipes: int, side: int, crossings: int = 0) -> Iterator[Joints]:
     """Yield different loops of a family, the same ones in the same order at every call.
 
-    Loops of stars are only nearly sure to keep the rules; those of other families are.
+    Stars nearly always follow the rules; loops of the other families always do.
     """
     for loop in _attempts(family, pipes, side, crossings):
         if loop is not None:
@@ -86,7 +86,7 @@ def _grown(family: str, pipes: int, side: int, k: int) -> Joints | None:
 
 
 def from_start(loop: Joints, params: Params) -> Joints:
-    """Let a loop start at the joint nearest to the place where it has to start."""
+    """Rotate a loop so that it starts at the joint nearest to the required place."""
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
             x, y = constraint.x, constraint.y

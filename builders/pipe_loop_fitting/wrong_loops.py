@@ -55,7 +55,7 @@ def pipes_of(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:
 
 
 def open_snake(n: int, side: int) -> list[XY] | None:
-    """Return joints row by row that end too far from the first one, if there is room."""
+    """Return joints row by row, the last one too far from the first, if there is room."""
     width = side + 1
     if n > width * width:
         return None
@@ -66,7 +66,7 @@ def open_snake(n: int, side: int) -> list[XY] | None:
         x = side - column if row % 2 else column
         snake.append((float(x), float(row)))
     last_x, last_y = snake[-1]
-    # The pipe back to the first joint has to be clearly too long.
+    # The pipe back to the first joint must be clearly too long.
     is_open = last_x * last_x + last_y * last_y > 1.5
     return snake if is_open else None
 

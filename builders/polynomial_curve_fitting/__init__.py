@@ -49,22 +49,24 @@ from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 _TRIES = 60
-# Terms of polynomials times cells that one draw may look at.
+# Times as many where only pictures that baselines draw badly will do.
+_TRIES_FACTOR = 30
+# Limit on terms times cells of all polynomials that one draw tries.
 _WORK = 5_000_000
 _MAX_DEGREE = 10
-# Up to this degree a linear program is quicker than grading the baselines.
-_FEW = 3
 # From this size on, the prompt shows the picture as an image.
 _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
-# Values of a field closer than this could be in another order on another machine.
+# Closer values of a field could be ordered differently on another machine.
 _LEAST_GAP = 1e-9
-# Share of cells that each colour has at the least.
+# Minimum share of cells of each colour.
 _LEAST_SHARE = 0.1
-# Highest degree that baselines have.
+# Degree of the third baseline where formulas may have any degree.
 _HIGHEST_FIT = 8
 # Scale at which the coefficients of baselines are rounded.
 _SCALE = 1e6
+# Rounded, a baseline's value in a cell changes by less than this.
+_ROUNDING = 1e-4
 
 
 class Space(Point):
@@ -102,7 +104,8 @@ class Space(Point):
 
     greedy: float = parameter(
         1.0,
-        "highest score that a least-squares fit may reach",
+        "highest score that a line or conic by least squares may reach; if limited is set, also "
+        "a least-squares fit of max_degree",
         gt=0, le=1, later=True,
     )  # fmt: skip
     limited: bool = parameter(
@@ -198,12 +201,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the polynomials of some degrees that are nearest to the picture by least squares.
 
-        They are the line, the conic, and the highest degree of this list that is allowed.
+        They are the line, the conic, and the highest degree that is allowed, or 8 if any is.
         """
-        highest = min(_HIGHEST_FIT, params.max_degree or _HIGHEST_FIT)
+        highest = params.max_degree or _HIGHEST_FIT
         fits = {
             "line by least squares": least_squares(params, 1),
-            "conic by least squares": least_squares(params, 2),
+            "conic by least squares": least_squares(params, min(2, highest)),
             "highest degree by least squares": least_squares(params, highest),
         }
         return under("function", fits)
@@ -219,45 +222,43 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw pictures until one needs a degree in the range."""
         terms = (point.max_degree + 1) * (point.max_degree + 2) // 2
         tries = min(_TRIES, max(2, _WORK // (terms * point.size**2)))
-        for _ in range(tries if point.greedy == 1 else 20 * tries):
+        if point.greedy < 1:
+            tries *= _TRIES_FACTOR
+        limit = point.max_degree if point.limited else None
+        for _ in range(tries):
             grid = cut_at_level(draw_field(point, rng), point.fill)
-            if grid is not None and self.suits(point, grid):
-                return Params(
-                    grid=grid, max_degree=point.max_degree if point.limited else None
-                )
+            if grid is not None and self.suits(point, grid, limit):
+                return Params(grid=grid, max_degree=limit)
         raise GenerationError(
             f"found no picture of {point.size} x {point.size} cells that needs a degree from "
             f"{point.min_degree} to {point.max_degree} in {tries} tries; ask for a wider "
             "range of degrees, more blobs and waves if the degree is to be high, or a larger greedy"
         )
 
-    def suits(self, point: Space, grid: tuple[str, ...]) -> bool:
-        """Return whether a picture has enough of both colours and the difficulty of the point."""
+    def suits(self, point: Space, grid: tuple[str, ...], limit: int | None) -> bool:
+        """Return whether a picture has enough of both colours and the difficulty of the point.
+
+        Args:
+            point: what is asked for.
+            grid: the picture.
+            limit: highest total degree that formulas may have; None if any will do.
+        """
         black = sum(row.count("#") for row in grid) / point.size**2
         if not _LEAST_SHARE <= black <= 1 - _LEAST_SHARE:
             return False
-        # Linear programs of few terms are quick and refuse most pictures, so they come first.
-        grades_first = point.max_degree > _FEW
-        if grades_first and not self._beats_baselines(point, grid):
+        # The quickest test comes first, and the exact scores of baselines last.
+        if point.greedy < 1 and least_fit_score(grid, limit) > point.greedy:
             return False
         if separate(grid, point.max_degree).possible is not True:
             return False
         if separate(grid, point.min_degree - 1).possible is not False:
             return False
-        return grades_first or self._beats_baselines(point, grid)
-
-    def _beats_baselines(self, point: Space, grid: tuple[str, ...]) -> bool:
-        """Return whether no baseline scores more than the point allows."""
-        if point.greedy == 1:
-            return True
-        limit = point.max_degree if point.limited else None
-        params = Params(grid=grid, max_degree=limit)
-        return self.best_baseline(params, rules.grade) <= point.greedy
+        return point.greedy == 1 or fit_score(grid, limit) <= point.greedy
 
 
 @lru_cache(maxsize=64)
 def solve(params: Params) -> str:
-    """Return the text of a polynomial of the least degree, or failing that of any."""
+    """Return the text of a polynomial of the least degree, or else of any degree."""
     coefficients = coefficients_of(params)
     if coefficients is None:
         return row_by_row(params.grid)
@@ -278,7 +279,8 @@ def degrees_text(params: Params) -> str:
     """Return the sentence of the prompt on the degree of the formula."""
     if params.max_degree is None:
         return "Any degree and any mixed terms will do."
-    return f"The total degree of f, as written, is at most {params.max_degree}."
+    limit = params.max_degree
+    return f"The total degree of f, as written, is at most {limit}. Terms that cancel count."
 
 
 def black_cells(grid: Sequence[str]) -> list[list[int]]:
@@ -308,7 +310,7 @@ def misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
     head, _, body = text.partition("return ")
     head += "return "
     yield "black_and_white_exchanged", f"{head}-({body})"
-    # The factor is negative in one cell only.
+    # The factor is negative in only one cell.
     factor = f"(2*(x-{n // 2})**2+2*(y-{n // 3})**2-1)"
     yield "one_cell_wrong", f"{head}({body})*{factor}"
     if grid != tuple(map("".join, zip(*grid, strict=True))):
@@ -345,15 +347,61 @@ def loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
     return {name: template.format(**parts) for name, template in templates.items()}
 
 
+def fit_degrees(limit: int | None) -> tuple[int, ...]:
+    """Return the total degrees of fits by least squares that pictures are measured by."""
+    return (1, 2) if limit is None else (1, min(2, limit), limit)
+
+
 def least_squares(params: Params, degree: int) -> str:
     """Return the polynomial nearest to 1 in black cells and -1 in white ones."""
     n = len(params.grid)
-    target = np.array(black_cells(params.grid)).ravel() * 2.0 - 1.0
-    factors = np.polynomial.legendre.legvander(positions(n), degree)
-    solution = np.linalg.lstsq(terms_in_cells(factors, degree), target, rcond=None)[0]
+    terms = legendre_terms(n, degree)
+    solution = np.linalg.lstsq(terms, signs(params.grid), rcond=None)[0]
     coefficients = coefficient_table(solution, degree)
     powers = in_powers(coefficients, np.polynomial.legendre.leg2poly)
     return as_text(whole_coefficients(powers, _SCALE, n), n)
+
+
+def fit_score(grid: tuple[str, ...], limit: int | None) -> float:
+    """Return the best score of the fits by least squares."""
+    params = Params(grid=grid, max_degree=limit)
+    scores = []
+    for degree in fit_degrees(limit):
+        answer = Answer(function=least_squares(params, degree))
+        scores.append(float(rules.grade(params, answer).score))
+    return max(scores)
+
+
+def least_fit_score(grid: Sequence[str], limit: int | None) -> float:
+    """Return a score that the best of the fits reaches at the least, without their texts."""
+    target = signs(grid)
+    most = 0
+    for degree in fit_degrees(limit):
+        basis = orthonormal_terms(len(grid), degree)
+        values = basis @ (basis.T @ target)
+        # A picture of one colour scores 0.
+        if values.min() < -_ROUNDING and values.max() > _ROUNDING:
+            most = max(most, int((values * target > _ROUNDING).sum()))
+    return float((most / target.size) ** 4) if 4 * most >= 3 * target.size else 0.0
+
+
+def signs(grid: Sequence[str]) -> Array:
+    """Return 1 for each black cell and -1 for each white one, row by row."""
+    cells: Array = np.array(black_cells(grid)).ravel() * 2.0 - 1.0
+    return cells
+
+
+def legendre_terms(n: int, degree: int) -> Array:
+    """Return products of Legendre polynomials in every cell, as (cell, term)."""
+    factors = np.polynomial.legendre.legvander(positions(n), degree)
+    return terms_in_cells(factors, degree)
+
+
+@lru_cache(maxsize=32)
+def orthonormal_terms(n: int, degree: int) -> Array:
+    """Return an orthonormal basis of the polynomials of a degree, as (cell, vector)."""
+    basis: Array = np.linalg.qr(legendre_terms(n, degree))[0]
+    return basis
 
 
 def draw_field(point: Space, rng: Stream) -> Array:
@@ -412,7 +460,7 @@ def draw_wave(point: Space, rng: Stream) -> Array:
 
 def cut_at_level(total: Array, fill: float) -> tuple[str, ...] | None:
     """Return the picture of the highest cells, this share of all; None if machines could differ."""
-    # The level lies half way between two values that follow each other.
+    # The level lies halfway between two consecutive values.
     ordered = np.sort(total, axis=None)
     k = int((1 - fill) * (total.size - 1))
     if k == 0 or ordered[k] - ordered[k - 1] < _LEAST_GAP:

@@ -20,7 +20,7 @@ from scbench.builders.polynomial_curve_fitting.polynomials import (
     whole_coefficients,
 )
 
-# Rounds in which cells join the linear program, and how many join in one.
+# Rounds that add cells to the linear program, and the number of cells added in one.
 _ROUNDS = 60
 _BATCH = 200
 # Of the cells that do not border on the other colour, one in so many rows and columns joins first.
@@ -30,7 +30,7 @@ _STRIDE = 4
 _CLEAR = 1e-6
 # Scales for rounding, the coarsest first.
 _SCALES = tuple(4**k for k in range(3, 16))
-# Of the solver: one thread that takes the same steps each time.
+# Options of the solver: one thread, which takes the same steps each time.
 _OPTIONS: dict[str, bool | int | str] = {
     "output_flag": False,
     "presolve": "on",

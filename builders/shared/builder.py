@@ -10,7 +10,7 @@ import json
 import sys
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -480,6 +480,17 @@ def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
         if isinstance(extra, dict) and extra.get("kind") in KINDS:
             kinds[name] = extra["kind"]  # type: ignore[assignment]  # it is among the kinds
     return kinds
+
+
+def without_right(answers: Mapping[str, Any], right: object) -> dict[str, JsonValue]:
+    """Return the named answers that differ from the right one: a mistake can lead to it."""
+    return {name: answer for name, answer in answers.items() if answer != right}
+
+
+def with_truths(numbers: Iterable[int]) -> list[int]:
+    """Return numbers with False for 0 and True for 1, to which they are equal in Python."""
+    truths = {0: False, 1: True}
+    return [truths.get(number, number) for number in numbers]
 
 
 def under(key: str, answers: Mapping[str, Any]) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ are integers.
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -105,12 +105,13 @@ class Canvas:
 
     def polygon(self, rings: Sequence[Sequence[Point]], colour: int) -> None:
         """Fill the points inside an odd number of rings, row by row through the pixel centres."""
+        sides = list(chain.from_iterable(map(sides_of, rings)))
         for y in range(self.pixels.shape[0]):
-            cuts: list[int] = []
-            for ring in rings:
-                for (ax, ay), (bx, by) in sides_of(ring):
-                    if (ay <= y) != (by <= y):
-                        cuts.append(ax + (y - ay) * (bx - ax) // (by - ay))
+            cuts = []
+            for (ax, ay), (bx, by) in sides:
+                if (ay <= y) != (by <= y):
+                    cut = ax + (y - ay) * (bx - ax) // (by - ay)
+                    cuts.append(cut)
             cuts.sort()
             # The row is inside between the first and second cut, the third and fourth, and so on.
             for left, right in zip(cuts[::2], cuts[1::2], strict=True):
@@ -164,8 +165,8 @@ def glyphs() -> dict[str, NDArray[np.bool_]]:
     shapes = {}
     # The first line describes the format: a character, a blank, rows of dots and hashes.
     for line in text.splitlines()[1:]:
-        rows = line[2:].split()
-        shapes[line[0]] = np.array([list(row) for row in rows]) == "#"
+        rows = list(map(list, line[2:].split()))
+        shapes[line[0]] = np.array(rows) == "#"
     return shapes
 
 

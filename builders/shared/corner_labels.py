@@ -53,8 +53,11 @@ _LABEL = 28
 def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
     """Return whether neighbouring names in the order are also neighbours on the ring."""
     at = [ring.index(name) for name in order]
-    steps = [(b - a) % len(ring) for a, b in pairwise(at)]
-    return all(step in {1, len(ring) - 1} for step in steps)
+    for a, b in pairwise(at):
+        step = (b - a) % len(ring)
+        if step not in {1, len(ring) - 1}:
+            return False
+    return True
 
 
 def draw_order(ring: tuple[NameT, ...], kind: Order, rng: Stream) -> tuple[NameT, ...]:
@@ -69,7 +72,8 @@ def orders_of(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
     orders = list(permutations(ring))
     if kind == "any":
         return orders
-    return [order for order in orders if is_walk(order, ring) == (kind == "ring")]
+    is_ring = kind == "ring"
+    return [order for order in orders if is_walk(order, ring) == is_ring]
 
 
 def show_case(
@@ -84,6 +88,13 @@ def show_case(
     return tuple(names[name] for name in canonical(labels))
 
 
+def show_cases(
+    cases: Sequence[int], order: Sequence[Corner], rng: Stream, *, rename: bool
+) -> tuple[tuple[int, ...], ...]:
+    """Return the labels of each case, see `show_case`."""
+    return tuple(show_case(case, order, rng, rename=rename) for case in cases)
+
+
 def ring_labels(square: Sequence[int], order: Sequence[Corner]) -> tuple[int, ...]:
     """Return a shown square's labels in ring order."""
     return on_ring(square, order, CORNERS)
@@ -93,8 +104,8 @@ def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> 
     """Return the part of a prompt with the squares, numbered from 0."""
     rows = []
     for i, labels in enumerate(squares):
-        texts = [str(label) for label in labels]
-        rows.append(f"  square {i}: ({', '.join(texts)})")
+        texts = ", ".join(map(str, labels))
+        rows.append(f"  square {i}: ({texts})")
     return _SQUARES.format(corners=", ".join(order), squares="\n".join(rows))
 
 

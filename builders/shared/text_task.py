@@ -2,8 +2,9 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from string import ascii_uppercase
 from typing import Any
 
 from pydantic import JsonValue
@@ -120,6 +121,12 @@ class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
         """Draw one instance."""
         instance, *_ = self.compose(point, rng)
         return self.params_of(instance)
+
+
+def options_text(options: Iterable[str]) -> str:
+    """Return options, one on a line, after the letters (A), (B) and so on."""
+    pairs = zip(ascii_uppercase, options, strict=False)
+    return "\n".join([f"({letter}) {option}" for letter, option in pairs])
 
 
 def answer_text(answer: str | float | Sequence[str | int]) -> str:

@@ -9,14 +9,15 @@ An example of the puzzle and its only solution, rectangles as letters:
 The prompts are of the paper's puzzles, or of fresh ones with exactly one solution.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, with_truths
 from scbench.builders.shikaku_rectangles.solver import Rectangle, clues_of, solve
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
@@ -113,34 +114,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other readings of the coordinates, and cuts with one mistake each."""
         right = [Rectangle(*corners) for corners in self.reference(params).rectangles]
-        width, height = params.width, params.height
-        first, last = right[0], right[-1]
+        width = params.width
+        height = params.height
+        first = right[0]
+        last = right[-1]
         beyond = last._replace(left=width - (last.right - last.left), right=width)
-        clues = [(x, y, x, y) for x, y, _ in clues_of(params.grid)]
-        booleans = {0: False, 1: True}
-        # The letters are left, top, right and bottom.
         wrong: dict[str, Sequence[Sequence[float | str]]] = {
             "empty": [],
             "one_missing": right[1:],
             "one_repeated": [*right, first],
             "whole_grid": [(0, 0, width - 1, height - 1)],
-            "clues_only": clues,
-            "rows_before_columns": [(t, l, b, r) for l, t, r, b in right],
-            "rows_from_the_bottom": [
-                (l, height - 1 - b, r, height - 1 - t) for l, t, r, b in right
-            ],
-            "counted_from_one": [[v + 1 for v in rectangle] for rectangle in right],
-            "far_ends_left_out": [(l, t, r + 1, b + 1) for l, t, r, b in right],
-            "width_and_height": [(l, t, r - l + 1, b - t + 1) for l, t, r, b in right],
+            "clues_only": [(x, y, x, y) for x, y, _ in clues_of(params.grid)],
+            **misread_coordinates(right, height),
             "top_below_bottom": [*right, (0, height, 0, height - 1)],
             "one_beyond_the_grid": [*right[:-1], beyond],
             "fraction": [[v + 0.9 for v in first], *right[1:]],
-            "strings": [[str(v) for v in rectangle] for rectangle in right],
-            # In reverse order, because True equals 1 in Python.
-            "booleans": [
-                [booleans.get(v, v) for v in corners] for corners in right[::-1]
-            ],
-            "clue_as_fifth": [(*rectangle, rectangle.area) for rectangle in right],
+            **other_types(right),
         }
         wrong |= dict(faults_of_one(right))
         wrong |= dict(faults_of_two(right))
@@ -149,7 +138,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for name, rectangles in wrong.items():
             lists: list[JsonValue] = [list(rectangle) for rectangle in rectangles]
             # The solution is unique, so any other set of rectangles breaks a rule.
-            # They are compared as texts, in which True is not 1.
+            # They are compared as text, where True differs from 1.
             if sorted(map(repr, lists)) != right_texts:
                 answers[name] = {"rectangles": lists}
         return answers
@@ -179,11 +168,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 is_near = least <= result.candidates <= most
                 if len(result.solutions) < 2 or not is_near or work > _WORK:
                     break
-                # Where the two solutions differ, a third of the clues move.
+                # A third of the clues move where the two solutions differ.
                 common = set.intersection(*map(set, result.solutions))
-                loose = [
-                    i for i, rectangle in enumerate(cut) if rectangle not in common
-                ]
+                loose = [i for i, piece in enumerate(cut) if piece not in common]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
                     clues[i] = draw_cell(cut[i], rng)
             if (
@@ -204,6 +191,37 @@ def _table_line(name: str, values: Sequence[int], digits: int) -> str:
     """Return a line of the printed grid: its name, then numbers of equal width."""
     numbers = [f" {value:{digits}}" for value in values]
     return f"{name:>6} |" + "".join(numbers)
+
+
+def misread_coordinates(
+    cut: Sequence[Rectangle], height: int
+) -> dict[str, list[Sequence[int]]]:
+    """Return the cut with other meanings of the coordinates, by name."""
+    wrong = defaultdict[str, list[Sequence[int]]](list)
+    for rectangle in cut:
+        left, top, right, bottom = rectangle
+        upside_down = (left, height - 1 - bottom, right, height - 1 - top)
+        width_and_height = (right - left + 1, bottom - top + 1)
+        wrong["rows_before_columns"].append((top, left, bottom, right))
+        wrong["rows_from_the_bottom"].append(upside_down)
+        wrong["counted_from_one"].append([v + 1 for v in rectangle])
+        wrong["far_ends_left_out"].append((left, top, right + 1, bottom + 1))
+        wrong["width_and_height"].append((left, top, *width_and_height))
+    return wrong
+
+
+def other_types(
+    cut: Sequence[Rectangle],
+) -> dict[str, list[Sequence[float | str]]]:
+    """Return the cut as texts, as truth values and with areas, by name."""
+    wrong = defaultdict[str, list[Sequence[float | str]]](list)
+    for rectangle in cut:
+        wrong["strings"].append(list(map(str, rectangle)))
+        wrong["booleans"].append(with_truths(rectangle))
+        wrong["clue_as_fifth"].append((*rectangle, rectangle.area))
+    # In reverse order, because True equals 1 in Python.
+    wrong["booleans"].reverse()
+    return wrong
 
 
 def faults_of_one(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
@@ -255,19 +273,18 @@ def draw_cut(point: Space, rng: Stream) -> list[Rectangle] | None:
         end = left
         while end < point.width and depth[end] == top:
             end += 1
-        sizes = [
-            (w, h)
-            for w in range(1, end - left + 1)
-            for h in range(1, point.height - top + 1)
-            if point.min_area <= w * h <= point.max_area
-        ]
-        if not sizes and not point.allow_single:
+        thin: list[tuple[int, int]] = []
+        thick: list[tuple[int, int]] = []
+        for w, h in product(range(1, end - left + 1), range(1, point.height - top + 1)):
+            if point.min_area <= w * h <= point.max_area:
+                sizes = thin if min(w, h) == 1 else thick
+                sizes.append((w, h))
+        if not thin and not thick and not point.allow_single:
             return None
+        sizes = thin or thick
         # The share of thin rectangles must not depend on how many sizes fit.
-        thin = [size for size in sizes if 1 in size]
-        thick = [size for size in sizes if 1 not in size]
-        if thin and thick:
-            sizes = thin if rng.chance(point.thin) else thick
+        if thin and thick and not rng.chance(point.thin):
+            sizes = thick
         w, h = rng.choice(sizes) if sizes else (1, 1)
         cut.append(Rectangle(left, top, left + w - 1, top + h - 1))
         depth[left : left + w] = [top + h] * w

@@ -1,5 +1,7 @@
 """The grid with its clues."""
 
+from itertools import chain
+
 from scbench.builders.shared.canvas import Canvas, grid_picture
 from scbench.schemas.shikaku_rectangles import Params
 
@@ -7,6 +9,9 @@ from scbench.schemas.shikaku_rectangles import Params
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
     """Draw the grid; as symbols, blank cells are dots and there are no lines."""
     blank = "." if style == "symbols" else ""
-    cells = [[str(clue) if clue else blank for clue in row] for row in params.grid]
-    letters = max(len(text) for row in cells for text in row)
+    cells = []
+    for row in params.grid:
+        texts = [str(clue or blank) for clue in row]
+        cells.append(texts)
+    letters = max(map(len, chain(*cells)))
     return (grid_picture(cells, lines=not blank, letters=letters, most=40),)

@@ -68,7 +68,7 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
             solutions.append(tuple(sorted(cut)))
             continue
         branch = min(undecided, key=lambda i: len(options[i]))
-        # The last node on the stack comes first, so the first mask goes there last.
+        # The stack is read from the end, so the first mask is pushed last.
         for mask in reversed(options[branch]):
             node = [list(masks) for masks in options]
             node[branch] = [mask]
@@ -78,7 +78,7 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
 
 
 def places_of_clues(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
-    """Return for every clue the rectangles of its area around it alone, by their masks."""
+    """Return, for every clue, the masks of its rectangles: of its area, with no other clue."""
     width = len(grid[0])
     clues = clues_of(grid)
     clue_cells = sum([1 << y * width + x for x, y, _ in clues])
@@ -124,7 +124,8 @@ def propagate(options: list[list[int]], all_cells: int) -> bool:
     while changed:
         changed = False
         # The cells in all masks of each clue, and the cells in any of them.
-        common, reach = [], []
+        common = []
+        reach = []
         # Cells in the reach of at least one clue, and of at least two.
         once = twice = 0
         for masks in options:

@@ -23,12 +23,12 @@ from scbench.builders.shared.builder import (
     prompt_template,
     under,
 )
-from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.text_task import TextBuilder, options_text, reply_short
 from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
-# Explains markers that a reader could take for a part of the story.
+# Explains markers that could be mistaken for part of the story.
 _MARKS = "\nThe marker at the start of a line only shows the order of events."
 
 
@@ -109,14 +109,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the question, the story, the meaning of a swap, and the options."""
         story = stories()[params.domain]
         people = params.people
-        starts = [
-            story.start.format(person=person, thing=thing)
-            for person, thing in zip(people, params.things, strict=True)
-        ]
-        options = [
-            f"({label}) {option}"
-            for label, option in zip(LABELS, params.options, strict=False)
-        ]
+        starts = []
+        for person, thing in zip(people, params.things, strict=True):
+            start = story.start.format(person=person, thing=thing)
+            starts.append(start)
         marks = "" if params.anchor_format in {"none", "bullet"} else _MARKS
         text = prompt_template(__name__).format(
             opening=story.openings[params.opening].format(people=enumeration(people)),
@@ -126,9 +122,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             still=story.still,
             marks=marks,
             question=story.question.format(person=people[params.asked]),
-            options="\n".join(options),
+            options=options_text(params.options),
         )
-        last = LABELS[len(options) - 1]
+        last = LABELS[len(params.options) - 1]
         return text + reply_short(f"the letter of one option, A to {last}")
 
     def reference(self, params: Params) -> Answer:
@@ -136,7 +132,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=label(params, thing_at_end(params, params.events)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return answers to missed or misread events, and answers that are no option."""
+        """Return the results of missed or misread events, and answers that are not an option."""
         events = params.events
         # Positions of the swaps among the events.
         swaps = [i for i, (moves, *_) in enumerate(events) if moves]
@@ -274,8 +270,8 @@ def draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
     for moves in kinds:
         a, b = _draw_pair(point.people, rng)
         if moves:
-            # The same two again would undo the last swap. With three people there are two other
-            # pairs of three, so this soon ends.
+            # The same two again would undo the last swap. With three people, two of the three
+            # pairs remain, so this soon ends.
             while {a, b} == last_pair:
                 a, b = _draw_pair(point.people, rng)
             last_pair = {a, b}

@@ -33,7 +33,7 @@ from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _LETTERS = "ABCDEFGHIJ"
-# Kinds that a number of sides suggests.
+# Kinds suggested by the number of sides.
 _BY_COUNT: Mapping[int, Kind] = {
     3: "triangle",
     4: "rectangle",
@@ -42,7 +42,7 @@ _BY_COUNT: Mapping[int, Kind] = {
 }
 # Least number of pieces of an outline, which a star needs; fewer only where all are curves.
 _PIECES = 10
-# Outlines that are drawn until one is clear.
+# Maximum number of outlines drawn until one is clear.
 _TRIES = 500
 
 
@@ -121,10 +121,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the path and the meaning of each kind."""
         meanings = data_file(__package__, "meanings.json")
-        options = [
-            f"{letter}) {kind_name(kind)}: {meanings[kind]}"
-            for letter, kind in zip(_LETTERS, params.options, strict=True)
-        ]
+        options = []
+        for letter, kind in zip(_LETTERS, params.options, strict=True):
+            name = kind_name(kind)
+            options.append(f"{letter}) {name}: {meanings[kind]}")
         question = prompt_template(__name__).format(
             path=params.path, options="\n".join(options)
         )
@@ -137,7 +137,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=kind_name(right_kind(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return kinds that miscounting leads to, other letters, and answers that are no option."""
+        """Return the results of miscounting, other letters, and answers that are not an option."""
         right = right_kind(params)
         at = params.options.index(right)
         neighbour = params.options[at - 1]
@@ -170,7 +170,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return which shape it is, and how much there is to read."""
+        """Return the kind of shape and the length of the path."""
         words = params.path.upper()
         return {
             "kind": right_kind(params),
@@ -190,7 +190,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw an outline, lay it on the page, and write it down."""
+        """Draw an outline, place it on the page, and write its path."""
         options = list(KINDS)
         rng.shuffle(options)
         kind = rng.choice(KINDS) if point.shape == "any" else point.shape

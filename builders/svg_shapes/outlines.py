@@ -1,8 +1,9 @@
 """Outlines of the ten kinds of shape: their points, roughened, and their straight sides divided."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import cos, dist, pi, sin
+from operator import truediv
 from typing import NamedTuple
 
 from scbench.base.seeding import Stream
@@ -12,7 +13,7 @@ Vector = tuple[float, float]
 
 
 class Corner(NamedTuple):
-    """A point of an outline, and the way on to the next.
+    """A point of an outline, and the line or curve to the next.
 
     Attributes:
         point: x and y.
@@ -47,10 +48,10 @@ def _arc(start: float, end: float, segments: int, stretch: float) -> list[Corner
     """Return the points of a part of an ellipse; from the last of them a straight line leads."""
     angles = [start + (end - start) * i / segments for i in range(segments + 1)]
     arcs: list[Vector | None] = [*pairwise(angles), None]
-    return [
-        Corner((stretch * cos(angle), sin(angle)), arc)
-        for angle, arc in zip(angles, arcs, strict=True)
-    ]
+    corners = []
+    for angle, arc in zip(angles, arcs, strict=True):
+        corners.append(Corner((stretch * cos(angle), sin(angle)), arc))
+    return corners
 
 
 def _polygon(kind: Kind, rng: Stream) -> list[Vector]:
@@ -85,7 +86,7 @@ def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corn
     if not noise:
         return list(corners)
     points = [corner.point for corner in corners]
-    gap = min(dist(p, q) for i, p in enumerate(points) for q in points[:i])
+    gap = min(dist(p, q) for p, q in combinations(points, 2))
     moved: list[Corner] = []
     for (x, y), arc in corners:
         length = noise * gap * rng.unit()
@@ -101,14 +102,14 @@ def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]
     Long sides get more of them. An outline without straight sides stays as it is.
     """
     ends = [*corners[1:], corners[0]]
-    # A curve counts as 0 long: it is never divided.
-    lengths = [
-        0.0 if corner.arc else dist(corner.point, end.point)
-        for corner, end in zip(corners, ends, strict=True)
-    ]
+    lengths = []
+    for corner, end in zip(corners, ends, strict=True):
+        # A curve counts as having length 0, so it is never divided.
+        length = 0.0 if corner.arc else dist(corner.point, end.point)
+        lengths.append(length)
     parts = [1] * len(corners)
     while any(lengths) and sum(parts) < pieces:
-        part_lengths = [length / n for length, n in zip(lengths, parts, strict=True)]
+        part_lengths = list(map(truediv, lengths, parts))
         least = max(part_lengths) / 2
         long_sides = [i for i, length in enumerate(part_lengths) if length >= least]
         parts[rng.choice(long_sides)] += 1

@@ -40,7 +40,8 @@ class Frame(NamedTuple):
     def place(self, point: Vector) -> Spot:
         """Return a point on the page, rounded to whole hundredths of a unit."""
         x, y = self.turn(point)
-        return round(x + 100 * self.centre[0]), round(y + 100 * self.centre[1])
+        middle_x, middle_y = self.centre
+        return round(x + 100 * middle_x), round(y + 100 * middle_y)
 
     def handles(self, arc: Vector, here: Spot, there: Spot) -> list[Spot]:
         """Return the inner control points of a cubic curve instead of an arc.
@@ -48,13 +49,17 @@ class Frame(NamedTuple):
         They move with the rounded ends, so that joints stay smooth.
         """
         begin, end = arc
+        # The usual length of the handles with which a cubic curve follows a circle.
         pull = 4 / 3 * tan((end - begin) / 4)
-        out = self.turn((-self.stretch * sin(begin) * pull, cos(begin) * pull))
-        back = self.turn((-self.stretch * sin(end) * pull, cos(end) * pull))
-        return [
-            (round(here[0] + out[0]), round(here[1] + out[1])),
-            (round(there[0] - back[0]), round(there[1] - back[1])),
-        ]
+        out_x, out_y = self._handle(begin, pull)
+        back_x, back_y = self._handle(end, pull)
+        first = (round(here[0] + out_x), round(here[1] + out_y))
+        second = (round(there[0] - back_x), round(there[1] - back_y))
+        return [first, second]
+
+    def _handle(self, angle: float, length: float) -> Vector:
+        """Return the tangent of the ellipse at an angle, on the page."""
+        return self.turn((-self.stretch * sin(angle) * length, cos(angle) * length))
 
     def arc_parameters(self, arc: Vector) -> list[str]:
         """Return the numbers of an arc command that come before its end."""
@@ -89,7 +94,8 @@ class PathWriter:
         """Add a command with its parameters and points, the last of which is its end."""
         x, y = self._here if self._relative else (0, 0)
         numbers = [f"{decimal_text(p - x)},{decimal_text(q - y)}" for p, q in points]
-        self._commands.append(" ".join([letter, *parameters, *numbers]))
+        command = " ".join([letter, *parameters, *numbers])
+        self._commands.append(command)
         self._here = points[-1]
 
     def closed(self) -> str:
@@ -116,7 +122,7 @@ def path_of(
     left to the closing command.
     """
     straight = [i for i, corner in enumerate(corners) if corner.arc is None]
-    # Between points that are a little off, arcs of the right radii would meet in corners.
+    # Between points that are slightly off, arcs of the right radii would meet in corners.
     uses_arcs = rng.below(2) == 1 and not rough
     leaves_last = rng.below(2) == 1 and bool(straight)
     last = rng.choice(straight) if leaves_last else rng.below(len(corners))
@@ -129,7 +135,8 @@ def path_of(
     flat_curves = _draw_flat_curves(strokes, cubics, rng, uses_arcs=uses_arcs)
     writer = PathWriter(spots[0], relative=relative)
     for i, arc in enumerate(strokes):
-        here, there = spots[i], ends[i]
+        here = spots[i]
+        there = ends[i]
         if arc and uses_arcs:
             writer.add("A", [there], frame.arc_parameters(arc))
         elif arc:
@@ -146,14 +153,14 @@ def _draw_flat_curves(
 ) -> list[int]:
     """Draw which straight pieces are written as cubic curves.
 
-    Curves that are no arcs are cubic themselves, and count towards the ``cubics``.
+    Curves that are not arcs are cubic themselves and count towards ``cubics``.
     """
     lines = [i for i, arc in enumerate(strokes) if arc is None]
     if not lines:
         return []
     curves = len(strokes) - len(lines)
     if uses_arcs:
-        # Next to arcs any number will do; without a curve, at least `cubics`.
+        # With arcs, any number is allowed; without a curve, at least `cubics`.
         least = 0 if curves else min(cubics, len(lines))
         return rng.sample(lines, rng.between(least, len(lines)))
     least = max(curves, min(cubics, len(strokes)))
@@ -161,7 +168,7 @@ def _draw_flat_curves(
 
 
 def decimal_text(hundredths: int) -> str:
-    """Return a number of hundredths as a decimal without idle zeros."""
+    """Return a number of hundredths as a decimal without trailing zeros."""
     integer, fraction = divmod(abs(hundredths), 100)
     digits = f"{integer}.{fraction:02}".rstrip("0").rstrip(".")
     return f"-{digits}" if hundredths < 0 else digits

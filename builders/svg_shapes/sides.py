@@ -3,6 +3,7 @@
 import re
 from cmath import phase
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import radians
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ _ROUND: Mapping[tuple[int, int], Kind] = {
     (1, 3): "sector",
 }
 _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
-# By the number of diagonals that the other one does not halve.
+# Kinds by the number of diagonals that the other diagonal does not halve.
 _FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
 # How far from its middle a diagonal has to be cut to count as not halved.
 _QUARTERS = 0.11
@@ -25,7 +26,7 @@ _SMOOTH = radians(9)
 _SHARP = radians(15)
 # How far from a straight line a side has to be, somewhere, to count as curved.
 _STRAY = 0.04
-# Sums of decimals are not exact; distances below a hundredth are none.
+# Sums of decimals are inexact, so distances below a hundredth count as 0.
 _SAME_POINT = 0.005
 
 
@@ -60,27 +61,26 @@ def four_sided_kind(corners: Sequence[complex]) -> Kind:
     across = ((c - a).conjugate() * (d - b)).imag
     first = ((b - a).conjugate() * (d - b)).imag / across
     second = ((b - a).conjugate() * (c - a)).imag / across
-    uneven = sum(abs(share - 0.5) > _QUARTERS for share in (first, second))
-    return _FOUR_SIDED[uneven]
+    uneven = [share for share in (first, second) if abs(share - 0.5) > _QUARTERS]
+    return _FOUR_SIDED[len(uneven)]
 
 
 def is_blurred(path: str) -> bool:
-    """Whether rounding has left a point that is hardly a corner."""
-    return any(_SMOOTH < angle < _SHARP for angle in turn_angles(pieces_of(path)))
+    """Whether rounding has left a point that is barely a corner."""
+    angles = turn_angles(pieces_of(path))
+    return any(_SMOOTH < angle < _SHARP for angle in angles)
 
 
 def sides_of(path: str) -> list[Side]:
     """Return the sides of a path in order; an outline without corners has none."""
     pieces = pieces_of(path)
-    begins = [i for i, angle in enumerate(turn_angles(pieces)) if angle > _SMOOTH]
-    if not begins:
+    corners = [i for i, angle in enumerate(turn_angles(pieces)) if angle > _SMOOTH]
+    if not corners:
         return []
-    ends = [*begins[1:], begins[0] + len(pieces)]
     # The last side can run on over the start of the path.
+    corners.append(corners[0] + len(pieces))
     twice_round = pieces + pieces
-    return [
-        side_of(twice_round[begin:end]) for begin, end in zip(begins, ends, strict=True)
-    ]
+    return [side_of(twice_round[begin:end]) for begin, end in pairwise(corners)]
 
 
 def side_of(pieces: Sequence[Piece]) -> Side:
@@ -91,8 +91,10 @@ def side_of(pieces: Sequence[Piece]) -> Side:
     direction = (end - start) / length if length > _SAME_POINT else 1
     is_curved = False
     for piece in pieces:
-        strays = [abs(((spot - start) / direction).imag) for spot in piece.points]
-        if piece.is_arc or max(strays) > _STRAY:
+        # Turned so that the straight line is the real axis.
+        turned = [(spot - start) / direction for spot in piece.points]
+        stray = max(abs(spot.imag) for spot in turned)
+        if piece.is_arc or stray > _STRAY:
             is_curved = True
     return Side(start, is_curved)
 
@@ -108,12 +110,19 @@ def turn_angle(before: Piece, after: Piece) -> float:
         return 0.0
     if before.is_arc or after.is_arc:
         return 2.0
-    last = before.points[-1]
-    first = after.points[0]
-    # A handle in the same place as its end has no direction; the next one has.
-    arrivals = [last - spot for spot in before.points if abs(last - spot) > _SAME_POINT]
-    leaves = [spot - first for spot in after.points if abs(spot - first) > _SAME_POINT]
-    return abs(phase(leaves[0] / arrivals[-1]))
+    arrival = -_way_to_next(before.points[::-1])
+    leave = _way_to_next(after.points)
+    return abs(phase(leave / arrival))
+
+
+def _way_to_next(points: Sequence[complex]) -> complex:
+    """Return the way from the first point to the next one that lies in another place."""
+    # A handle at the same place as its end has no direction.
+    for point in points:
+        way = point - points[0]
+        if abs(way) > _SAME_POINT:
+            return way
+    raise ValueError("a piece has no length")
 
 
 def pieces_of(path: str) -> list[Piece]:
@@ -129,12 +138,12 @@ def pieces_of(path: str) -> list[Piece]:
             # Radii and flags come before the end.
             numbers = numbers[-2:]
         base = here if word.islower() else 0
-        spots = [
-            base + complex(x, y)
-            for x, y in zip(numbers[::2], numbers[1::2], strict=True)
-        ]
-        # A closing command has no numbers.
-        spots = spots or [start]
+        spots = []
+        for x, y in zip(numbers[::2], numbers[1::2], strict=True):
+            spots.append(base + complex(x, y))
+        if not spots:
+            # A closing command has no numbers.
+            spots = [start]
         there = spots[-1]
         if word in "Mm":
             start = there

@@ -13,6 +13,7 @@ An example of the puzzle, cut short, with the beginning of an answer:
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain, product
 from typing import Any
 
 from pydantic import JsonValue
@@ -25,13 +26,13 @@ from scbench.builders.terrain_levelling.solver import MOST_WORK, Plan, Work, sol
 from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
-# Most maps of one draw.
+# Maximum number of maps that one draw tries.
 _MAPS = 4
 # Side of the corner that a baseline levels: larger plans take minutes to simulate and gain nothing.
 _SIDE = 20
 # Most blasts of an answer that stops early.
 _BEGINNING = 40
-# With less work left than this, another draw would take too long.
+# With less work left than this, no further map is drawn.
 _MUCH_LEFT = MOST_WORK * 3 // 4
 
 
@@ -72,12 +73,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ground_of(params), n, params.flat_tolerance
         )
         before = len(flat)
-        rows = [[f"{height:>4.1f}" for height in row] for row in params.heights]
+        rows = []
+        for row in params.heights:
+            cells = [f"{height:>4.1f}" for height in row]
+            rows.append(" ".join(cells))
         return {
             "n": n,
             "last": n - 1,
             "half": n / 2,
-            "table": "\n".join(map(" ".join, rows)),
+            "table": "\n".join(rows),
             "max_blasts": params.max_blasts,
             "max_work": MAX_WORK,
             "trifle": blast_simulation.TRIFLE,
@@ -99,15 +103,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         n = len(heights)
         plan = self.reference(params).blasts
         reference: list[Any] = [blast.model_dump(mode="json") for blast in plan]
-        cells = [(x, y) for y in range(n) for x in range(n)]
-        x, y = max(cells, key=lambda cell: heights[cell[1]][cell[0]])
+        cells = [(x, y) for y, x in product(range(n), range(n))]
+
+        def height_at(cell: tuple[int, int]) -> float:
+            x, y = cell
+            return heights[y][x]
+
+        x, y = max(cells, key=height_at)
         top = heights[y][x]
+        above_ground: list[JsonValue] = []
+        for cell in cells:
+            depth = round(height_at(cell) - top - 1, 1)
+            above_ground.append(blast_at(*cell, depth))
         counters: dict[str, JsonValue] = {
             "empty": [],
             "stopped_early": reference[: min(30, len(reference) - 1)],
-            "negative_depth": [
-                blast_at(x, y, round(heights[y][x] - top - 1, 1)) for x, y in cells
-            ],
+            "negative_depth": above_ground,
             "zero_depth": [blast_at(x, y, 0), *reference[:10]],
             "below_the_ground": [blast_at(x, y, round(top + 0.1, 1))],
             "same_rock_twice": [blast_at(x, y, round(0.7 * top, 2))] * 2,
@@ -129,7 +140,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("blasts", counters)
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return the beginning of a plan; its effect is simulated, and counted cell by cell."""
+        """Return the beginning of a plan; its effect is simulated and counted cell by cell."""
         plan = self.reference(params).blasts
         beginning = plan[: min(_BEGINNING, max(1, len(plan) - 5))]
         n = len(params.heights)
@@ -145,13 +156,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a plan that cuts the hills of one corner to middle height, highest first."""
-        corner = [row[:_SIDE] for row in params.heights[:_SIDE]]
-        cells = [(h, x, y) for y, row in enumerate(corner) for x, h in enumerate(row)]
+        cells = []
+        for y, row in enumerate(params.heights[:_SIDE]):
+            cells += [(height, x, y) for x, height in enumerate(row[:_SIDE])]
         cells.sort(reverse=True)
         level, _, _ = cells[len(cells) // 2]
         blasts: list[JsonValue] = []
         for height, x, y in cells[: params.max_blasts]:
-            # Rounded down: no cell may be lowered by more than its height.
+            # Rounded down, because no cell may be lowered by more than its height.
             depth = math.floor(round(100 * (height - level), 6)) / 100
             if depth > params.flat_tolerance / 2:
                 blasts.append(blast_at(x, y, depth))
@@ -212,7 +224,7 @@ def plan_for(params: Params, work: Work | None = None) -> Plan:
 
 def ground_of(params: Params) -> tuple[float, ...]:
     """Return the heights row by row."""
-    return tuple(height for row in params.heights for height in row)
+    return tuple(chain(*params.heights))
 
 
 def flat_cells(heights: Sequence[float], n: int, tolerance: float) -> int:
@@ -248,9 +260,10 @@ def deepest_misread(
     heights: Sequence[Sequence[float]], misreading: Sequence[Sequence[float]]
 ) -> JsonValue | None:
     """Return the blast that digs a cell of the map as seen down to 0, far below the real ground."""
-    excess, x, y = max(
-        (misreading[y][x] - height, x, y)
-        for y, row in enumerate(heights)
-        for x, height in enumerate(row)
-    )
+    differences = []
+    for y, row in enumerate(heights):
+        for x, height in enumerate(row):
+            difference = misreading[y][x] - height
+            differences.append((difference, x, y))
+    excess, x, y = max(differences)
     return blast_at(x, y, misreading[y][x]) if excess > 0 else None

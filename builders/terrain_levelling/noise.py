@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 # The directions that a hash chooses from.
 _GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
@@ -16,16 +17,18 @@ def height_map(
     ``scale`` is periods of the first octave along a side, ``table`` 0 to 255 in random order.
     """
     places = [k * scale / size for k in range(size)]
-    rows = [[round((noise(x, y, table) + 0.5) * 10, 1) for x in places] for y in places]
-    low, high = min(map(min, rows)), max(map(max, rows))
-    if high - low < 5:
-        # Too flat to be worth levelling: spread the heights from 1 to 10.
-        spread = (high - low) or 1.0
-        rows = [
-            [round(1 + 9 * (height - low) / spread, 1) for height in row]
-            for row in rows
-        ]
-    return tuple(map(tuple, rows))
+    heights = []
+    for y, x in product(places, places):
+        height = (noise(x, y, table) + 0.5) * 10
+        heights.append(round(height, 1))
+    low = min(heights)
+    extent = max(heights) - low
+    if extent < 5:
+        # If too flat to be worth levelling, spread the heights from 1 to 10.
+        spread = extent or 1.0
+        heights = [round(1 + 9 * (height - low) / spread, 1) for height in heights]
+    starts = range(0, len(heights), size)
+    return tuple(tuple(heights[start : start + size]) for start in starts)
 
 
 def noise(x: float, y: float, table: Sequence[int]) -> float:
@@ -42,15 +45,19 @@ def noise(x: float, y: float, table: Sequence[int]) -> float:
 
 def perlin(x: float, y: float, table: Sequence[int]) -> float:
     """Return one octave: the gradients of the four corners of a cell, blended."""
-    cell_x, cell_y = math.floor(x), math.floor(y)
-    dx, dy = x - cell_x, y - cell_y
+    cell_x = math.floor(x)
+    cell_y = math.floor(y)
+    dx = x - cell_x
+    dy = y - cell_y
 
     def corner(i: int, j: int) -> float:
-        hashed = table[(table[(cell_x + i) % 256] + (cell_y + j) % 256) % 256]
-        gradient_x, gradient_y = _GRADIENTS[hashed % 8]
+        hash_of_x = table[(cell_x + i) % 256]
+        hash_of_both = table[(hash_of_x + (cell_y + j) % 256) % 256]
+        gradient_x, gradient_y = _GRADIENTS[hash_of_both % 8]
         return gradient_x * (dx - i) + gradient_y * (dy - j)
 
-    u, v = _fade(dx), _fade(dy)
+    u = _fade(dx)
+    v = _fade(dy)
     first = corner(0, 0) + u * (corner(1, 0) - corner(0, 0))
     second = corner(0, 1) + u * (corner(1, 1) - corner(0, 1))
     return first + v * (second - first)

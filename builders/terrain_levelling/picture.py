@@ -1,5 +1,7 @@
 """Prompt pictures of the ground, with its heights."""
 
+from itertools import chain
+
 from scbench.builders.shared.canvas import Canvas, grid_picture
 from scbench.schemas.terrain_levelling import Params
 
@@ -13,5 +15,5 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         if list(map(float, texts)) != list(row):
             return ()
         cells.append(texts)
-    letters = max(len(text) for texts in cells for text in texts)
+    letters = max(map(len, chain(*cells)))
     return (grid_picture(cells, letters=letters),)

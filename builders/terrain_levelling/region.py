@@ -1,4 +1,4 @@
-"""Plans a connected region that takes few more cuts to be level."""
+"""Plans a connected region that becomes level with few more cuts."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -81,7 +81,7 @@ class RegionPlan:
             if self._is_included[cell]:
                 continue
             if best.gain != self._gain(cell):
-                # Another cell has joined a piece since.
+                # In the meantime, another cell has joined a piece.
                 self._offer([cell])
                 continue
             self._is_included[cell] = True
@@ -99,7 +99,7 @@ class RegionPlan:
         return len(self._pieces[k])
 
     def _offer(self, cells: Iterable[int]) -> None:
-        """Add those cells to the rim that are too high."""
+        """Add those of the cells to the rim that are too high."""
         for cell in cells:
             if self._piece_of[cell] >= 0 or self._is_included[cell]:
                 continue
@@ -121,7 +121,7 @@ class RegionPlan:
         return 1 + sum(len(self._pieces[k]) for k in self._beyond(cell))
 
     def _beyond(self, cell: int) -> set[int]:
-        """Return the pieces next to a cell that are no part of the region yet."""
+        """Return the pieces next to a cell that are not yet part of the region."""
         pieces = {self._piece_of[near] for near in self._beside[cell]}
         return {k for k in pieces if k >= 0 and not self._is_joined[k]}
 
@@ -138,7 +138,7 @@ def level_pieces(
     for start in range(len(heights)):
         if not is_level[start]:
             continue
-        # A cell that has its piece counts as level no more.
+        # A cell that already belongs to a piece no longer counts as level.
         is_level[start] = False
         members = [start]
         for cell in members:

@@ -17,14 +17,14 @@ from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 
 # x, y and depth of each blast.
 Plan = tuple[tuple[int, int, float], ...]
-# After so much work the solver gives up: under half a minute. See `Work`.
+# The solver gives up after this much work, which takes less than half a minute. See `Work`.
 MOST_WORK = 18_000_000
 # Distance of the heights that are tried as a region's.
 _STEP = 0.05
 
 
 class Work:
-    """Counts the work that is allowed still, in units that take one or two microseconds each."""
+    """Counts the remaining work, in units of one or two microseconds each."""
 
     def __init__(self, limit: int = MOST_WORK) -> None:
         self.remaining = limit
@@ -54,10 +54,6 @@ class Settings(NamedTuple):
     part: float = 0.1
 
 
-# Tried in this order.
-_TRIALS = (Settings(), Settings(quantile=0.45, deep=0.8, undershoot=0.25))
-
-
 def solve(
     heights: tuple[float, ...],
     n: int,
@@ -78,7 +74,7 @@ def solve(
     if slot:
         return slot[0]
     work = work or Work()
-    for settings in _TRIALS:
+    for settings in (Settings(), Settings(quantile=0.45, deep=0.8, undershoot=0.25)):
         plan = Site(heights, n, tolerance, share, work).level(settings)
         if plan is not None:
             slot.append(plan)
@@ -111,7 +107,7 @@ class Site:
         self._tolerance = tolerance
         self._work = work
         self._plan: list[tuple[int, int, float]] = []
-        # The work of a grader that a plan may take.
+        # The grader's work that a plan may take.
         self._may_simulate = float(MAX_WORK)
         before = self._flat_cells()
         self._goal = math.ceil(before + min(share * n * n, n * n - before))
@@ -123,7 +119,8 @@ class Site:
 
     def level(self, settings: Settings) -> Plan | None:
         """Return a plan, or None if it takes too many blasts or too much work."""
-        ground, n = self._ground, self._n
+        ground = self._ground
+        n = self._n
         middle = sorted(ground)[int(settings.quantile * n * n)]
         low = max(0.0, middle - settings.undershoot)
         # The height of the last region that was planned.
@@ -163,7 +160,7 @@ class Site:
         if aim is None:
             targets = [middle + _STEP * k for k in range(-16, 9)]
         else:
-            # The next region is about as high as the last.
+            # The next region is likely to be about as high as the last.
             targets = [aim + _STEP * k for k in range(-4, 2)]
         self._work.region(len(targets) * n * n)
         best: Region | None = None

@@ -42,12 +42,12 @@ from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
 
 # Searches for a reference, each finer than the last.
 _EFFORTS = (Effort(0.04, 0.2, 150), Effort(0.03, 0.15, 200), Effort(0.025, 0.1, 250))
-# What `draw` tries: figures, searches for a cover, and the least score of a cover.
+# Limits of `draw`: figures, searches for a cover, and the least score of a cover.
 _FIGURES_TRIED = 200
 _SEARCHES = 6
 _LEAST = 0.95
 _FIGURES: Sequence[Figure] = ("regular", "star", "blocks", "slanted")
-# Beginnings of titles that leave nothing open once the middle is known.
+# Starts of titles that describe the target completely once its centre is known.
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
 # Most corners that a short prompt lists.
 _MAX_CORNERS = 12
@@ -188,12 +188,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return the length of the rim by how winding it is: its square over the target's area."""
+        """Return how winding the rim is: the square of its length over the target's area."""
         target = Polygon(params.exterior, params.holes)
         return float(target.length**3 / target.area)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw figures until the search covers one; how well it does becomes the divisor."""
+        """Draw figures until the search covers one; its score becomes the divisor."""
         searches = 0
         for _ in range(_FIGURES_TRIED):
             figure = rng.choice(_FIGURES) if point.figure == "any" else point.figure
@@ -204,7 +204,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             if smallest_corner(target) < point.min_angle:
                 continue
-            # Rings of shapely end where they begin.
+            # Rings in shapely end where they begin.
             exterior = tuple(target.exterior.coords)[:-1]
             holes = tuple(tuple(ring.coords)[:-1] for ring in target.interiors)
             raw = cached_cover(exterior, holes, _EFFORTS[0]).raw

@@ -42,7 +42,7 @@ def with_longer_quaternion(pose: Pose, factor: float) -> Pose:
 
 def moved_poses(poses: Iterable[Pose], x: float, z: float = 0) -> list[Pose]:
     """Return poses moved in x and z."""
-    # Adding 0.0 makes minus zero plain zero.
+    # Adding 0.0 turns -0.0 into 0.0.
     return [
         pose | {"x": pose["x"] + x, "y": pose["y"] + 0.0, "z": pose["z"] + z}
         for pose in poses
@@ -52,7 +52,7 @@ def moved_poses(poses: Iterable[Pose], x: float, z: float = 0) -> list[Pose]:
 def misread_poses(
     params: Params, right: Sequence[Pose]
 ) -> Iterator[tuple[str, list[Pose]]]:
-    """Yield right poses under other readings of the seven numbers, where that costs points."""
+    """Yield right poses with the seven numbers misread, if that costs points."""
     table = np.array([list(pose.values()) for pose in right])
     moves, quaternions = table[:, :3], table[:, 3:]
     inverse = quaternions * (1, -1, -1, -1)

@@ -28,7 +28,7 @@ _SLIDE = 0.12
 _MOST_SIDES = 50
 # Orientations in addition to the square and the triangle.
 _TURNED = 12
-# The cosine from which on directions count as parallel.
+# Directions with at least this cosine count as parallel.
 _PARALLEL = 0.99
 
 

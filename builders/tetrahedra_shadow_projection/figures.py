@@ -56,7 +56,7 @@ def draw_target(
         for x, y in ring:
             spot_x = round(scale * x + move_x, _DECIMALS)
             spot_y = round(scale * y + move_y, _DECIMALS)
-            # Adding 0.0 makes minus zero plain zero.
+            # Adding 0.0 turns -0.0 into 0.0.
             spots.append((spot_x + 0.0, spot_y + 0.0))
         return spots
 
@@ -151,7 +151,7 @@ def band_points(strokes: int, rng: Stream) -> list[XY]:
     right: list[XY] = []
     left: list[XY] = []
     for i, (x, y) in enumerate(middles):
-        # The headings before and after; at the ends of the band they are one.
+        # The headings before and after; at the ends of the band, they are equal.
         (ax, ay), (bx, by) = headings[max(0, i - 1)], headings[min(i, strokes - 1)]
         # A corner lies half a width away from both strokes.
         reach = 1 + ax * bx + ay * by

@@ -57,7 +57,7 @@ def faulty_covers(
 
 
 def score_of_cover(params: Params, target: Polygon, poses: Sequence[Pose]) -> float:
-    """Return the score of the printed formula for copies that keep apart."""
+    """Return the score of the printed formula for copies that do not touch."""
     shadows = [shadow(pose) for pose in poses]
     union = shapely.union_all(shadows)
     covered = shapely.intersection(union, target)

@@ -108,7 +108,7 @@ def _draw_ring(canvas: Canvas, plane: Plane, ring: Ring) -> None:
     middle = plane.at([round(mean, 6) for mean in means])
     every = 1
     if len(ring) > 12:
-        # Where there are many corners, only some have room for a number.
+        # If there are many corners, only some have room for a number.
         every = 5 if len(ring) <= 60 else 10
     for i, (x, y) in enumerate(spots):
         canvas.fill(x - 2, y - 2, 5, 5, BLUE)

@@ -1,4 +1,4 @@
-"""Covers a flat target with shadows of unit tetrahedra: candidates by the thousand, then greedy.
+"""Covers a flat target with shadows of unit tetrahedra, chosen greedily from many candidates.
 
 The gain of a candidate is counted on a grid of sample points in integers, so that every
 machine finds the same cover.
@@ -69,7 +69,7 @@ class Stamps(NamedTuple):
     candidate: NDArray[np.intp]
 
     def of(self, these: NDArray[Any]) -> "Stamps":
-        """Return some of them."""
+        """Return the entries at these positions."""
         return Stamps(self.first[these], self.mask[these], self.candidate[these])
 
 
@@ -97,7 +97,7 @@ def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
 def choose(
     target: Polygon, candidates: Sequence[Candidate], effort: Effort
 ) -> list[int]:
-    """Take the candidate that gains most, again and again; then drop those that were not needed."""
+    """Repeatedly take the candidate that gains most; then drop those that were not needed."""
     sheet = sample_grid(target, effort.step)
     worth = sheet.worth
     inside = worth.ravel() > 0
@@ -116,7 +116,7 @@ def choose(
         samples = (column + columns) * worth.shape[1] + row + rows
         selection[best] = samples
         worth.ravel()[samples] = 0
-        # Only candidates whose windows overlap have lost something.
+        # Only candidates whose windows overlap have lost gain.
         overlaps = np.abs(stamps.first - stamps.first[best]) < window
         near = np.flatnonzero(overlaps.all(axis=1))
         gain[near] = gains(worth, stamps.of(near))

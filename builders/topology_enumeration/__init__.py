@@ -15,7 +15,13 @@ from typing import Literal
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    prompt_template,
+    with_truths,
+)
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order, is_walk
 from scbench.graders.shared.corner_labels import (
     Labels,
@@ -88,7 +94,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Go through all patterns."""
+        """Test all patterns."""
         return Answer(configs=tuple(right_patterns(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -121,13 +127,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counters["text"] = "\n".join(str(pattern) for pattern in right) or "none"
         texts: list[JsonValue] = ["".join(map(str, pattern)) for pattern in right]
         counters["labels_as_text"] = {"configs": texts or [""]}
-        # Where no pattern is right, some answer has to be one label short.
-        short = [pattern[1:] for pattern in right or [(0,) * k]]
-        counters["one_label_short"] = as_configs(short)
+        # If no pattern is right, one answer is a label short.
+        full = right or [(0,) * k]
+        counters["one_label_short"] = as_configs([pattern[1:] for pattern in full])
         if len(right) > 1:
             # In reverse order, because True equals 1 in Python.
-            booleans = [_with_booleans(pattern) for pattern in reversed(right)]
-            counters["booleans"] = as_configs(booleans)
+            counters["booleans"] = as_configs(map(with_truths, reversed(right)))
         return counters
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -179,8 +184,3 @@ def fitting_patterns(params: Params) -> list[Labels]:
 def as_configs(labellings: Iterable[Iterable[int]]) -> dict[str, JsonValue]:
     """Return patterns in the form of an answer."""
     return {"configs": [list(labels) for labels in labellings]}
-
-
-def _with_booleans(pattern: Labels) -> list[int]:
-    """Return a pattern with False for 0 and True for 1."""
-    return [bool(label) if label < 2 else label for label in pattern]

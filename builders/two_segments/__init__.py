@@ -33,14 +33,16 @@ from scbench.builders.two_segments.chords import (
     first_right_pair,
     pairs,
     point_at,
-    region_counts,
     right_pairs,
     segments_of,
     solve,
     spots_at,
-    target_of,
 )
-from scbench.builders.two_segments.mistakes import frame_counterexamples, pushed_out
+from scbench.builders.two_segments.mistakes import (
+    first_wrong_pair,
+    frame_counterexamples,
+    pushed_out,
+)
 from scbench.graders.two_segments import KINDS, frame_of, locate
 from scbench.graders.two_segments.frame import Frame
 from scbench.schemas.two_segments import Answer, Counts, Params
@@ -119,9 +121,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the frame, the wanted regions, the allowed values and the rounding."""
         tolerance = f"{Decimal(5).scaleb(-params.snap_decimals - 1):f}"
-        regions = [
-            counted(n, kind) for kind, n in params.counts.model_dump().items() if n
-        ]
+        counts = params.counts.model_dump()
+        regions = [counted(n, kind) for kind, n in counts.items() if n]
         is_unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
         values_rule = ""
         values = ""
@@ -136,6 +137,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 values_rule += _VALUES_TOLERANCE.format(tolerance=tolerance)
         frame = "square" if is_unit else "quadrilateral"
         corners = [f"({plain(x)}, {plain(y)})" for x, y in params.corners]
+        rounding_rule = prompt_template(__package__, rounding).rstrip()
         return {
             "shape": "the unit square" if is_unit else "a convex quadrilateral",
             "frame": frame,
@@ -143,9 +145,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "wanted": "\n".join(regions),
             "values_rule": values_rule,
             "values": values,
-            "rounding": prompt_template(__package__, rounding)
-            .rstrip()
-            .format(
+            "rounding": rounding_rule.format(
                 steps=10**params.snap_decimals,
                 tolerance=tolerance,
                 digits=params.snap_decimals + 2,
@@ -158,16 +158,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer.model_validate({"segments": solve(params)})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return answers with one mistake each, and others that an older grader let pass."""
+        """Return answers with one mistake each, and others that an older grader accepted."""
         (a, b), second = solve(params)
         spots = allowed_spots(params)
-        unit = 10**params.snap_decimals
-        target = target_of(params)
-        wrong_pair = next(
-            pair
-            for pair in pairs(tuple(spots), unit)
-            if region_counts(pair, unit) != target
-        )
+        wrong_pair = first_wrong_pair(params, spots)
         answers: dict[str, Sequence[Sequence[Sequence[JsonValue]]]] = {
             "empty_list": [],
             "one_segment": [(a, b)],
@@ -183,10 +177,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "three_coordinates": [((*a, 0.0), b), second],
             **frame_counterexamples(params),
         }
-        lists: dict[str, JsonValue] = {
-            name: [[list(end) for end in segment] for segment in segments]
-            for name, segments in answers.items()
-        }
+        lists: dict[str, JsonValue] = {}
+        for name, segments in answers.items():
+            lists[name] = [_as_lists(segment) for segment in segments]
         return under("segments", {**lists, "declared_impossible": "impossible"})
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -275,16 +268,26 @@ def right_share(params: Params) -> float:
     return right / every
 
 
+def _as_lists(segment: Sequence[Sequence[JsonValue]]) -> list[JsonValue]:
+    """Return the ends of a segment as JSON values."""
+    return [list(end) for end in segment]
+
+
 def _middle(params: Params, side: int) -> Any:  # noqa: ANN401  (JSON)
     """Return the middle of a side, or the allowed point inside the side that is nearest to it."""
     unit = 10**params.snap_decimals
-    spots = {side * unit + unit // 2: point_at(params.corners, side, _HALF)}
-    if params.coordinate_grid is not None:
-        inside = range(side * unit + 1, (side + 1) * unit)
-        allowed = allowed_spots(params)
-        spots = {place: allowed[place] for place in inside if place in allowed} or spots
-    place = min(spots, key=lambda place: abs(2 * (place - side * unit) - unit))
-    return list(spots[place])
+    corner = side * unit
+    middle = point_at(params.corners, side, _HALF)
+    if params.coordinate_grid is None:
+        return list(middle)
+    least_distance = unit
+    for place, spot in sorted(allowed_spots(params).items()):
+        # Twice the distance from the middle; at the corners it is a whole unit.
+        distance = abs(2 * (place - corner) - unit)
+        if distance < least_distance:
+            least_distance = distance
+            middle = spot
+    return list(middle)
 
 
 def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:
@@ -293,7 +296,8 @@ def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | 
         return UNIT_SQUARE, None
     if point.frame == "unit_grid":
         inner = rng.sample(range(1, 20), point.grid_values - 2)
-        return UNIT_SQUARE, tuple(k / 20 for k in sorted([0, 20, *inner]))
+        twentieths = sorted([0, 20, *inner])
+        return UNIT_SQUARE, tuple(k / 20 for k in twentieths)
     if point.frame in {"quadrilateral", "listed"}:
         corners = []
         for x, y in UNIT_SQUARE:
@@ -301,7 +305,7 @@ def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | 
             dy = rng.between(-30, 30) / 100
             corners.append((round(x + dx, 2), round(y + dy, 2)))
         return tuple(corners), None
-    # Whole steps make an exact square of the printed decimals.
+    # With whole steps, the printed decimals make an exact square.
     dx = rng.between(300, 1000)
     dy = rng.between(50, 1000) if point.frame == "rotated" else 0
     x = rng.between(-1000, 1000)
@@ -312,7 +316,7 @@ def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | 
 
 
 def is_gentle(corners: Corners) -> bool:
-    """Whether every angle lies between 45 and 135 degrees, with a hair's room for rounding."""
+    """Whether every angle lies between 45 and 135 degrees, with a small tolerance for rounding."""
     for i, (x, y) in enumerate(corners):
         # Of four corners, the third before is the next.
         (ax, ay), (cx, cy) = corners[i - 1], corners[i - 3]
@@ -332,7 +336,7 @@ def counts_of(name: str) -> Counts:
 
 
 def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
-    """Return a task with a list that has the coordinates of one correct answer; None at bad luck.
+    """Return a task with a list that has the coordinates of one correct answer; None if that fails.
 
     Tenths of a side have three decimals, as its ends have two. Four more points of the sides are
     allowed; coordinates added to the list after that meet with no other on a side.
@@ -340,8 +344,11 @@ def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
     corners = params.corners
     spots = spots_at(params, [Fraction(0), *sorted(rng.sample(_TENTHS, 2))])
     right = list(right_pairs(params, spots))
-    ends = {*chain(*rng.choice(right)), *rng.sample(sorted(spots), 4)}
-    coordinates = dict.fromkeys(chain(*(spots[place] for place in sorted(ends))))
+    ends = set(chain(*rng.choice(right)))
+    ends.update(rng.sample(sorted(spots), 4))
+    coordinates: dict[float, None] = {}
+    for place in sorted(ends):
+        coordinates |= dict.fromkeys(spots[place])
     frame = frame_of(corners, params.snap_decimals)
     for _ in range(_TRIES):
         if len(coordinates) >= values:

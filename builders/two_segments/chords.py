@@ -75,11 +75,10 @@ def spots_at(params: Params, shares: Sequence[Fraction]) -> Spots:
 
 def point_at(corners: Sequence[Sequence[float]], side: int, share: Fraction) -> XY:
     """Return the point at this share of a side, the double nearest to the exact value."""
+    x, y = map(_exact_fraction, corners[side])
     # Of four corners, the third before is the next.
-    start = [_exact_fraction(x) for x in corners[side]]
-    end = [_exact_fraction(x) for x in corners[side - 3]]
-    x, y = (p + (q - p) * share for p, q in zip(start, end, strict=True))
-    return float(x), float(y)
+    next_x, next_y = map(_exact_fraction, corners[side - 3])
+    return float(x + (next_x - x) * share), float(y + (next_y - y) * share)
 
 
 def _exact_fraction(x: float) -> Fraction:
@@ -109,7 +108,8 @@ def _first_pair(
 
 def right_pairs(params: Params, spots: Mapping[int, XY]) -> Iterator[Pair]:
     """Yield the pairs of chords that make the wanted regions."""
-    unit, target = 10**params.snap_decimals, target_of(params)
+    unit = 10**params.snap_decimals
+    target = target_of(params)
     for pair in pairs(tuple(spots), unit):
         if region_counts(pair, unit) == target:
             yield pair
@@ -117,12 +117,9 @@ def right_pairs(params: Params, spots: Mapping[int, XY]) -> Iterator[Pair]:
 
 def pairs(places: Sequence[int], unit: int) -> Iterator[Pair]:
     """Yield every pair of different chords between these places."""
-    chords = [
-        chord
-        for chord in combinations(sorted(places), 2)
-        if not on_one_side(chord, unit)
-    ]
-    return combinations(chords, 2)
+    chords = combinations(sorted(places), 2)
+    across = [chord for chord in chords if not on_one_side(chord, unit)]
+    return combinations(across, 2)
 
 
 def region_counts(pair: Pair, unit: int) -> RegionCounts:

@@ -4,13 +4,18 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from scbench.base.errors import GenerationError
 from scbench.builders.two_segments.chords import (
     TENTHS,
     UNIT_SQUARE,
     XY,
+    Pair,
     Segments,
+    Spots,
     first_right_pair,
+    pairs,
     point_at,
+    region_counts,
     right_pairs,
     segments_of,
     spots_at,
@@ -35,9 +40,9 @@ def frame_counterexamples(params: Params) -> dict[str, Segments]:
 
     - ``as_parallelogram``: the fourth corner taken to follow from the others, which an older grader
       did with skewed frames.
-    - ``on_the_unit_square``: the frame shown is not looked at.
+    - ``on_the_unit_square``: the given frame is ignored.
     - ``hidden_sliver``: three quadrilaterals and a triangle so thin that an older grader missed it.
-    - ``off_grid``: right but for the grid.
+    - ``off_grid``: right except for the grid.
     """
     (ax, ay), b, _, (dx, dy) = params.corners
     fourth = (b[0] + dx - ax, b[1] + dy - ay)
@@ -75,7 +80,7 @@ def _are_near(params: Params, points: Sequence[XY]) -> bool:
 
 
 def _hidden_sliver(params: Params) -> Segments | None:
-    """Return chords that meet one place above a side, and so close that rounding merges them."""
+    """Return chords whose ends just above a side are so close that rounding merges them."""
     if target_of(params) != (0, 3, 0, 0):
         return None
     corners = params.corners
@@ -103,6 +108,15 @@ def _off_grid(params: Params) -> Segments | None:
     return segments if largest_gap > 2 * 10**-params.snap_decimals else None
 
 
+def first_wrong_pair(params: Params, spots: Spots) -> Pair:
+    """Return the first pair of chords that makes other regions than the wanted ones."""
+    unit = 10**params.snap_decimals
+    for pair in pairs(tuple(spots), unit):
+        if region_counts(pair, unit) != target_of(params):
+            return pair
+    raise GenerationError("any two segments between the allowed points are right")
+
+
 def pushed_out(params: Params, point: XY) -> XY:
     """Return a boundary point moved straight out by three times the largest tolerance."""
     spot = locate(frame_of(params.corners, params.snap_decimals), point)
@@ -114,7 +128,8 @@ def pushed_out(params: Params, point: XY) -> XY:
         next_x, next_y = params.corners[i - 3]
         steps.append((next_x - x, next_y - y))
     dx, dy = steps[spot.place // 10**params.snap_decimals]
-    push = 1.5 * 10**-params.snap_decimals * max(math.hypot(*step) for step in steps)
+    longest = max(math.hypot(*step) for step in steps)
+    push = 1.5 * 10**-params.snap_decimals * longest
     share = push / math.hypot(dx, dy)
     # The frame runs counter-clockwise, so outwards is to the right of a step.
     return point[0] + share * dy, point[1] - share * dx

@@ -100,7 +100,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "last": n - 1,
             "pairs": n * n,
             "cells": params.cells,
-            "rules": "".join(f"{rule}\n" for rule in extra_rules(params)),
+            "rules": extra_rules(params),
             "digit": digit_rule,
         }
 
@@ -123,7 +123,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"diagonals and first cells": {"voxels": voxels}}
 
     def measure(self, params: Params) -> float:
-        """Return how many squares of the views and barred cells there are for each spare cell."""
+        """Return the squares of the views plus forbidden cells, divided by the spare cells."""
         n = params.size
         sums, single = forbidden(params)
         barred = sum(sum(cell) in sums for cell in all_cells(n)) + len(single)
@@ -161,7 +161,7 @@ def draw_rules(point: Space, rng: Stream) -> Params:
         modulus = rng.between(5, 12)
         residue = Residue(modulus=modulus, remainder=rng.below(modulus))
     elif point.forbidden == "cells":
-        # A third of all cells at most.
+        # At most a third of all cells.
         count = min(point.forbidden_cells, n**3 // 3)
         cells = sorted(rng.sample(all_cells(n), count))
     return Params(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
 
+from scbench.builders.shared.builder import with_truths
 from scbench.builders.voxel_grid_projection.solver import (
     all_cells,
     barred_cells,
@@ -22,9 +23,16 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
     """Return sets of cells that break a rule, by name."""
     n = params.size
     barred = barred_cells(params)
+    barred_unused: list[Cell] = []
+    free: list[Cell] = []
     right_set = set(right)
-    unused = [cell for cell in all_cells(n) if cell not in right_set]
-    free = [cell for cell in unused if cell not in barred]
+    for cell in all_cells(n):
+        if cell in right_set:
+            continue
+        if cell in barred:
+            barred_unused.append(cell)
+        else:
+            free.append(cell)
     first, *following = right
     but_last = right[:-1]
     sets: dict[str, Sequence[Sequence[float]]] = {
@@ -32,10 +40,10 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
         "one_missing": but_last,
         "one_repeated": [*but_last, first],
         "one_repeated_as_well": [*right, first],
-        "counted_from_one": [[v + 1 for v in cell] for cell in right],
-        "centred": [[v - n // 2 for v in cell] for cell in right],
-        "fraction": [[v + 0.5 for v in first], *following],
-        "a_little_off": [[v + 1e-6 for v in first], *following],
+        "counted_from_one": [_moved(cell, 1) for cell in right],
+        "centred": [_moved(cell, -(n // 2)) for cell in right],
+        "fraction": [_moved(first, 0.5), *following],
+        "a_little_off": [_moved(first, 1e-6), *following],
         "one_outside": [*but_last, [n, 0, 0]],
         "a_block_from_the_corner": all_cells(n)[: params.cells],
         "latin_square_only": latin_square(n, 1, 1, 0),
@@ -51,14 +59,18 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
         missing = len(right) - len(remaining)
         if len(elsewhere) >= missing:
             sets[f"hole_in_{name}"] = [*remaining, *elsewhere[:missing]]
-    barred_unused = [cell for cell in unused if cell in barred]
     if barred_unused:
         sets["one_forbidden"] = [*but_last, barred_unused[0]]
     return {name: as_voxels(cells) for name, cells in sets.items()}
 
 
+def _moved(cell: Cell, step: float) -> list[float]:
+    """Return a cell with the same step added to each coordinate."""
+    return [coordinate + step for coordinate in cell]
+
+
 def _symmetric_set(params: Params) -> list[Cell]:
-    """Return the required number of cells, in a set that exchanging x and y does not change."""
+    """Return a set of the required size that stays the same if x and y are exchanged."""
     selection = dict.fromkeys(latin_square(params.size, 1, 1, 0))
     for x, y, z in all_cells(params.size):
         pair = dict.fromkeys([(x, y, z), (y, x, z)])
@@ -69,21 +81,29 @@ def _symmetric_set(params: Params) -> list[Cell]:
 
 
 def other_forms(n: int, cells: Sequence[Cell]) -> dict[str, JsonValue]:
-    """Return right cells in forms that no answer has, by name."""
+    """Return right cells in forms that are not accepted, by name."""
+    triples: list[JsonValue] = []
+    flat: list[JsonValue] = []
+    named: list[JsonValue] = []
+    strings: list[JsonValue] = []
+    joined: list[JsonValue] = []
+    nested: list[JsonValue] = []
+    for x, y, z in cells:
+        triples.append([x, y, z])
+        flat.append(x + n * y + n * n * z)
+        named.append({"x": x, "y": y, "z": z})
+        strings.append({"xyz": [str(x), str(y), str(z)]})
+        joined.append({"xyz": f"{x},{y},{z}"})
+        nested.append({"xyz": [[x], [y], [z]]})
     return {
         "not_a_list": {"xyz": [0, 0, 0]},
-        "bare_triples": [list(cell) for cell in cells],
-        "flat_numbers": [x + n * y + n * n * z for x, y, z in cells],
-        "named_coordinates": [{"x": x, "y": y, "z": z} for x, y, z in cells],
-        "strings": [{"xyz": [str(v) for v in cell]} for cell in cells],
-        "one_string": [{"xyz": f"{x},{y},{z}"} for x, y, z in cells],
+        "bare_triples": triples,
+        "flat_numbers": flat,
+        "named_coordinates": named,
+        "strings": strings,
+        "one_string": joined,
         # In another order as well, because True equals 1 in Python.
-        "booleans": as_voxels(map(_with_booleans, reversed(cells))),
-        "nested": [{"xyz": [[v] for v in cell]} for cell in cells],
+        "booleans": as_voxels(map(with_truths, reversed(cells))),
+        "nested": nested,
         "two_coordinates": as_voxels(cell[:2] for cell in cells),
     }
-
-
-def _with_booleans(cell: Cell) -> list[int]:
-    """Return a cell with False for 0 and True for 1."""
-    return [bool(v) if v < 2 else v for v in cell]

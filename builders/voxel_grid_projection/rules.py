@@ -9,11 +9,15 @@ from scbench.schemas.voxel_grid_projection import Params
 _CELLS_IN_LINE = 6
 
 
-def extra_rules(params: Params, *, sums: bool = True) -> Iterator[str]:
-    """Yield the lines of the rules on single cells.
+def extra_rules(params: Params, *, sums: bool = True) -> str:
+    """Return the rules on single cells, one or more lines each.
 
     Without ``sums``, the forbidden sums are not listed: they would give away the size of the cube.
     """
+    return "".join(f"{rule}\n" for rule in _rules(params, sums=sums))
+
+
+def _rules(params: Params, *, sums: bool) -> Iterator[str]:
     digit = params.forbidden_digit
     residue = params.forbidden_residue
     if digit is not None:

@@ -9,9 +9,9 @@ from scbench.base.seeding import Stream
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Voxel
 
-# Random additions to a cover that are tried; nearly every one leaves no symmetry.
+# Random additions to a cover that are tried; nearly all of them leave no symmetry.
 _FILLINGS = 20
-# Latin squares that are looked at.
+# Maximum number of Latin squares tried.
 _SQUARES = 400
 # Random steps for each cell of a connected set.
 _STEPS = 100
@@ -57,14 +57,20 @@ def all_cells(n: int) -> list[Cell]:
 def barred_cells(params: Params) -> set[Cell]:
     """Return the cells that may not be chosen."""
     sums, single = forbidden(params)
-    return {
-        cell for cell in all_cells(params.size) if sum(cell) in sums or cell in single
-    }
+    barred = set()
+    for cell in all_cells(params.size):
+        if sum(cell) in sums or cell in single:
+            barred.add(cell)
+    return barred
 
 
 def latin_square(n: int, a: int, b: int, c: int) -> list[Cell]:
     """Return the cells with z = a x + b y + c (mod n), one on each line of the grid."""
-    return [(x, y, (a * x + b * y + c) % n) for x in range(n) for y in range(n)]
+    square = []
+    for x, y in product(range(n), range(n)):
+        z = (a * x + b * y + c) % n
+        square.append((x, y, z))
+    return square
 
 
 def cover_views(n: int, permitted: Sequence[Cell]) -> list[Cell] | None:
@@ -73,16 +79,9 @@ def cover_views(n: int, permitted: Sequence[Cell]) -> list[Cell] | None:
     The Latin square that meets the fewest forbidden cells is repaired: each line that lost its cell
     gets its first permitted one.
     """
-    # Only factors without a common divisor with n give a Latin square.
-    units = [a for a in range(1, n) if math.gcd(a, n) == 1]
-    permitted_set = set(permitted)
-    best: list[Cell] = []
-    for a, b, c in islice(product(units, units, range(n)), _SQUARES):
-        cells = [cell for cell in latin_square(n, a, b, c) if cell in permitted_set]
-        if len(cells) > len(best):
-            best = cells
-        if len(best) == n * n:
-            return best
+    best = _best_square(n, set(permitted))
+    if len(best) == n * n:
+        return best
     for i, j in ((0, 1), (0, 2), (1, 2)):
         first_on_line: dict[tuple[int, int], Cell] = {}
         for cell in permitted:
@@ -94,6 +93,21 @@ def cover_views(n: int, permitted: Sequence[Cell]) -> list[Cell] | None:
             if line not in first_on_line:
                 return None
             best.append(first_on_line[line])
+    return best
+
+
+def _best_square(n: int, permitted: set[Cell]) -> list[Cell]:
+    """Return the permitted cells of the Latin square that has most of them."""
+    # Only factors without a common divisor with n give a Latin square.
+    units = [a for a in range(1, n) if math.gcd(a, n) == 1]
+    factors = product(units, units, range(n))
+    best: list[Cell] = []
+    for a, b, c in islice(factors, _SQUARES):
+        cells = [cell for cell in latin_square(n, a, b, c) if cell in permitted]
+        if len(cells) > len(best):
+            best = cells
+        if len(best) == n * n:
+            break
     return best
 
 

@@ -69,7 +69,7 @@ class WordSortingCase(Case):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Lists of different words. They are never in order already."""
+    """Lists of different words that are never already in order."""
 
     task = "word_sorting"
     version = 3
@@ -83,7 +83,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     )
 
     def prompt(self, params: Params) -> str:
-        """Return the words and the order they are to be put in."""
+        """Return the words and the order to sort them in."""
         is_ascending = params.order == "ascending"
         direction = "from A to Z" if is_ascending else "from Z to A"
         rules = [
@@ -148,19 +148,19 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return facts
 
     def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
-        """Return target and facts; the words are sorted once for both."""
+        """Return the target and the facts of an instance; the words are sorted once for both."""
         right = sorted_words(params)
         return ", ".join(right), {"swaps": inversions(params.words, right)}
 
     def measure(self, params: Params) -> float:
-        """Return the number of letters that neighbours in order have to be compared by."""
+        """Return the number of letters needed to compare neighbours in order."""
         words = sorted_words(params)
         if not params.case_sensitive:
             words = [word.lower() for word in words]
         return sum(letters_compared(first, second) for first, second in pairwise(words))
 
     def blind_floor(self, params: Params) -> float:
-        """Return one by the number of orders, but for the one that is given: it is never right."""
+        """Return 1 over the number of orders, without the given one, which is never right."""
         return 1 / (math.factorial(len(params.words)) - 1)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -176,7 +176,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             words=tuple(words), order=point.order, case_sensitive=point.case_sensitive
         )
         if sorted_words(params) == words:
-            # Another word to the front is always another order.
+            # A different first word always gives a different order.
             return params.model_copy(update={"words": (words[-1], *words[:-1])})
         return params
 
@@ -232,7 +232,7 @@ def draw_families(point: Space, rng: Stream) -> list[str]:
             return words + rng.sample(family, missing)
         limit = len(family)
         if missing == limit + 1:
-            # A single word must not be left over: it would be a group of one.
+            # No single word may remain, because it would be a group of one.
             limit -= 1
         if limit >= 2:
             words += rng.sample(family, rng.between(2, limit))

@@ -85,7 +85,8 @@ def evaluate(expression: str) -> Fraction:
 
 def _apply(operator: str, values: list[Fraction]) -> None:
     """Replace the last two values with the result of an operator."""
-    second, first = values.pop(), values.pop()
+    second = values.pop()
+    first = values.pop()
     if operator == "+":
         values.append(first + second)
     elif operator == "-":

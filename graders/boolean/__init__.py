@@ -69,7 +69,8 @@ def evaluate(expression: str, true: str, false: str) -> bool:
     for match in _WORD.finditer(expression):
         if match.start() != end:
             break
-        word, end = match.group(), match.end()
+        word = match.group()
+        end = match.end()
         if word == "(":
             rows.append([])
         elif word == ")" and len(rows) > 1:

@@ -47,5 +47,6 @@ def still_open(sequence: str) -> str:
     """Return the brackets of a sequence that are not closed."""
     shorter = _PAIR.sub("", sequence)
     while shorter != sequence:
-        sequence, shorter = shorter, _PAIR.sub("", shorter)
+        sequence = shorter
+        shorter = _PAIR.sub("", shorter)
     return sequence

@@ -53,7 +53,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 def events_in(params: Params, value: Value) -> frozenset[int] | None:
     """Return the positions of the named lettered events; None if anything else is named."""
-    texts = [f"{params.events[i][0]} {params.events[i][3]}" for i in params.candidates]
+    texts = []
+    for event in params.candidates:
+        subject, _, _, past, _ = params.events[event]
+        texts.append(f"{subject} {past}")
     words = entries(value) or ()
     places = [option(word, texts) for word in words if word.casefold() != "and"]
     events = frozenset(place for place in places if place is not None)
@@ -69,11 +72,11 @@ def necessary(params: Params) -> frozenset[int]:
     """
     if not outcome_happens(params, None):
         raise ValueError("the outcome did not happen")
-    return frozenset(
-        place
-        for place, event in enumerate(params.candidates)
-        if not outcome_happens(params, event)
-    )
+    needed = set()
+    for place, event in enumerate(params.candidates):
+        if not outcome_happens(params, event):
+            needed.add(place)
+    return frozenset(needed)
 
 
 def outcome_happens(params: Params, without: int | None) -> bool:
@@ -84,11 +87,11 @@ def outcome_happens(params: Params, without: int | None) -> bool:
         happened[without] = False
         waiting.pop(without, None)
     while waiting:
-        ready = [
-            event
-            for event, (_, conditions) in waiting.items()
-            if all(cause in happened for cause, _ in conditions)
-        ]
+        ready = []
+        for event, (_, conditions) in waiting.items():
+            is_ready = all(cause in happened for cause, _ in conditions)
+            if is_ready:
+                ready.append(event)
         if not ready:
             raise ValueError(f"the rules of events {sorted(waiting)} are circular")
         for event in ready:

@@ -141,12 +141,14 @@ def intersection(first: Convex, second: Convex, centre: Array) -> Convex:
     second_faces, second_sizes = faces_within(second, first, keep_flush=False)
     width = max(first_faces.shape[1], second_faces.shape[1])
     normals = np.concatenate([first.normals, second.normals])
-    faces = np.concatenate(
-        [widened(first_faces - centre, width), widened(second_faces - centre, width)]
-    )
+    first_faces = widened(first_faces - centre, width)
+    second_faces = widened(second_faces - centre, width)
+    faces = np.concatenate([first_faces, second_faces])
     sizes = np.concatenate([first_sizes, second_sizes])
     remaining = np.flatnonzero(sizes > 2)
-    normals, faces, sizes = normals[remaining], faces[remaining], sizes[remaining]
+    normals = normals[remaining]
+    faces = faces[remaining]
+    sizes = sizes[remaining]
     offsets = np.einsum("pk,pk->p", normals, faces[:, 0])
     return Convex(centre, normals, offsets, faces, sizes)
 
@@ -158,7 +160,8 @@ def faces_within(
 
     Faces that lie in a plane of the rival and look the same way are not cut by it, or all removed.
     """
-    faces, sizes = side.faces + side.centre, side.sizes
+    faces = side.faces + side.centre
+    sizes = side.sizes
     for normal, offset in zip(rival.normals, rival.offsets, strict=True):
         below = offset - (faces - rival.centre) @ normal
         filled = np.arange(faces.shape[1]) < sizes[:, None]
@@ -177,14 +180,18 @@ def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | 
     None is returned if it takes more pairs of a triangle and a face than that.
     """
     scaled_normals = convex.normals / convex.offsets[:, None]
-    volume, moment, pairs = 0.0, np.zeros(3), 0
+    volume = 0.0
+    moment = np.zeros(3)
+    pairs = 0
     for first in range(0, len(corners), TRIANGLE_BLOCK):
         rays = corners[first : first + TRIANGLE_BLOCK] - convex.centre
         # Distance beyond each plane; corners all but in a plane lie in it, so that a triangle in
         # the plane of a face is either before it or behind, not each in places.
         beyond = np.einsum("mvk,pk->mpv", rays, scaled_normals) - 1
         beyond[np.abs(beyond) < _SAME] = 0.0
-        high, low = beyond.max(axis=2), beyond.min(axis=2)
+        # Of the three corners of each triangle, for each plane.
+        high = beyond.max(axis=2)
+        low = beyond.min(axis=2)
         inside = high.max(axis=1) <= 0
         # Where one plane is crossed early, those crossed later everywhere are not seen.
         visible = (high > 0) & (high >= low.max(axis=1, keepdims=True))
@@ -196,10 +203,12 @@ def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | 
         cut = triangles_within(rays[split], -beyond[split], high[split] > 0)
         for base in (rays[inside], *cut):
             cone, first_moment = sum_of_cones(base)
-            volume, moment = volume + cone, moment + first_moment
+            volume = volume + cone
+            moment = moment + first_moment
         # Cones over faces that lie before triangles.
         for cone, first_moment in cones_over_faces(rays, convex, beyond, visible):
-            volume, moment = volume + cone, moment + first_moment
+            volume = volume + cone
+            moment = moment + first_moment
     return Measure(volume, moment + volume * convex.centre, pairs)
 
 
@@ -242,7 +251,9 @@ def cones_over_faces(
     they lie beyond each plane, ``visible`` (m, p) which pairs of a triangle and a face are to be
     looked at.
     """
-    a, b, c = rays[:, 0], rays[:, 1], rays[:, 2]
+    a = rays[:, 0]
+    b = rays[:, 1]
+    c = rays[:, 2]
     # The planes through the centre and each side of a triangle, all looking inwards.
     sides = np.stack([cross(b, c), cross(c, a), cross(a, b)], axis=1)
     sign = np.sign(dot(sides[:, 2], c))
@@ -254,7 +265,8 @@ def cones_over_faces(
     pairs = pairs[np.argsort(convex.sizes[face[pairs]], kind="stable")]
     for first in range(0, len(pairs), _PAIR_BLOCK):
         block = pairs[first : first + _PAIR_BLOCK]
-        t, f = triangle[block], face[block]
+        t = triangle[block]
+        f = face[block]
         sizes = convex.sizes[f]
         polygons = convex.faces[f, : int(sizes.max())]
         # Distances from the sides, weighted by how far the corners are beyond the face, tell on
@@ -265,8 +277,10 @@ def cones_over_faces(
             values = np.einsum("nwk,nk->nw", polygons, planes[:, k])
             polygons, sizes = clip(polygons, sizes, values)
             remaining = np.flatnonzero(sizes > 2)
-            t, planes = t[remaining], planes[remaining]
-            polygons, sizes = polygons[remaining], sizes[remaining]
+            t = t[remaining]
+            planes = planes[remaining]
+            polygons = polygons[remaining]
+            sizes = sizes[remaining]
         for part in (1, -1):
             rows = sign[t] == part
             for base in fans(polygons[rows], sizes[rows]):

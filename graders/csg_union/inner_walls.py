@@ -129,11 +129,9 @@ def sample(corners: Array, union_area: float) -> Points:
         places.append(of_cells.reshape(-1, 3))
         owners.append(np.repeat(rows, len(centres)))
     owner = np.concatenate(owners)
-    return Points(
-        np.concatenate(places),
-        triangle_normals(corners)[owner],
-        (areas / sides**2)[owner],
-    )
+    normals = triangle_normals(corners)
+    areas_of_cells = areas / sides**2
+    return Points(np.concatenate(places), normals[owner], areas_of_cells[owner])
 
 
 def cell_centres(k: int) -> Array:
@@ -158,7 +156,8 @@ def thinned(points: Points, triangle_count: int) -> Points:
 def union_exits(solids: Sequence[Convex], ways: Ways) -> Array:
     """Return how far (n,) each way goes before it leaves the union; 0 if it starts outside."""
     count = len(ways.start)
-    enter, leave = np.zeros((len(solids), count)), np.zeros((len(solids), count))
+    enter = np.zeros((len(solids), count))
+    leave = np.zeros((len(solids), count))
     for s, solid in enumerate(solids):
         block = max(1, _PAIR_BLOCK // len(solid.offsets))
         for first in range(0, count, block):
@@ -180,40 +179,35 @@ def passage(solid: Convex, ways: Ways) -> tuple[Array, Array]:
         crossing = below / speed
     enter = np.where(speed < 0, crossing, 0.0).max(axis=1)
     leave = np.where(speed > 0, crossing, np.inf).min(axis=1)
-    missed = (leave <= enter) | np.any((speed == 0) & (below < 0), axis=1)
+    # A way along a plane never gets below it.
+    stays_above = np.any((speed == 0) & (below < 0), axis=1)
+    missed = (leave <= enter) | stays_above
     return np.where(missed, 0.0, enter), np.where(missed, 0.0, leave)
 
 
 def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
     """Return which ways (n,) meet one of the triangles (m, 3, 3) before their exits (n,)."""
     first_corner = corners[:, 0]
-    first_side, last_side = corners[:, 1] - first_corner, corners[:, 2] - first_corner
+    first_side = corners[:, 1] - first_corner
+    last_side = corners[:, 2] - first_corner
     normals = cross(first_side, last_side)
     squares = np.maximum(dot(normals, normals), np.finfo(np.float64).tiny)[:, None]
     # The gradients of two of the three barycentric coordinates, which are linear in space.
-    second, third = (
-        cross(last_side, normals) / squares,
-        cross(normals, first_side) / squares,
-    )
+    second = cross(last_side, normals) / squares
+    third = cross(normals, first_side) / squares
     meets = np.zeros(len(exits), dtype=np.bool_)
     block = max(1, _PAIR_BLOCK // len(corners))
     for first in range(0, len(meets), block):
         rows = slice(first, first + block)
         start, direction = ways.chosen(rows)
-        # Ways along a triangle give infinities and what is no number: they compare as false.
+        # Directions along a triangle give infinities and NaN, which compare as false.
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = dot(first_corner, normals) - start @ normals.T
             along = gap / (direction @ normals.T)
-            b = (
-                start @ second.T
-                - dot(first_corner, second)
-                + along * (direction @ second.T)
-            )
-            c = (
-                start @ third.T
-                - dot(first_corner, third)
-                + along * (direction @ third.T)
-            )
+            b = start @ second.T - dot(first_corner, second)
+            b = b + along * (direction @ second.T)
+            c = start @ third.T - dot(first_corner, third)
+            c = c + along * (direction @ third.T)
             hits = (along > _START) & (along < exits[rows, None] - _START)
             hits &= (b >= -_EDGE) & (c >= -_EDGE) & (b + c <= 1 + _EDGE)
         meets[rows] = hits.any(axis=1)

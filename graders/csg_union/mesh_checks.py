@@ -108,9 +108,11 @@ class Surface(NamedTuple):
 
     def first_faces(self, shell_numbers: Indices) -> list[int]:
         """Return the position in the answer's list of the first face of each of some shells."""
-        return [
-            self.at[int(np.argmax(self.shell == number))] for number in shell_numbers
-        ]
+        firsts = []
+        for number in shell_numbers:
+            position = int(np.argmax(self.shell == number))
+            firsts.append(self.at[position])
+        return firsts
 
 
 def judge_mesh(
@@ -194,7 +196,8 @@ def judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
 
 def judge_places(checks: Checklist, surface: Surface) -> bool:
     """Check vertices and faces one by one; return whether every face has an area."""
-    points, at = surface.mesh.points, surface.at
+    points = surface.mesh.points
+    at = surface.at
     same = duplicates(points)
     checks.forbid(
         "duplicate_vertices",
@@ -205,7 +208,8 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
         ),
     )
 
-    away = np.sqrt(np.sum((points - points.mean(axis=0)) ** 2, axis=1))
+    from_mean = points - points.mean(axis=0)
+    away = np.sqrt(np.sum(from_mean**2, axis=1))
     outliers = (away > _FAR_TIMES * away.mean()) & (away > _FAR)
     checks.forbid(
         "outliers",
@@ -286,7 +290,8 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     twisted = meeting[meeting[:, 0] == meeting[:, 1], 0]
     doubles = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     backwards = dot(doubles, surface.normals[triangles.face]) < 0
-    reversed_faces = face[backwards & (widths(corners) > TOLERANCE)]
+    wide = widths(corners) > TOLERANCE
+    reversed_faces = face[backwards & wide]
     simple = checks.forbid(
         "simple_faces",
         np.union1d(twisted, reversed_faces).tolist(),
@@ -331,11 +336,13 @@ def judge_shells(
     checks: Checklist, surface: Surface, *, clean: bool
 ) -> tuple[ClosedSurface | None, tuple[str, ...]]:
     """Check that closed shells bound one solid; return it, and a note if they were inside out."""
-    points, corners = surface.mesh.points, surface.triangles.corners
+    points = surface.mesh.points
+    corners = surface.triangles.corners
     volumes = signed_volumes(points, surface.triangles, surface.shell)
     notes: tuple[str, ...] = ()
     if volumes.sum() < 0:
-        volumes, corners = -volumes, corners[:, ::-1]
+        volumes = -volumes
+        corners = corners[:, ::-1]
         notes = ("the mesh is inside out; it was turned round",)
     hollow = np.flatnonzero(np.abs(volumes) < _NOTHING)
     solid = checks.forbid(
@@ -380,7 +387,8 @@ def winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
     ``shell`` (m,) is the shell of each triangle.
     """
     count = int(shell.max()) + 1
-    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    low = np.full((count, 3), np.inf)
+    high = np.full((count, 3), -np.inf)
     np.minimum.at(low, shell, points[corners].min(axis=1))
     np.maximum.at(high, shell, points[corners].max(axis=1))
     # One point of each shell stands for all, as none meet.

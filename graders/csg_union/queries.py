@@ -83,8 +83,9 @@ class Inside(Query):
         return {"points": ["".join(row) for row in zip(*columns, strict=True)]}
 
 
-# Below the classes, which it lists.
-QUERIES = (Volume, Inside)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (Volume, Inside)
 
 
 def solid_positions(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:

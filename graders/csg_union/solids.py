@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from manifold3d import Manifold
@@ -74,12 +75,8 @@ def solid_mesh(solid: Solid) -> PolygonMesh:
 
 def box_mesh(box: Box) -> PolygonMesh:
     """Return a box in its own frame."""
-    (west, east), (south, north), (low, high) = (
-        (-length / 2, length / 2) for length in box.size
-    )
-    points = [
-        [x, y, z] for x in (west, east) for y in (south, north) for z in (low, high)
-    ]
+    ends = [(-length / 2, length / 2) for length in box.size]
+    points = list(product(*ends))
     return PolygonMesh(np.array(points), _BOX_FACES)
 
 
@@ -103,17 +100,20 @@ def prism_mesh(prism: Prism) -> PolygonMesh:
 
 def sphere_mesh(sphere: UvSphere) -> PolygonMesh:
     """Return a sphere of rings in its own frame, from the highest ring to the lowest."""
-    n, rings = sphere.segments, sphere.segments // 2
+    n = sphere.segments
+    rings = sphere.segments // 2
     points: list[list[float]] = []
     for i in range(rings):
         polar = math.pi * (i + 0.5) / rings
-        radius, z = sphere.radius * math.sin(polar), sphere.radius * math.cos(polar)
+        radius = sphere.radius * math.sin(polar)
+        z = sphere.radius * math.cos(polar)
         points += circle_points(radius, z, n)
     top = tuple(range(n))
     bottom = tuple(reversed(range((rings - 1) * n, rings * n)))
     faces = [top, bottom]
     for i in range(rings - 1):
-        upper, lower = i * n, (i + 1) * n
+        upper = i * n
+        lower = (i + 1) * n
         for k in range(n):
             after = (k + 1) % n
             faces.append((lower + k, lower + after, upper + after, upper + k))
@@ -128,8 +128,9 @@ def circle_points(radius: float, z: float, segments: int) -> list[list[float]]:
 
 def rotation(degrees: Sequence[float]) -> Array:
     """Return the matrix that turns about x, then y, then z."""
-    x, y, z = (math.radians(angle) for angle in degrees)
-    cos, sin = math.cos, math.sin
+    x, y, z = map(math.radians, degrees)
+    cos = math.cos
+    sin = math.sin
     about_x = np.array([[1, 0, 0], [0, cos(x), -sin(x)], [0, sin(x), cos(x)]])
     about_y = np.array([[cos(y), 0, sin(y)], [0, 1, 0], [-sin(y), 0, cos(y)]])
     about_z = np.array([[cos(z), -sin(z), 0], [sin(z), cos(z), 0], [0, 0, 1]])

@@ -42,13 +42,13 @@ def areas_of(params: Params) -> Areas:
     faces look the same way in one plane, the first counts, and where solids touch, neither.
     """
     solids = single_solids(params)
-    total, union = 0.0, 0.0
+    total = 0.0
+    union = 0.0
     for i, solid in enumerate(solids):
-        covers = [
-            covered_faces(solid, cover, earlier=j < i)
-            for j, cover in enumerate(solids)
-            if i != j
-        ]
+        covers = []
+        for j, cover in enumerate(solids):
+            if j != i:
+                covers.append(covered_faces(solid, cover, earlier=j < i))
         faces = solid.faces + solid.centre
         for f, (normal, size) in enumerate(
             zip(solid.normals, solid.sizes, strict=True)
@@ -61,8 +61,8 @@ def areas_of(params: Params) -> Areas:
             pieces = []
             for polygons, sizes in covers:
                 if sizes[f] > 2:
-                    piece = (polygons[f, : sizes[f]] - corner) @ flat
-                    pieces.append(shapely.Polygon(piece))
+                    outline = (polygons[f, : sizes[f]] - corner) @ flat
+                    pieces.append(shapely.Polygon(outline))
             covered = shapely.union_all(pieces, grid_size=_GRID)
             free = shapely.difference(whole, covered, grid_size=_GRID)
             total += float(shapely.area(whole))
@@ -77,7 +77,8 @@ def covered_faces(
 
     ``earlier`` says whether the covering solid comes first, so that its faces count.
     """
-    polygons, sizes = owner.faces + owner.centre, owner.sizes
+    polygons = owner.faces + owner.centre
+    sizes = owner.sizes
     below = cover.offsets - (polygons - cover.centre) @ cover.normals.T
     unused = ~owner.filled()
     level = np.all((np.abs(below) <= _FLUSH) | unused[:, :, None], axis=1)

@@ -114,7 +114,9 @@ def date_in_match(match: re.Match[str]) -> Day | None:
     if match["year1"]:
         return calendar_date(match["year1"], match["month1"], match["day1"])
     if match["year2"]:
-        year, first, second = match["year2"], match["first"], match["second"]
+        year = match["year2"]
+        first = match["first"]
+        second = match["second"]
         month_first = calendar_date(year, first, second)
         day_first = calendar_date(year, second, first)
         both = month_first and day_first
@@ -131,7 +133,9 @@ def calendar_date(
     year_digits: str, month_digits: str | int, day_digits: str
 ) -> Day | None:
     """Return a date; None if it is not in the calendar."""
-    year, month, day = int(year_digits), int(month_digits), int(day_digits)
+    year = int(year_digits)
+    month = int(month_digits)
+    day = int(day_digits)
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     days = (31, 28 + is_leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
     if year and 0 < month <= 12 and 0 < day <= days[month - 1]:
@@ -146,10 +150,9 @@ def date_of(params: Params) -> Day:
     Raises:
         ValueError: its date does not follow from the story.
     """
-    days = {
-        event: day_number(year, month, day) + after
-        for event, year, month, day, after in params.given
-    }
+    days = {}
+    for event, year, month, day, after in params.given:
+        days[event] = day_number(year, month, day) + after
     waiting = list(params.steps)
     while params.asked not in days:
         # Steps are an event, a kind, an amount, and the event that it follows from.
@@ -178,11 +181,13 @@ def day_after_step(start: int, kind: StepKind, amount: int) -> int:
     if kind == "years":
         amount *= 12
     elif kind == "month_first":
-        amount, day = 1, 1
+        amount = 1
+        day = 1
     elif kind == "month_last":
         day = 31
     month += amount
-    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    year = year + (month - 1) // 12
+    month = (month - 1) % 12 + 1
     first = day_number(year, month, 1)
     length = day_number(year + month // 12, month % 12 + 1, 1) - first
     return first + min(day, length) - 1
@@ -191,7 +196,8 @@ def day_after_step(start: int, kind: StepKind, amount: int) -> int:
 def day_number(year: int, month: int, day: int) -> int:
     """Return the number of days from March 1 of the year 0 in the Gregorian calendar."""
     if month < 3:
-        year, month = year - 1, month + 12
+        year = year - 1
+        month = month + 12
     # From March on, every five months have 153 days.
     return (
         365 * year

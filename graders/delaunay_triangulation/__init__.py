@@ -54,7 +54,8 @@ class Frame(NamedTuple):
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the triangles are a Delaunay triangulation of the points, else 0."""
     frame = frame_of(params)
-    reference, n = frame.triangles, len(frame.points)
+    reference = frame.triangles
+    n = len(frame.points)
     checks = Checklist(CHECKS)
     if len(answer.triangles) > 20 * n:
         return checks.too_large(
@@ -97,7 +98,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
             checks.forbid(check_id, (), str)
     if checks.all_passed:
         # It may be another right triangulation, if four points share an empty circle.
-        missing, surplus = [], []
+        missing = []
+        surplus = []
     return checks.binary(
         missing=[list(triple) for triple in missing],
         surplus=[list(triple) for triple in surplus],

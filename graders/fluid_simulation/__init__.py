@@ -18,7 +18,7 @@ from scbench.graders.fluid_simulation.earthworks import (
     carry_out,
     settle,
 )
-from scbench.graders.fluid_simulation.lakes import HIDDEN, Water, reached, survey
+from scbench.graders.fluid_simulation.lakes import HIDDEN, Lake, Water, reached, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
@@ -126,22 +126,23 @@ def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
 
 def water_figures(water: Water) -> dict[str, Any]:
     """Return the metrics of the remaining water."""
-    lakes = [
-        {
-            "voxels": lake.voxels,
-            "columns": lake.surface,
-            "levels": list(lake.levels),
-            "main_level": lake.main_level,
-            "visible": lake.visible,
-        }
-        for lake in water.lakes[:_MAX_ENTRIES]
-    ]
     return {
         "water_voxels": water.voxels,
         "water_per_level": list(water.levels),
         "depth": water.depth,
         "lake_count": len(water.lakes),
-        "lakes": lakes,
+        "lakes": list(map(lake_figures, water.lakes[:_MAX_ENTRIES])),
+    }
+
+
+def lake_figures(lake: Lake) -> dict[str, Any]:
+    """Return the figures of one lake."""
+    return {
+        "voxels": lake.voxels,
+        "columns": lake.surface,
+        "levels": list(lake.levels),
+        "main_level": lake.main_level,
+        "visible": lake.visible,
     }
 
 

@@ -136,6 +136,7 @@ def survey(rock: Cells, water: Cells) -> Water:
         run = (run + 1) * water[:, :, z]
         longest = np.maximum(longest, run)
     depth = int(longest.max())
+    deepest = divmod(int(longest.argmax()), width) if depth else None
     open_columns = np.argwhere(open_water.any(axis=2))
     roofed = (_with_cells_below(rock) & ~rock).any(axis=2)
     return Water(
@@ -144,7 +145,7 @@ def survey(rock: Cells, water: Cells) -> Water:
         levels=_level_counts(water),
         visible_columns=tuple((int(x), int(y)) for x, y in open_columns),
         depth=depth,
-        deepest=divmod(int(longest.argmax()), width) if depth else None,
+        deepest=deepest,
         roofed=int(roofed.sum()),
     )
 
@@ -182,9 +183,11 @@ def reached(goal: Goal, water: Water) -> Reached:
             details["levels"] = levels
             # The goal has both numbers; the number of lakes comes first.
             if len(lakes) < goal.lakes:
-                part, target = len(lakes), goal.lakes
+                part = len(lakes)
+                target = goal.lakes
             else:
-                part, target = len(levels), goal.levels
+                part = len(levels)
+                target = goal.levels
         case DeepWater(min_depth=target):
             part = water.depth
             details["column"] = list(water.deepest) if water.deepest else None
@@ -194,14 +197,16 @@ def reached(goal: Goal, water: Water) -> Reached:
             details["lakes"] = np.flatnonzero(large).tolist()
         case RingLake():
             island = dry_island(water, goal.dry_side)
-            part, target = int(island is not None), 1
+            part = int(island is not None)
+            target = 1
             if island:
                 details["lake"] = island[0]
                 details["low_corner"] = list(island[1:])
         case WaterLevels(water_at=wet_levels):
             missing = [z for z in wet_levels if not water.levels[z]]
             details["missing"] = missing
-            part, target = len(wet_levels) - len(missing), len(wet_levels)
+            part = len(wet_levels) - len(missing)
+            target = len(wet_levels)
         case ExactVolume(voxels=target):
             part = max(0, target - abs(water.voxels - target))
     sentence = _SENTENCES[goal.kind].format(

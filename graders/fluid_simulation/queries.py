@@ -133,7 +133,8 @@ def first_columns(columns: Sequence[tuple[int, int]]) -> dict[str, Any]:
 
 def lake_figures(lake: Lake, width: int) -> Observation:
     """Return the size and the extent of a lake."""
-    x, y = zip(*(divmod(cell, width) for cell in positions(lake.columns)), strict=True)
+    columns = [divmod(cell, width) for cell in positions(lake.columns)]
+    x, y = zip(*columns, strict=True)
     z = [level for level, count in enumerate(lake.levels) if count]
     return {
         "voxels": lake.voxels,
@@ -178,5 +179,6 @@ class Level(Query):
         return {"rows": ["".join(row) for row in piece.T]}
 
 
-# At the end, because it refers to the classes above.
-QUERIES = (Rain, Level)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (Rain, Level)

@@ -70,10 +70,11 @@ def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
     last_round: tuple[Fate, ...] = ("rests",)
     while "rests" in last_round:
         last_round = tuple(rain.drop(x, y) for x, y in columns)
-    water = [
-        np.frombuffer(level.passable, bool) & ~np.frombuffer(level.dry, bool)
-        for level in rain.levels
-    ]
+    water = []
+    for level in rain.levels:
+        passable = np.frombuffer(level.passable, bool)
+        dry = np.frombuffer(level.dry, bool)
+        water.append(passable & ~dry)
     return Rained(
         np.stack(water, axis=-1).reshape(rock.shape),
         frozenset(divmod(cell, rain.width) for cell in rain.drains),
@@ -158,7 +159,10 @@ class Rain:
         seed = 1 << cell
         pool = None
         if level.passable[cell]:
-            pool = next((pool for pool in level.pools if pool.cells & seed), None)
+            for known in level.pools:
+                if known.cells & seed:
+                    pool = known
+                    break
         if pool is None:
             cells = flood(seed, level.open, self.strides)
             leaks = bool(neighbours(cells, self.strides) & level.side)

@@ -115,12 +115,16 @@ def _forbid_labels(
 @lru_cache(maxsize=256)
 def truth_of(params: Params) -> Truth:
     """Return the labels of an instance, cached for further answers to it."""
+    # The beginnings of a leaf's label are the boxes that contain it.
+    inner: set[str] = set()
+    for leaf in params.leaves:
+        inner.update(leaf[:k] for k in range(len(leaf)))
     touch = contacts(
         params.leaves, params.axis_cycle, AXES[params.dimension], params.target
     )
     return Truth(
         frozenset(params.leaves),
-        frozenset(leaf[:k] for leaf in params.leaves for k in range(len(leaf))),
+        frozenset(inner),
         frozenset(leaf for leaf, n in touch.items() if n == 1),
         frozenset(leaf for leaf, n in touch.items() if n > 1),
     )

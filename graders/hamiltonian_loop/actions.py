@@ -104,7 +104,8 @@ class Play:
             path.append(cell)
 
     def _view(self, path: list[Cell]) -> Observation:
-        start, end = path[0], path[-1]
+        start = path[0]
+        end = path[-1]
         unvisited = self._free.difference(path)
         near_ends = {*side_neighbours(start), *side_neighbours(end)}
         dead = []
@@ -118,7 +119,11 @@ class Play:
         west, top = (max(1, min(at - _MAP // 2, highest)) for at in end)
         marks = dict.fromkeys(path, "o") | dict.fromkeys(unvisited, ".")
         marks |= {start: "S", end: "E"}
-        span = range(min(self._size, _MAP))
+        size = min(self._size, _MAP)
+        rows = []
+        for y in range(top, top + size):
+            row = [marks.get((x, y), "#") for x in range(west, west + size)]
+            rows.append("".join(row))
         return {
             "length": len(path),
             "end": list(end),
@@ -126,11 +131,10 @@ class Play:
             "unvisited": len(unvisited),
             "dead": dead[:_DEAD],
             "corner": [west, top],
-            "map": [
-                "".join(marks.get((west + i, top + j), "#") for i in span) for j in span
-            ],
+            "map": rows,
         }
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Go, Ask, Back)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Go, Ask, Back)

@@ -79,11 +79,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
         fault = f"is more than {params.max_distance:g} m from the origin"
         _forbid_people(checks, "distance", far, fault)
         judge_overlap(checks, xy, params)
-    reach = [
-        (b + p) / 2 - TOLERANCE
-        for b, p in zip(params.building, params.person, strict=True)
-    ]
-    inside = np.asarray((np.abs(xy) <= reach[:2]).all(axis=1))
+    # How far from the origin, along x and y, people would overlap the building.
+    sizes = np.add(params.building, params.person)
+    reach = sizes[:2] / 2 - TOLERANCE
+    inside = np.asarray((np.abs(xy) <= reach).all(axis=1))
     _forbid_people(checks, "clear_of_building", inside, "overlaps the building")
     legal = checks.all_passed
     # People who are too far away are left out of the picture.

@@ -7,6 +7,7 @@ so every machine gives the same pixels.
 import math
 from collections.abc import Sequence
 from itertools import product
+from operator import sub
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 XYZ = tuple[float, float, float]
+# Which end of a box, along x, y and z, each of its eight corners has.
+_CORNERS = np.array(list(product((0, 1), repeat=3)))
 # Value of a pixel without a box.
 NOTHING = -1
 # The last digits of a tangent differ between libraries.
@@ -50,7 +53,7 @@ def camera(
     ``angle`` is the angle between top and bottom of the picture in degrees; ``image``
     has its columns and rows.
     """
-    forward = _unit_vector([t - e for t, e in zip(look_at, eye, strict=True)])
+    forward = _unit_vector(list(map(sub, look_at, eye)))
     fx, fy, fz = forward
     right = _unit_vector([fy, -fx, 0.0])
     rx, ry, _ = right
@@ -66,12 +69,13 @@ def fitted(
 
     It looks in the same direction, at the middle of the box: this is the paper's camera.
     """
-    diagonal = math.sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True)))
-    distance = diagonal / 2 * math.sqrt(1 + view.tangent**2) / view.tangent
-    eye = [
-        (a + b) / 2 - distance * f
-        for a, b, f in zip(low, high, view.forward, strict=True)
-    ]
+    squares = [(b - a) ** 2 for a, b in zip(low, high, strict=True)]
+    radius = math.sqrt(sum(squares)) / 2
+    distance = radius * math.sqrt(1 + view.tangent**2) / view.tangent
+    eye = []
+    for a, b, ahead in zip(low, high, view.forward, strict=True):
+        middle = (a + b) / 2
+        eye.append(middle - distance * ahead)
     return view._replace(eye=_as_point(eye))
 
 
@@ -133,15 +137,11 @@ def _box_hits(
 
 def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     """Return the ranges of columns and rows in which each box can be visible."""
-    ends = np.stack([low, high])
-    corners = np.stack(
-        [
-            np.stack([ends[a, :, 0], ends[b, :, 1], ends[c, :, 2]], axis=-1)
-            for a, b, c in product((0, 1), repeat=3)
-        ],
-        axis=1,
-    )
-    offset = [corners[..., axis] - view.eye[axis] for axis in range(3)]
+    # For each axis, the coordinates (n, 8) of the eight corners from the eye.
+    offset = []
+    for axis in range(3):
+        ends = np.stack([low[:, axis], high[:, axis]], axis=1) - view.eye[axis]
+        offset.append(ends[:, _CORNERS[:, axis]])
     ahead = _along(offset, view.forward)
     aside = _along(offset, view.right)
     above = _along(offset, view.up)
@@ -149,12 +149,11 @@ def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     u = (aside / ahead / view.across + 1) * columns / 2
     v = (1 - above / ahead / view.tangent) * rows / 2
     # One more pixel on each side, so that rounding cannot lose any.
-    bounds = [
-        np.clip(np.floor(u.min(1)) - 1, 0, columns),
-        np.clip(np.ceil(u.max(1)) + 1, 0, columns),
-        np.clip(np.floor(v.min(1)) - 1, 0, rows),
-        np.clip(np.ceil(v.max(1)) + 1, 0, rows),
-    ]
+    bounds = []
+    for places, most in ((u, columns), (v, rows)):
+        first = np.floor(places.min(axis=1)) - 1
+        last = np.ceil(places.max(axis=1)) + 1
+        bounds += [np.clip(first, 0, most), np.clip(last, 0, most)]
     return np.stack(bounds, axis=1).astype(np.int64)
 
 

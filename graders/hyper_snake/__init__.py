@@ -73,9 +73,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     checks.expect("length", length >= frame.needed, wrong, needed=frame.needed)
     visited = set(codes)
-    missed = sorted(
-        cell for cell in params.food if frame.grid.codes[cell] not in visited
-    )
+    code_of = frame.grid.codes
+    missed = sorted(food for food in params.food if code_of[food] not in visited)
     checks.forbid(
         "food",
         missed,
@@ -104,9 +103,11 @@ def frame_of(params: Params) -> Frame:
     box = grid(params.size, 0)
     free = len(box.codes) - len(params.walls)
     odd = sum(sum(cell) % 2 for cell in box.codes.keys() - set(params.walls))
-    like_start, unlike_start = free - odd, odd
+    like_start = free - odd
+    unlike_start = odd
     if sum(params.start) % 2:
-        like_start, unlike_start = odd, free - odd
+        like_start = odd
+        unlike_start = free - odd
     # 98 % of the cells, rounded up.
     needed = -(-98 * free // 100) if params.walls else free
     return Frame(
@@ -131,7 +132,8 @@ def judge_moves(
     codes: list[int | None],
 ) -> set[int]:
     """Check everything that makes a path legal; return the positions of illegal cells."""
-    dims, length = len(params.size), len(cells)
+    dims = len(params.size)
+    length = len(cells)
 
     def forbid_cells(check_id: str, places: Sequence[int], one: str, many: str) -> None:
         checks.forbid_many(

@@ -62,5 +62,6 @@ class Play:
         return not self._trail.ways_on()
 
 
-# At the end, because it refers to the class above.
-ACTIONS = (Move,)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Move,)

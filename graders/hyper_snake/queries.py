@@ -125,5 +125,6 @@ class Walk(Query):
         return {"wrong": wrong} | trail.look()
 
 
-# At the end, because it refers to the class above.
-QUERIES = (Walk,)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (Walk,)

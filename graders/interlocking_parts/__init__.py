@@ -90,7 +90,8 @@ CHECKS = {
     # 7. Thickness.
     "thickness_faces": "Every part has enough faces to measure its bars.",
     "thickness": "The bars of every part have the required thickness.",
-    "straps": "On no side of the cage does a square much wider than a bar fit on the bars.",
+    "straps": "On every side of the cage the bars are as thick as asked for and not hollow, and no "
+    "square much wider than a bar fits on them.",
     # 8. Gaps of the cage.
     "gap_faces": "The cage has enough faces to measure its gaps.",
     "gaps": "The gaps of the cage have the required width, and none is too wide.",

@@ -13,9 +13,10 @@ from manifold3d import CrossSection, Manifold
 from scbench.graders.interlocking_parts.columns import MAX_OUTLINE, grown
 from scbench.graders.interlocking_parts.side_bars import (
     WIDE,
+    bars_of,
     has_slot,
     has_strap,
-    sections_of,
+    thickness_fault,
 )
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.vectors import Array
@@ -44,8 +45,8 @@ class SideFaults(NamedTuple):
     """Sides with the block that gets in, or does not, and why."""
     too_long: list[str]
     """Sides whose outline is too long to be looked at."""
-    with_straps: list[str]
-    """Sides on which a square much wider than a bar fits."""
+    with_straps: list[tuple[str, str]]
+    """Sides with bars that are too wide, or not as thick as asked for, and how."""
     with_slots: list[str]
     """Sides whose bars let a long block in."""
 
@@ -62,16 +63,20 @@ def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
     for side in sides_of(params):
         turned = [body.transform(turn_to_z(side.axis)) for body in bodies]
         shadow = axis_shadow(turned, side)
-        sections = sections_of(turned, params.bar, side.low, side.high)
-        outlines = (shadow, sections.inner, sections.outer)
+        bars = bars_of(turned, params.bar, side.low, side.high)
+        outlines = (shadow, *bars.sections)
         if max(outline.num_vert() for outline in outlines) > MAX_OUTLINE:
             faults.too_long.append(side.name)
             continue
         face = face_of(params, side.axis)
-        if has_strap(sections, face, params.bar, rules.ignored_area):
-            faults.with_straps.append(side.name)
+        why = thickness_fault(bars, turned, face, params.thickness.wanted)
+        if has_strap(bars.sections, face, params.bar, rules.ignored_area):
+            wide = WIDE * params.bar
+            why = f"has bars that a square of {wide:g} x {wide:g} mm fits on"
+        if why:
+            faults.with_straps.append((side.name, why))
         slot_block = (rules.free, rules.blocked)
-        if has_slot(sections, face, params.bar, slot_block, rules.ignored_area):
+        if has_slot(bars.sections, face, params.bar, slot_block, rules.ignored_area):
             faults.with_slots.append(side.name)
         unblocked = round((face - grown(shadow, rules.blocked / 2)).area(), 3)
         free = without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)
@@ -112,28 +117,27 @@ def check_sides(checks: Checklist, faults: SideFaults | None) -> None:
     )
 
 
-def check_straps(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
+def check_straps(checks: Checklist, faults: SideFaults | None) -> None:
     """Record the check ``straps`` for the criterion on thickness; None where there is no part."""
-    square = f"A square of {WIDE * params.bar:g} x {WIDE * params.bar:g} mm"
-    names = None if faults is None else faults.with_straps
-    forbid_sides(checks, "straps", names, f"{square} fits on the bars")
+    if faults is None:
+        checks.skip("straps", _NO_PART)
+        return
+    checks.forbid(
+        "straps", faults.with_straps, lambda item: f"The {item[0]} {item[1]}."
+    )
 
 
 def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
     """Record the check ``slots`` for the criterion on gaps; None where there is no part."""
-    block = f"A block of {params.spacing.free:g} x {params.spacing.blocked:g} mm"
-    names = None if faults is None else faults.with_slots
-    forbid_sides(checks, "slots", names, f"{block} gets in between the bars")
-
-
-def forbid_sides(
-    checks: Checklist, check_id: str, names: Sequence[str] | None, fault: str
-) -> None:
-    """Record a check that fails for the sides with these names; None where there is no part."""
-    if names is None:
-        checks.skip(check_id, _NO_PART)
+    if faults is None:
+        checks.skip("slots", _NO_PART)
         return
-    checks.forbid(check_id, names, lambda name: f"{fault} of the {name}.")
+    block = f"A block of {params.spacing.free:g} x {params.spacing.blocked:g} mm"
+    checks.forbid(
+        "slots",
+        faults.with_slots,
+        lambda name: f"{block} gets in between the bars of the {name}.",
+    )
 
 
 def sides_of(params: Params) -> list[Side]:

@@ -14,6 +14,11 @@ from scbench.schemas.interlocking_parts import Spacing
 
 # Most corners of a shadow's outline; to grow a longer one takes too long.
 MAX_OUTLINE = 20_000
+# The large column is stopped only by material that a square of this width fits on, in times the
+# width of a bar: not by hairs.
+STOPPING = 0.25
+# Length of a square that contains every section, in mm.
+_FAR = 1e5
 
 
 class Openings(NamedTuple):
@@ -27,11 +32,11 @@ class Openings(NamedTuple):
     """One of the large one, the middle of the largest such area."""
 
 
-def openings(body: Manifold, rules: Spacing) -> Openings | None:
+def openings(body: Manifold, rules: Spacing, bar: float) -> Openings | None:
     """Return where columns miss a part that is moved to the middle of the bed; None: too complex.
 
     A square column of side s, upright and along the axes, misses the part where its centre lies
-    outside the part's shadow grown by s / 2 to all four sides.
+    outside the part's shadow grown by s / 2 to all four sides. Hairs do not stop the large column.
     """
     # The layer between -height and height.
     above_bed = body.trim_by_plane((0, 0, 1), -rules.height)
@@ -42,7 +47,8 @@ def openings(body: Manifold, rules: Spacing) -> Openings | None:
         return None
     size = (east - west, north - south)
     free = free_places(shadow, rules.free, rules.free_reach, size)
-    unblocked = free_places(shadow, rules.blocked, rules.blocked_reach, size)
+    bars = opened(shadow, STOPPING * bar)
+    unblocked = free_places(bars, rules.blocked, rules.blocked_reach, size)
     place = None
     pieces = sorted(unblocked.decompose(), key=lambda piece: -round(piece.area(), 3))
     if pieces:
@@ -99,3 +105,14 @@ def swept_square(p: Array, q: Array, by: float) -> Array:
     corners = np.array([p, p, q, q, q, p]) + by * sides
     # Counter-clockwise, whether the segment rises or falls.
     return corners if up > 0 else corners[::-1]
+
+
+def opened(section: CrossSection, side: float) -> CrossSection:
+    """Return the part of a section that is covered by squares of this side that fit on it."""
+    return grown_box(fitting(section, side), side / 2, side / 2)
+
+
+def fitting(section: CrossSection, side: float) -> CrossSection:
+    """Return where the centre of a square of this side may be, so that it fits on a section."""
+    everything = CrossSection.square((_FAR, _FAR), center=True)
+    return everything - grown_box(everything - section, side / 2, side / 2)

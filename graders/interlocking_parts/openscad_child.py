@@ -13,8 +13,8 @@ each mesh its vertices (float64) and triangles (int32). Each body has ``"steps"`
 sources took more steps ``together``, the others are not looked at, and there are fewer bodies.
 
 ``unlike`` reports how the library differs from the one that this file is written for: missing names
-and parameters and, if a ``probe`` is requested, the results of `PROBES`. It is no library to grade
-with, then.
+and parameters and, if a ``probe`` is requested, the results of `PROBES`. Such a library cannot be
+used for grading.
 """
 
 import hashlib

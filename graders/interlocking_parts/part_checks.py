@@ -49,8 +49,8 @@ VALIDITY_CHECKS = (
 _CONTACT = 1e-3
 # Most pairs of triangles of one part whose boxes meet.
 _MAX_PAIRS = 3_000_000
-# The same for a part that is no single body; with more of them, solid operations on it would take
-# too long, and so it is left out of the cage.
+# The same for a part that is not a single body; with more pairs, solid operations on it would take
+# too long, so it is left out of the cage.
 _MAX_TANGLED = 300_000
 # The same for pairs of triangles of one body that cut each other.
 _MAX_CROSSING = 20_000
@@ -91,7 +91,8 @@ def examine(params: Params, kind: FileType, contents: str) -> Examined:
     if body is None:
         return Examined(fault, shell=shell, thickness=thickness)
     lie = lie_on_bed(shell, params.printing)
-    return Examined(fault, body, shell, lie, openings(body, params.spacing), thickness)
+    gaps = openings(body, params.spacing, params.bar)
+    return Examined(fault, body, shell, lie, gaps, thickness)
 
 
 def unread(part: PrintedPart) -> Examined:
@@ -288,6 +289,6 @@ def check_thickness(
 
     for_each(checks, "thickness_faces", distances, too_few, distance_figures)
     for_each(checks, "thickness", distances, wrong_mode, distance_figures)
-    check_straps(checks, params, sides)
+    check_straps(checks, sides)
     modes = [None if part.thickness is None else part.thickness.mode for part in parts]
     return checks.binary(thickness=modes)

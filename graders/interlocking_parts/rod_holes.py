@@ -1,7 +1,8 @@
 """Which rods do the parts go all the way around?
 
 A part goes around a rod at some height if its horizontal section there has a hole that contains the
-rod's axis and lies within a circle around it.
+rod's axis and lies within a circle around it. In most directions the material around the hole must
+be more than a hair.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,11 @@ _MOST_CUTS = 400
 _DECIMALS = 3
 # By how much, in mm, a hole may reach out of the circle: rounding of a part and of its place.
 HOLE_SLACK = 0.01
+# Least material around a rod, in times the width of a bar, and in which share of all directions.
+# The tip of a hole that prints lying may be nearer to the surface.
+WALL = 0.05
+WALL_SHARE = 0.9
+_DIRECTIONS = 720
 
 
 def rods_around(
@@ -48,7 +54,10 @@ def height_around(params: Params, body: Manifold, axis: Array) -> float:
     total = 0.0
     for start, end in pairwise(levels.tolist()):
         section = around.slice((start + end) / 2)
-        if has_hole_around(section, axis, radius):
+        if not has_hole_around(section, axis, radius):
+            continue
+        walls = walls_around(section, axis, radius)
+        if np.mean(walls >= WALL * params.bar) >= WALL_SHARE:
             total += end - start
     return round(total, _DECIMALS)
 
@@ -65,6 +74,30 @@ def has_hole_around(section: CrossSection, axis: Array, radius: float) -> bool:
         if turns.sum() < 0 and contains_origin(corners, after):
             return True
     return False
+
+
+def walls_around(section: CrossSection, axis: Array, radius: float) -> Array:
+    """Return how much material (n,) is within a circle, in directions all around a point (2,)."""
+    outlines = [
+        np.asarray(outline, dtype=np.float64) - axis
+        for outline in section.to_polygons()
+    ]
+    starts = np.concatenate(outlines)
+    ends = np.concatenate([np.roll(outline, -1, axis=0) for outline in outlines])
+    # Between two of the directions that corners of regular outlines have.
+    angles = 2 * np.pi * (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
+    x, y = np.cos(angles)[:, None], np.sin(angles)[:, None]
+    # How far the ends of each side lie to the left of each direction.
+    left, left_after = (x * p[:, 1] - y * p[:, 0] for p in (starts, ends))
+    crosses = (left > 0) != (left_after > 0)
+    share = left / np.where(crosses, left - left_after, 1.0)
+    along, along_after = (x * p[:, 0] + y * p[:, 1] for p in (starts, ends))
+    distance = along + share * (along_after - along)
+    # A ray leaves material where a side runs to its left, and enters it where one runs back.
+    way = np.where(left_after > 0, 1.0, -1.0)
+    reached = np.where(crosses & (distance > 0), np.minimum(distance, radius), 0.0)
+    walls: Array = np.round(np.sum(way * reached, axis=1), _DECIMALS)
+    return walls
 
 
 def contains_origin(starts: Array, ends: Array) -> bool:

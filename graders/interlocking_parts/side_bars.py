@@ -1,8 +1,9 @@
-"""Are the bars of a side of the cage bars: neither hairs nor straps, along both directions?
+"""Are the bars of a side of the cage bars: neither hairs nor straps nor sheets?
 
 A side is cut parallel to its plane, just below the two faces of its bars. In both sections only
 material counts that a square nearly as wide as a bar fits in. That material must stop a long block,
-either way round, and no square much wider than a bar may fit on the section.
+either way round, and no square much wider than a bar may fit on the section. The faces must be as
+far apart as a bar is thick, and material must fill the bars between them.
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from scbench.graders.interlocking_parts.columns import grown_box
+from scbench.graders.interlocking_parts.columns import fitting, grown_box, opened
 from scbench.graders.interlocking_parts.part_meshes import Shell, normals_and_areas
+from scbench.graders.shared.mesh_bodies import volume
 from scbench.graders.shared.vectors import Array
 
 # Width of a square that fits in every bar, that of one that fits on none, and how far below the
@@ -26,15 +28,50 @@ _LEVEL = 0.999
 BAR_SLACK = 0.01
 # Faces that are no more than this apart, in mm, are in one plane.
 PLANE = 0.25
-# Length of a square that contains every section, in mm.
-_FAR = 1e5
+# The least share of a side's bars, between its two faces, that is material.
+FILLED = 0.9
+_THICKNESS_DECIMALS = 2
 
 
 class SideSections(NamedTuple):
     """The sections just below the two faces of a side's bars, empty where there is no face."""
 
-    inner: CrossSection
-    outer: CrossSection
+    lower: CrossSection
+    upper: CrossSection
+
+
+class SideBars(NamedTuple):
+    """The bars of a side that lies across z."""
+
+    sections: SideSections
+    faces: tuple[float, float] | None
+    """Heights of the lower and the upper face; None where one of them is missing."""
+
+
+def thickness_fault(
+    bars: SideBars,
+    bodies: Sequence[Manifold],
+    face: CrossSection,
+    wanted: Sequence[float],
+) -> str:
+    """Return how the bars of a side are not as thick as wanted, or an empty text.
+
+    The text follows the name of the side. ``bodies`` are the parts, the side across z.
+    """
+    if bars.faces is None:
+        return ""
+    low, high = bars.faces
+    thickness = round(high - low, _THICKNESS_DECIMALS)
+    if not wanted[0] <= thickness <= wanted[1]:
+        return f"has bars with faces {thickness:g} mm apart"
+    section_area = min((section ^ face).area() for section in bars.sections)
+    west, south, east, north = face.bounds()
+    slab = Manifold.cube((east - west, north - south, high - low))
+    slab = slab.translate((west, south, low))
+    material = sum(volume(body ^ slab) for body in bodies)
+    if round(material, 3) < round(FILLED * section_area * (high - low), 3):
+        return "has bars that are hollow"
+    return ""
 
 
 def has_strap(
@@ -76,25 +113,27 @@ def has_slot(
     return False
 
 
-def sections_of(
+def bars_of(
     bodies: Sequence[Manifold], bar: float, low: float, high: float
-) -> SideSections:
-    """Return the sections of bodies whose side lies across z, in the layer between two heights.
+) -> SideBars:
+    """Return the bars of bodies whose side lies across z, in the layer between two heights.
 
     The faces are the planes with the largest area of facets in the layer, or up to a bar beyond its
     ends, of those that look down and of those that look up.
     """
     low, high = low - bar, high + bar
     shells = [shell_of(body) for body in bodies]
-    sections = []
-    for way in (-1.0, 1.0):
-        plane = largest_plane(shells, way, low, high)
-        section = CrossSection()
-        if plane is not None:
-            for body in bodies:
-                section += body.slice(plane - way * DEPTH * bar)
-        sections.append(section)
-    return SideSections(*sections)
+    lower = largest_plane(shells, -1.0, low, high)
+    upper = largest_plane(shells, 1.0, low, high)
+    below_upper = CrossSection()
+    above_lower = CrossSection()
+    for body in bodies:
+        if lower is not None:
+            above_lower += body.slice(lower + DEPTH * bar)
+        if upper is not None:
+            below_upper += body.slice(upper - DEPTH * bar)
+    faces = None if lower is None or upper is None else (lower, upper)
+    return SideBars(SideSections(above_lower, below_upper), faces)
 
 
 def shell_of(body: Manifold) -> Shell:
@@ -128,14 +167,3 @@ def densest(heights: Array, areas: Array) -> float | None:
     totals = np.round(np.bincount(place, weights=areas), 3)
     rows = bins == names[int(np.argmax(totals))]
     return float(np.average(heights[rows], weights=areas[rows]))
-
-
-def opened(section: CrossSection, side: float) -> CrossSection:
-    """Return the part of a section that is covered by squares of this side that fit on it."""
-    return grown_box(fitting(section, side), side / 2, side / 2)
-
-
-def fitting(section: CrossSection, side: float) -> CrossSection:
-    """Return where the centre of a square of this side may be, so that it fits on a section."""
-    everything = CrossSection.square((_FAR, _FAR), center=True)
-    return everything - grown_box(everything - section, side / 2, side / 2)

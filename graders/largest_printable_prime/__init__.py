@@ -7,15 +7,14 @@ Heights are in tenths of a millimetre; positions count from 0 at the bottom.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import gmpy2
 
 from scbench.base.model import Verdict
 from scbench.base.wording import counted
+from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.largest_printable_prime import (
     Answer,
@@ -49,29 +48,8 @@ _TURNS: Mapping[str, str] = {
     "flippedY": "dcbafeg",
     "rotate180Z": "defabcg",
 }
-
-
-class Stand(Enum):
-    """The pose in which a digit is printed."""
-
-    FLAT = "flat"
-    ON_SIDE = "on its long side"
-    """The bars at its right are at the bottom, the others rise from them."""
-    ON_HEAD = "on its head"
-    """A 7 on its top bar."""
-    ON_END = "on its end"
-    """A 1 as a post."""
-
-
-class Pose(NamedTuple):
-    """A digit as it is printed; the segments matter only if it is flat."""
-
-    stand: Stand
-    segments: frozenset[str] = frozenset()
-
-
-# These tables follow the class that they use. Height that each pose adds to the tower,
-# including the air above, in tenths of a millimetre.
+# Height that each pose adds to the tower, including the air above, in tenths of a
+# millimetre.
 HEIGHTS: Mapping[Stand, int] = {
     Stand.FLAT: 12,
     Stand.ON_SIDE: 112,
@@ -98,12 +76,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"The number has {count:,} digits; at most {MAX_DIGITS:,} are graded."
         )
     checks.expect("not_empty", count > 0, "The list of digits is empty.")
-    banned = [
-        i
-        for i, item in enumerate(items)
-        if item.digit not in params.digits
-        or item.orientation not in params.orientations
-    ]
+    banned = []
+    for i, item in enumerate(items):
+        is_allowed = item.orientation in params.orientations
+        if item.digit not in params.digits or not is_allowed:
+            banned.append(i)
     checks.forbid_many(
         "allowed",
         banned,
@@ -163,10 +140,10 @@ def judge_tower(
     checks: Checklist, params: Params, items: Sequence[PrintedDigit]
 ) -> int | None:
     """Check how digits are printed; return the height in tenths of a mm, None if one cannot be."""
-    poses = [
-        pose(item.digit, item.orientation, params.segments[item.digit])
-        for item in items
-    ]
+    poses = []
+    for item in items:
+        segments = params.segments[item.digit]
+        poses.append(pose(item.digit, item.orientation, segments))
     unprintable = [i for i, printed in enumerate(poses) if printed is None]
     checks.forbid_many(
         "printable",
@@ -175,11 +152,12 @@ def judge_tower(
         lambda i: f"is the {digit_at(items, i)}",
         one="digit cannot be printed in its orientation",
     )
-    unsupported = [
-        i
-        for i, (lower, upper) in enumerate(pairwise(poses), start=1)
-        if lower is not None and upper is not None and not rests(upper, lower)
-    ]
+    unsupported = []
+    for i, (lower, upper) in enumerate(pairwise(poses), start=1):
+        if lower is None or upper is None:
+            continue
+        if not rests(upper, lower):
+            unsupported.append(i)
     checks.forbid_many(
         "stack",
         unsupported,

@@ -207,15 +207,16 @@ def judge_structure(
     )
     balances = stances(bricks, label, ground)
     judge_balance(checks, balances, names)
-    figures = [
-        {
+    figures = []
+    for stance in balances[:_MAX_GROUPS]:
+        x, y = stance.centre
+        group = {
             "brick": int(names[stance.first]),
             "bricks": stance.size,
-            "centre": [round(value, 6) for value in stance.centre],
+            "centre": [round(x, 6), round(y, 6)],
             "support": stance.support,
         }
-        for stance in balances[:_MAX_GROUPS]
-    ]
+        figures.append(group)
     return {
         "overlapping": overlapping[:_MAX_ENTRIES],
         "misaligned": misaligned,
@@ -244,9 +245,10 @@ def judge_studs(
     checks: Checklist, bricks: Bricks, label: Indices, names: Indices
 ) -> list[list[int]]:
     """Check the stud grid of every group; return the first pairs that do not fit."""
-    misaligned = [
-        [int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)
-    ]
+    misaligned = []
+    for i, j in misfits(bricks, label, _MAX_ENTRIES):
+        pair = [int(names[i]), int(names[j])]
+        misaligned.append(pair)
     # The search stops at this many pairs, so there may be more.
     at_least = "At least " if len(misaligned) == _MAX_ENTRIES else ""
     checks.forbid(
@@ -262,15 +264,15 @@ def judge_studs(
 
 def judge_balance(checks: Checklist, balances: list[Stance], names: Indices) -> None:
     """Check that no group of joined bricks tips over."""
-    tipping = [
-        {
-            "brick": int(names[stance.first]),
-            "bricks": stance.size,
-            "outside_mm": stance.outside,
-        }
-        for stance in balances
-        if stance.outside > TIP_SLACK
-    ]
+    tipping = []
+    for stance in balances:
+        if stance.outside > TIP_SLACK:
+            group = {
+                "brick": int(names[stance.first]),
+                "bricks": stance.size,
+                "outside_mm": stance.outside,
+            }
+            tipping.append(group)
     checks.forbid_many(
         "balance",
         tipping,

@@ -91,14 +91,16 @@ class Bricks(NamedTuple):
         """Return the corners of the plans, counter-clockwise, of shape (n, 4, 2)."""
         u = np.array([1, -1, -1, 1]) * HALF[0]
         v = np.array([1, 1, -1, -1]) * HALF[1]
-        c, s = self.cos[:, None], self.sin[:, None]
+        c = self.cos[:, None]
+        s = self.sin[:, None]
         x = self.x[:, None] + c * u - s * v
         y = self.y[:, None] + s * u + c * v
         return np.stack([x, y], -1)
 
     def seen_from(self, i: Indices, j: Indices) -> tuple[Floats, Floats]:
         """Return the middles of bricks j in the frames of bricks i."""
-        dx, dy = self.x[j] - self.x[i], self.y[j] - self.y[i]
+        dx = self.x[j] - self.x[i]
+        dy = self.y[j] - self.y[i]
         return self.cos[i] * dx + self.sin[i] * dy, self.cos[i] * dy - self.sin[i] * dx
 
 
@@ -143,7 +145,8 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     ix = np.floor(bricks.x / CELL[0]).astype(np.int64)
     iy = np.floor(bricks.y / CELL[1]).astype(np.int64)
     iz = np.floor(bricks.z / CELL[2]).astype(np.int64)
-    width, depth = _cell_count(ix), _cell_count(iy)
+    width = _cell_count(ix)
+    depth = _cell_count(iy)
     code = (iz * width + ix) * depth + iy
     order = np.argsort(code, kind="stable")
     code = code[order]
@@ -154,7 +157,8 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     for step in (depth, (width - 1) * depth, width * depth, (width + 1) * depth):
         begins.append(np.searchsorted(code, code + step - 1))
         ends.append(np.searchsorted(code, code + step + 1, "right"))
-    begin, end = np.stack(begins), np.stack(ends)
+    begin = np.stack(begins)
+    end = np.stack(ends)
     if int((end - begin).sum()) > max_pairs:
         return None
     # One entry for each brick of each run: its position, and the position of the brick
@@ -177,11 +181,14 @@ def _measure_pairs(bricks: Bricks, i: Indices, j: Indices) -> Pairs:
     depth = np.round(HEIGHT - np.abs(bricks.z[i] - bricks.z[j]), 9)
     distance = np.hypot(bricks.x[i] - bricks.x[j], bricks.y[i] - bricks.y[j])
     near = (depth > -CONTACT_GAP) & (distance < _REACH)
-    i, j, depth = i[near], j[near], depth[near]
+    i = i[near]
+    j = j[near]
+    depth = depth[near]
     area = shared_areas(bricks, i, j)
     level = (bricks.z[i] == bricks.z[j]) & (i > j)
     flip = (bricks.z[i] > bricks.z[j]) | level
-    lower, upper = np.where(flip, j, i), np.where(flip, i, j)
+    lower = np.where(flip, j, i)
+    upper = np.where(flip, i, j)
     meet = np.flatnonzero(area > CONTACT_AREA)
     meet = meet[np.lexsort((upper[meet], lower[meet]))]
     return Pairs(lower[meet], upper[meet], area[meet], depth[meet])
@@ -195,7 +202,8 @@ def shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
     # Plans at right angles share a rectangle.
     area = np.ones(len(i))
     for axis, distance in enumerate(bricks.seen_from(i, j)):
-        half_i, half_j = HALF[axis], np.where(square, HALF[1 - axis], HALF[axis])
+        half_i = HALF[axis]
+        half_j = np.where(square, HALF[1 - axis], HALF[axis])
         overlap = half_i + half_j - np.abs(distance)
         shorter = 2 * np.minimum(half_i, half_j)
         area *= np.maximum(np.minimum(overlap, shorter), 0.0)
@@ -220,8 +228,10 @@ def shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
 
 def _may_meet(bricks: Bricks, i: Indices, j: Indices) -> Mask:
     """Return whether plans overlap as seen along the sides of bricks i."""
+    # The half extents of bricks j along the sides of bricks i are added to those of i.
     turn = np.radians(bricks.angle[j] - bricks.angle[i])
-    c, s = np.abs(np.cos(turn)), np.abs(np.sin(turn))
+    c = np.abs(np.cos(turn))
+    s = np.abs(np.sin(turn))
     x, y = bricks.seen_from(i, j)
     width, depth = HALF
     meet_x = np.abs(x) < width + c * width + s * depth
@@ -280,8 +290,9 @@ def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
         # On a circle of 8 mm, all are within 0.5 of each other if an arc of this length
         # contains them.
         places = np.sort(np.mod(offset, STUD))
-        gap = max(float(np.diff(places).max()), STUD - float(places[-1] - places[0]))
-        if STUD - gap > OFF_GRID + _DUST:
+        gap_across_zero = STUD - float(places[-1] - places[0])
+        largest_gap = max(float(np.diff(places).max()), gap_across_zero)
+        if STUD - largest_gap > OFF_GRID + _DUST:
             return False
     return True
 

@@ -4,6 +4,7 @@ A query has far fewer bricks than the smallest shell, so all queries together re
 answer than grading it would.
 """
 
+from itertools import chain
 from typing import Annotated, Literal
 
 import numpy as np
@@ -46,7 +47,8 @@ class BricksTogether(Query):
     def observe(self, params: Params) -> Observation:
         """Return pairs of bricks that meet, and the share of each in the target."""
         rows = [(*brick.Centroid, brick.RotationDegrees) for brick in self.bricks]
-        if any(abs(value) > _REACH for row in rows for value in row[:3]):
+        places = chain.from_iterable(brick.Centroid for brick in self.bricks)
+        if any(abs(value) > _REACH for value in places):
             raise QueryError(
                 f"the x, y and z of a brick must not be beyond {_REACH:,.0f}"
             )
@@ -67,10 +69,11 @@ class BricksTogether(Query):
 def overlap_rows(clash: Pairs) -> list[list[float]]:
     """Return [i, j, shared area, shared height] of pairs that overlap, i less than j."""
     depths = clash.depth.tolist()
-    return [
-        [*sorted(pair), area, round(depth, 3)]
-        for (*pair, area), depth in zip(area_rows(clash), depths, strict=True)
-    ]
+    rows = []
+    for (lower, upper, area), depth in zip(area_rows(clash), depths, strict=True):
+        first, second = sorted((lower, upper))
+        rows.append([first, second, area, round(depth, 3)])
+    return rows
 
 
 def joint_rows(bricks: Bricks, joined: Pairs) -> list[list[float | str]]:
@@ -79,9 +82,8 @@ def joint_rows(bricks: Bricks, joined: Pairs) -> list[list[float | str]]:
     second = np.maximum(joined.lower, joined.upper)
     off = off_grid(bricks, first, second).tolist()
     fits = {True: "off the grid", False: "on one grid"}
-    return [
-        [*row, fits[is_off]] for row, is_off in zip(area_rows(joined), off, strict=True)
-    ]
+    pairs = zip(area_rows(joined), off, strict=True)
+    return [[*row, fits[is_off]] for row, is_off in pairs]
 
 
 def area_rows(pairs: Pairs) -> list[tuple[int, int, float]]:
@@ -90,5 +92,6 @@ def area_rows(pairs: Pairs) -> list[tuple[int, int, float]]:
     return list(zip(pairs.lower.tolist(), pairs.upper.tolist(), areas, strict=True))
 
 
-# At the end, because it refers to the class above.
-QUERIES = (BricksTogether,)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (BricksTogether,)

@@ -53,20 +53,22 @@ class Boxes(NamedTuple):
 
     def near(self) -> Floats:
         """Return the distances of the plans' nearest points from the axis."""
-        return np.hypot(
-            np.maximum(self.first - self.half[0], 0.0),
-            np.maximum(self.second - self.half[1], 0.0),
-        )
+        along, across = self.half
+        first = np.maximum(self.first - along, 0.0)
+        second = np.maximum(self.second - across, 0.0)
+        return np.hypot(first, second)
 
     def far(self) -> Floats:
         """Return the distances of the plans' farthest corners from the axis."""
-        return np.hypot(self.first + self.half[0], self.second + self.half[1])
+        along, across = self.half
+        return np.hypot(self.first + along, self.second + across)
 
 
 @lru_cache(maxsize=256)
 def body(params: Params) -> Body:
     """Return the target of an instance, in millimetres."""
-    a, b = params.inner_radius_mm, params.outer_radius_mm
+    a = params.inner_radius_mm
+    b = params.outer_radius_mm
     half_shell = 2 / 3 * math.pi * (b**3 - a**3)
     if params.form == "bowl":
         return Body(bowl(a, b), bowl(b, b), half_shell)
@@ -77,7 +79,8 @@ def body(params: Params) -> Body:
         volume = math.pi * (b * b - a * a) * height
         return Body(cylinder(a, height), cylinder(b, height), volume)
     # The upper half of a torus.
-    middle, tube = (a + b) / 2, (b - a) / 2
+    middle = (a + b) / 2
+    tube = (b - a) / 2
     volume = math.pi**2 * middle * tube * tube
     return Body(torus(middle, tube, -1), torus(middle, tube, 1), volume)
 
@@ -139,13 +142,15 @@ def volumes_inside(surface: Surface, boxes: Boxes) -> Floats:
     smallest, largest = radius_range(surface, clipped)
     # Boxes that are wholly inside or wholly outside need no integral.
     enclosed = boxes.far() <= smallest
-    volumes = np.where(enclosed, 4 * boxes.half[0] * boxes.half[1] * height, 0.0)
+    along, across = boxes.half
+    volumes = np.where(enclosed, 4 * along * across * height, 0.0)
     cut = np.flatnonzero(~enclosed & (height > 0) & (boxes.near() < largest))
+    # The others by quadrature: the area inside at some levels, weighted.
     z = low[cut, None] + height[cut, None] * (_NODES + 1) / 2
     radii = surface.radius(z)
-    areas = disc_areas(
-        boxes.first[cut, None], boxes.second[cut, None], boxes.half, radii
-    )
+    first = boxes.first[cut, None]
+    second = boxes.second[cut, None]
+    areas = disc_areas(first, second, boxes.half, radii)
     volumes[cut] = (areas * _WEIGHTS).sum(axis=1) / 2 * height[cut]
     return volumes
 
@@ -158,9 +163,12 @@ def disc_areas(
     x and y are the middles of the rectangles, and ``half`` has half their side lengths.
     Radius 0 is a disc without area.
     """
+    along, across = half
     r = np.maximum(radius, _LEAST_RADIUS)
-    west, east = CutLine(x - half[0], r), CutLine(x + half[0], r)
-    bottom, top = CutLine(y - half[1], r), CutLine(y + half[1], r)
+    west = CutLine(x - along, r)
+    east = CutLine(x + along, r)
+    bottom = CutLine(y - across, r)
+    top = CutLine(y + across, r)
     return east.up_to(top) - west.up_to(top) - east.up_to(bottom) + west.up_to(bottom)
 
 

@@ -95,12 +95,10 @@ def judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
         rows=len(rows),
         wrong_rows=ragged[:_MAX_ENTRIES],
     )
-    strange = [
-        [x, y]
-        for y, row in enumerate(rows)
-        for x, character in enumerate(row)
-        if character not in CHARACTERS
-    ]
+    strange: list[list[int]] = []
+    for y, row in enumerate(rows):
+        unknown = [x for x, mark in enumerate(row) if mark not in CHARACTERS]
+        strange += [[x, y] for x in unknown]
     clean = checks.forbid_many(
         "characters",
         strange,
@@ -120,7 +118,8 @@ def judge_ends(checks: Checklist, params: Params, rows: Sequence[str]) -> bool:
         for x, character in enumerate(row):
             if character in places:
                 places[character].append([x, y])
-    count_a, count_b = len(places["A"]), len(places["B"])
+    count_a = len(places["A"])
+    count_b = len(places["B"])
     wrong = f"A must occur once and B once; the maze has {count_a} A and {count_b} B."
     once = count_a == 1 and count_b == 1
     right = once
@@ -150,11 +149,11 @@ def height_of(params: Params, character: str) -> int:
 def judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> None:
     """Check how many cells have each height."""
     percent = params.max_height_percent
-    too_many = [
-        [height, count]
-        for height, count in sorted(Counter(heights).items())
-        if 100 * count > percent * len(heights)
-    ]
+    too_many = []
+    for height, count in sorted(Counter(heights).items()):
+        is_above = 100 * count > percent * len(heights)
+        if is_above:
+            too_many.append([height, count])
     checks.forbid(
         "height_share",
         too_many,
@@ -175,11 +174,12 @@ def judge_routes(checks: Checklist, params: Params, routes: Routes) -> Verdict:
     if not checks.expect("route", bool(route), wrong, **unreached):
         checks.skip(("one_route", "coverage", "jumps"), "There is no route.")
         return checks.binary()
-    jumps = [
-        [(x + u) // 2, (y + v) // 2]
-        for (x, y), (u, v) in pairwise(places)
-        if abs(x - u) + abs(y - v) == 2
-    ]
+    # A jump is shown by the cell that it leaps over.
+    jumps = []
+    for (x, y), (u, v) in pairwise(places):
+        is_jump = abs(x - u) + abs(y - v) == 2
+        if is_jump:
+            jumps.append([(x + u) // 2, (y + v) // 2])
     wrong = f"There are several routes, such as one of {len(route)} and one of {len(detour)} cells."
     if checks.expect("one_route", not detour, wrong):
         share = params.min_route_percent
@@ -203,7 +203,8 @@ def move_graph(n: int, heights: Sequence[int]) -> Graph:
     """Return the cells that a step or jump can reach from each cell of an n x n maze."""
     graph: Graph = [[] for _ in heights]
     for cell, height in enumerate(heights):
-        x, y = cell % n, cell // n
+        x = cell % n
+        y = cell // n
         # Only right and down, because every move also works backwards.
         for step, room in ((1, n - 1 - x), (n, n - 1 - y)):
             if room < 1:

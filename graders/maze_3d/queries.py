@@ -134,5 +134,6 @@ class Reach(Query):
         return {"cells": len(reached), "map": rows}
 
 
-# At the end, because it refers to the classes above.
-QUERIES = (Walk, Reach)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (Walk, Reach)

@@ -62,15 +62,17 @@ def names_year(value: object) -> bool:
 @lru_cache(maxsize=1024)
 def points_of(params: Params) -> tuple[int, ...]:
     """Return the points of every choice."""
-    return tuple(
-        sum(points_in_common(choice, film, params) for film in params.liked)
-        for choice in params.choices
-    )
+    points = []
+    for choice in params.choices:
+        common = [points_in_common(choice, film, params) for film in params.liked]
+        points.append(sum(common))
+    return tuple(points)
 
 
 def points_in_common(a: Film, b: Film, params: Params) -> int:
     """Return the points of two films for their common genres and themes."""
     _, _, genres_a, themes_a = a
     _, _, genres_b, themes_b = b
-    genres, themes = set(genres_a) & set(genres_b), set(themes_a) & set(themes_b)
+    genres = set(genres_a) & set(genres_b)
+    themes = set(themes_a) & set(themes_b)
     return params.genre_weight * len(genres) + params.theme_weight * len(themes)

@@ -24,11 +24,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = integer(answer.answer)
     wrong = f"{quote(answer.answer)} is not one whole number."
     if checks.readable(count, wrong, "There is no number to compare."):
-        right = sum(
-            quantity_of(quantity)
-            for quantity, _, _, group in params.entries
-            if group in params.groups
-        )
+        right = 0
+        for quantity, _, _, group in params.entries:
+            if group in params.groups:
+                right += quantity_of(quantity)
         wrong = f"The sum is {right}, not {quote(answer.answer)}."
         checks.expect("value", count == right, wrong)
     return checks.binary()

@@ -60,7 +60,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return the filled share of the bounding box, over the share required for full marks."""
     prisms = prisms_of(params)
     checks = Checklist(CHECKS)
-    box_count, prism_count = len(answer.boxes), prisms.counts.total()
+    box_count = len(answer.boxes)
+    prism_count = prisms.counts.total()
     if box_count > 2 * prism_count + 50:
         return checks.too_large(
             f"The answer lists {box_count} boxes for {counted(prism_count, 'prism')}."
@@ -80,10 +81,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if not checks.all_passed:
         checks.skip("density", "The boxes are not a packing of the listed prisms.")
         return checks.binary()
-    extent = [
-        max(high[axis] for _, high in boxes) - min(low[axis] for low, _ in boxes)
-        for axis in range(3)
-    ]
+    extent = []
+    for axis in range(3):
+        start = min(low[axis] for low, _ in boxes)
+        end = max(high[axis] for _, high in boxes)
+        extent.append(end - start)
     volume = math.prod(extent)
     # Quotients of integers of any length are rounded once.
     full = 100 * prisms.volume >= params.full_marks_percent * volume
@@ -148,11 +150,11 @@ def judge_sizes(
             "boxes",
         ),
     )
-    wrong: list[dict[str, Any]] = [
-        {"size": list(size), "placed": tally[size], "listed": count}
-        for size, count in prisms.counts.items()
-        if tally[size] != count
-    ]
+    wrong: list[dict[str, Any]] = []
+    for size, listed in prisms.counts.items():
+        placed = tally[size]
+        if placed != listed:
+            wrong.append({"size": list(size), "placed": placed, "listed": listed})
     checks.forbid(
         "counts",
         wrong,
@@ -188,20 +190,22 @@ def overlapping(
         return []
     # Sweep along the axis on which boxes are short compared with the whole.
     axis = min(range(3), key=lambda axis: crowding(axis, boxes, at))
-    p, q = (axis + 1) % 3, (axis + 2) % 3
+    p = (axis + 1) % 3
+    q = (axis + 2) % 3
     active: list[SweptBox] = []
     pairs: list[tuple[int, int]] = []
     for i in sorted(at, key=lambda i: boxes[i][0][axis]):
         low, high = boxes[i]
-        west, east, bottom, top = low[p], high[p], low[q], high[q]
+        west = low[p]
+        east = high[p]
+        bottom = low[q]
+        top = high[q]
         # Boxes that end before this one begins cannot meet later ones.
         active = [box for box in active if box.end > low[axis]]
-        meeting = [
-            index
-            for index, _, left, right, below, above in active
-            if left < east and right > west and below < top and above > bottom
-        ]
-        pairs += [(min(index, i), max(index, i)) for index in meeting]
+        for index, _, left, right, below, above in active:
+            if left < east and right > west and below < top and above > bottom:
+                pair = (min(index, i), max(index, i))
+                pairs.append(pair)
         active.append(SweptBox(i, high[axis], west, east, bottom, top))
     return sorted(pairs)
 

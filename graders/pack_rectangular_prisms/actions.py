@@ -68,23 +68,23 @@ class Play:
     @property
     def answer(self) -> dict[str, Any]:
         """The prisms so far."""
-        boxes = [
-            {"XyzMin": list(low), "XyzMax": list(high)} for low, high in self._boxes
-        ]
+        boxes = []
+        for low, high in self._boxes:
+            box = {"XyzMin": list(low), "XyzMax": list(high)}
+            boxes.append(box)
         return {"boxes": boxes}
 
     def look(self) -> Observation:
         """Return the number of boxes, the remaining sizes, and the bounds of all boxes."""
         sizes = [edges_of(low, high) for low, high in self._boxes]
-        remaining = [
-            [list(size), count]
-            for size, count in (self._listed - Counter(sizes)).items()
-        ]
+        unplaced = self._listed - Counter(sizes)
+        remaining = [[list(size), count] for size, count in unplaced.items()]
         low: list[int] = []
         high: list[int] = []
         if self._boxes:
-            low = [min(box[0][axis] for box in self._boxes) for axis in range(3)]
-            high = [max(box[1][axis] for box in self._boxes) for axis in range(3)]
+            for axis in range(3):
+                low.append(min(corner[axis] for corner, _ in self._boxes))
+                high.append(max(corner[axis] for _, corner in self._boxes))
         return {
             "placed": len(self._boxes),
             "left": remaining[:_SIZES],
@@ -124,5 +124,6 @@ class Play:
         return self.look()
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Place, Remove, Ask)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Place, Remove, Ask)

@@ -37,11 +37,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     right = following(params)
     wrong = f"The answer has {counted(len(numbers), 'term')} instead of {len(right)}."
     checks.expect("count", len(numbers) == len(right), wrong)
-    pairs = zip(numbers, right, strict=False)
     first_place = params.shown + 1
-    wrong_places = [
-        place for place, (n, term) in enumerate(pairs, first_place) if n != term
-    ]
+    pairs = enumerate(zip(numbers, right, strict=False), first_place)
+    wrong_places = [place for place, (number, term) in pairs if number != term]
     checks.forbid(
         "terms",
         wrong_places,

@@ -14,10 +14,10 @@ from scbench.base.wording import counted
 from scbench.graders.pipe_loop_fitting.contacts import Pair, contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     CONSTRAINT_CHECKS,
-    JUDGES,
     MAX_ENTRIES,
     SLACK,
     Loop,
+    judge_constraint,
     judge_joints,
     measure,
 )
@@ -49,7 +49,8 @@ _PIPES = ("length", "repeats", "crossings", "touches", "hairpins")
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the joints form a loop that follows all rules, else 0."""
     checks = Checklist(CHECKS)
-    n, side = len(answer.points), params.side
+    n = len(answer.points)
+    side = params.side
     if n > 2 * params.pipes + 16:
         return checks.too_large(
             f"The answer lists {n} joints for {params.pipes} pipes."
@@ -57,12 +58,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = f"The answer lists {counted(n, 'joint')} for {params.pipes} pipes."
     checks.expect("count", n == params.pipes, wrong, listed=n, wanted=params.pipes)
     points = [(point.x, point.y) for point in answer.points]
-    low, high = -SLACK, side + SLACK
-    outside = [
-        i
-        for i, (x, y) in enumerate(points)
-        if not (low <= min(x, y) <= max(x, y) <= high)
-    ]
+    low = -SLACK
+    high = side + SLACK
+    outside = []
+    for i, (x, y) in enumerate(points):
+        is_inside = low <= min(x, y) <= max(x, y) <= high
+        if not is_inside:
+            outside.append(i)
     checks.forbid(
         "inside",
         outside,
@@ -95,7 +97,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         lambda i: f"At joint {i}, pipe {i} folds back on the pipe before it.",
     )
     for constraint in params.constraints:
-        JUDGES[constraint.type](checks, side, constraint, loop)
+        judge_constraint(checks, side, constraint, loop)
     return checks.binary(
         shortest=round(float(loop.length.min()), 6),
         longest=round(float(loop.length.max()), 6),

@@ -113,9 +113,11 @@ def _angles(cosines: Floats) -> list[float | None]:
     """Return angles in degrees; None where the cosine is not a number."""
     with np.errstate(invalid="ignore"):
         degrees = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
-    return [
-        None if math.isnan(angle) else round(angle, 2) for angle in degrees.tolist()
-    ]
+    angles = []
+    for angle in degrees.tolist():
+        is_number = not math.isnan(angle)
+        angles.append(round(angle, 2) if is_number else None)
+    return angles
 
 
 def _rounded(values: Iterable[float], digits: int) -> list[float]:
@@ -123,5 +125,6 @@ def _rounded(values: Iterable[float], digits: int) -> list[float]:
     return [round(float(value), digits) + 0.0 for value in values]
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Place, Remove, Ask)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Place, Remove, Ask)

@@ -42,21 +42,26 @@ def contacts(points: Floats) -> Contacts:
     The result is as in exact arithmetic on the given doubles. If more than 100 pairs
     need long integers, further pairs in contact all count as touches.
     """
-    start, end = points, successors(points)
-    first, second = close_pieces(
-        np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH
-    )
+    start = points
+    end = successors(points)
+    low = np.minimum(start, end) - TOUCH
+    high = np.maximum(start, end) + TOUCH
+    first, second = close_pieces(low, high)
     if not first.size:
         return Contacts([], [])
     crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
     crossings = _index_pairs(first[crosses], second[crosses])
-    first, second, apart = first[~crosses], second[~crosses], apart[~crosses]
+    first = first[~crosses]
+    second = second[~crosses]
+    apart = apart[~crosses]
     # Pieces that do not cross are closest at an end of one of them.
-    a, b, c, d = start[first], end[first], start[second], end[second]
-    gap = np.minimum(
-        np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b)),
-        np.minimum(_piece_distances(a, c, d), _piece_distances(b, c, d)),
-    )
+    a = start[first]
+    b = end[first]
+    c = start[second]
+    d = end[second]
+    to_first = np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b))
+    to_second = np.minimum(_piece_distances(a, c, d), _piece_distances(b, c, d))
+    gap = np.minimum(to_first, to_second)
     close = gap < TOUCH + _DOUBT
     touch = apart & (gap < TOUCH - _DOUBT)
     beyond = np.nonzero(close & ~touch)[0][_EXACT_PAIRS:]
@@ -82,18 +87,24 @@ def close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     n = len(low)
     # Each piece meets, along x, a run of those that begin after it.
     order = np.argsort(low[:, 0], kind="stable")
-    begin, end = low[order, 0], high[order, 0]
+    begin = low[order, 0]
+    end = high[order, 0]
     at = np.arange(n)
     run = np.searchsorted(begin, end, side="right") - at - 1
     left_piece = np.repeat(at, run)
     place_in_run = np.arange(len(left_piece)) - np.repeat(np.cumsum(run) - run, run)
-    i, j = order[left_piece], order[left_piece + 1 + place_in_run]
+    i = order[left_piece]
+    j = order[left_piece + 1 + place_in_run]
+    # They meet along y as well if neither ends before the other begins.
     meet = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
-    i, j = i[meet], j[meet]
-    first, second = np.minimum(i, j), np.maximum(i, j)
+    i = i[meet]
+    j = j[meet]
+    first = np.minimum(i, j)
+    second = np.maximum(i, j)
     # Neighbours always meet; the last piece is one of the first.
     strangers = (second - first > 1) & (second - first < n - 1)
-    first, second = first[strangers], second[strangers]
+    first = first[strangers]
+    second = second[strangers]
     by_position = np.lexsort((second, first))
     return first[by_position], second[by_position]
 
@@ -120,27 +131,30 @@ def _side(a: Floats, b: Floats, c: Floats) -> Floats:
 
 def _piece_distances(p: Floats, a: Floats, b: Floats) -> Floats:
     """Return the distance of each p from the piece from a to b; each is (m, 2)."""
-    along, to = b - a, p - a
+    along = b - a
+    to = p - a
     square = along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1]
     dot = along[:, 0] * to[:, 0] + along[:, 1] * to[:, 1]
     share = np.zeros(len(p))
     np.divide(dot, square, out=share, where=square > 0)
+    # From the nearest point of the piece, which can be one of its ends.
     away = to - np.clip(share, 0.0, 1.0)[:, None] * along
-    result: Floats = np.sqrt(away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1])
-    return result
+    distances: Floats = np.sqrt(away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1])
+    return distances
 
 
 def exact_contact(points: Floats, i: int, j: int) -> tuple[bool, bool]:
     """Return whether two pieces cross, and whether an end of one is near the other, in integers."""
     n = len(points)
-    ends: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
-    ratios = [[value.as_integer_ratio() for value in point] for point in ends]
+    ends = points[[i, (i + 1) % n, j, (j + 1) % n]]
+    ratios = [value.as_integer_ratio() for value in ends.ravel().tolist()]
     # All denominators are powers of two, so the largest is a multiple of each.
-    scale = max(below for point in ratios for _, below in point)
-    a, b, c, d = ((x[0] * (scale // x[1]), y[0] * (scale // y[1])) for x, y in ratios)
-    crossed = _opposite(orient(a, b, c), orient(a, b, d)) and _opposite(
-        orient(c, d, a), orient(c, d, b)
-    )
+    scale = max(below for _, below in ratios)
+    integers = [above * (scale // below) for above, below in ratios]
+    a, b, c, d = zip(integers[::2], integers[1::2], strict=True)
+    parts_ab = _opposite(orient(a, b, c), orient(a, b, d))
+    parts_cd = _opposite(orient(c, d, a), orient(c, d, b))
+    crossed = parts_ab and parts_cd
     limit = (scale * Fraction(TOUCH).limit_denominator(10**9)) ** 2
     nearest = min(
         _square_distance(c, a, b),
@@ -157,9 +171,12 @@ def _opposite(first: int, second: int) -> bool:
 
 def _square_distance(p: XY, a: XY, b: XY) -> Fraction:
     """Return the squared distance of p from the piece from a to b."""
-    px, py = p[0] - a[0], p[1] - a[1]
-    ux, uy = b[0] - a[0], b[1] - a[1]
-    dot, square = px * ux + py * uy, ux * ux + uy * uy
+    px = p[0] - a[0]
+    py = p[1] - a[1]
+    ux = b[0] - a[0]
+    uy = b[1] - a[1]
+    dot = px * ux + py * uy
+    square = ux * ux + uy * uy
     if dot <= 0:
         return Fraction(px * px + py * py)
     if dot >= square:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from scbench.graders.shared.sentences import with_total
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
+    Constraint,
+    CoverQuadrants,
     FixedStart,
     HullArea,
     JointSeparation,
@@ -136,7 +138,8 @@ def centroid(loop: Loop) -> tuple[float, float]:
 
 def wall_distances(side: int, loop: Loop) -> Floats:
     """Return the distances of every joint from the left, right, bottom and top wall, (n, 4)."""
-    x, y = loop.points[:, 0], loop.points[:, 1]
+    x = loop.points[:, 0]
+    y = loop.points[:, 1]
     return np.stack([x, side - x, y, side - y], axis=1)
 
 
@@ -146,16 +149,20 @@ def hull_area(points: Sequence[tuple[float, float]]) -> float:
     if len(hull) < 3:
         return 0.0
     ox, oy = hull[0]
-    return 0.5 * math.fsum(
-        (ax - ox) * (by - oy) - (ay - oy) * (bx - ox)
-        for (ax, ay), (bx, by) in pairwise(hull[1:])
-    )
+    # Twice the areas of the triangles from the first corner.
+    doubles = []
+    for (ax, ay), (bx, by) in pairwise(hull[1:]):
+        double = (ax - ox) * (by - oy) - (ay - oy) * (bx - ox)
+        doubles.append(double)
+    return 0.5 * math.fsum(doubles)
 
 
 def joint_distances(loop: Loop) -> Floats:
     """Return the distances of all joints, (n, n); infinite for a joint and those next to it."""
-    x, y = loop.points[:, 0], loop.points[:, 1]
-    dx, dy = x[:, None] - x, y[:, None] - y
+    x = loop.points[:, 0]
+    y = loop.points[:, 1]
+    dx = x[:, None] - x
+    dy = y[:, None] - y
     away: Floats = np.sqrt(dx * dx + dy * dy)
     at = np.arange(len(x))
     for step in (-1, 0, 1):
@@ -191,7 +198,7 @@ def judge_joints(
         )
 
 
-def judge_angles(checks: Checklist, _: int, limits: AngleRange, loop: Loop) -> None:
+def judge_angles(checks: Checklist, limits: AngleRange, loop: Loop) -> None:
     """Check every interior angle against a range."""
     largest = cosine(Fraction(str(limits.min_deg)) - ANGLE_SLACK)
     smallest = cosine(Fraction(str(limits.max_deg)) + ANGLE_SLACK)
@@ -208,7 +215,7 @@ def judge_angles(checks: Checklist, _: int, limits: AngleRange, loop: Loop) -> N
     judge_joints(checks, "angle_range", loop, bad, wrong)
 
 
-def judge_centroid(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) -> None:
+def judge_centroid(checks: Checklist, limits: CentroidBox, loop: Loop) -> None:
     """Check that the mean of the joints is in a box."""
     x, y = centroid(loop)
     inside = (
@@ -231,7 +238,7 @@ def judge_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) ->
     )
 
 
-def judge_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
+def judge_turns(checks: Checklist, limits: MinTurns, loop: Loop) -> None:
     """Check that the loop has enough turns."""
     angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
     turns = angles - sum(straight_joints(loop))
@@ -239,7 +246,7 @@ def judge_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None
     checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
 
 
-def judge_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> None:
+def judge_run(checks: Checklist, limits: MaxStraightRun, loop: Loop) -> None:
     """Check that no run of straight joints is too long."""
     run = longest_run(straight_joints(loop))
     if len(run) <= limits.joints and np.isnan(loop.cosines).any():
@@ -258,7 +265,7 @@ def judge_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> 
     )
 
 
-def judge_quadrants(checks: Checklist, side: int, _: object, loop: Loop) -> None:
+def judge_quadrants(checks: Checklist, side: int, loop: Loop) -> None:
     """Check that every quadrant of the square has a joint inside."""
     middle = side / 2
     east, above = (loop.points > middle + SLACK).T
@@ -288,7 +295,7 @@ def judge_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -
     )
 
 
-def judge_hull(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
+def judge_hull(checks: Checklist, limits: HullArea, loop: Loop) -> None:
     """Check the area of the convex hull."""
     area = hull_area([(x, y) for x, y in loop.points.tolist()])
     wrong = (
@@ -298,9 +305,10 @@ def judge_hull(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
     checks.expect("min_convex_hull_area", area >= limits.area - SLACK, wrong, area=area)
 
 
-def judge_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> None:
+def judge_start(checks: Checklist, limits: FixedStart, loop: Loop) -> None:
     """Check the place of the first joint."""
-    dx, dy = float(loop.points[0, 0]) - limits.x, float(loop.points[0, 1]) - limits.y
+    dx = float(loop.points[0, 0]) - limits.x
+    dy = float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
     wrong = (
         f"Joint 0 is {distance:.6f} m from ({limits.x:g}, {limits.y:g}) instead of at most "
@@ -311,9 +319,7 @@ def judge_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> No
     )
 
 
-def judge_separation(
-    checks: Checklist, _: int, limits: JointSeparation, loop: Loop
-) -> None:
+def judge_separation(checks: Checklist, limits: JointSeparation, loop: Loop) -> None:
     """Check the distances of joints that no pipe connects."""
     away = joint_distances(loop)
     pairs = np.argwhere(np.triu(away < limits.distance - SLACK)).tolist()
@@ -329,16 +335,28 @@ def judge_separation(
     )
 
 
-# By type of constraint. Defined here because it refers to the functions above.
-JUDGES: Mapping[str, Callable[[Checklist, int, Any, Loop], None]] = {
-    "angle_range": judge_angles,
-    "centroid_box": judge_centroid,
-    "must_touch_boundary": judge_walls,
-    "min_turns": judge_turns,
-    "max_straight_run": judge_run,
-    "coverage_quadrants": judge_quadrants,
-    "avoid_margin": judge_margin,
-    "min_convex_hull_area": judge_hull,
-    "fixed_start": judge_start,
-    "min_point_separation": judge_separation,
-}
+def judge_constraint(
+    checks: Checklist, side: int, constraint: Constraint, loop: Loop
+) -> None:
+    """Check a constraint of a room of this side."""
+    match constraint:
+        case AngleRange():
+            judge_angles(checks, constraint, loop)
+        case CentroidBox():
+            judge_centroid(checks, constraint, loop)
+        case TouchWalls():
+            judge_walls(checks, side, constraint, loop)
+        case MinTurns():
+            judge_turns(checks, constraint, loop)
+        case MaxStraightRun():
+            judge_run(checks, constraint, loop)
+        case CoverQuadrants():
+            judge_quadrants(checks, side, loop)
+        case WallMargin():
+            judge_margin(checks, side, constraint, loop)
+        case HullArea():
+            judge_hull(checks, constraint, loop)
+        case FixedStart():
+            judge_start(checks, constraint, loop)
+        case JointSeparation():
+            judge_separation(checks, constraint, loop)

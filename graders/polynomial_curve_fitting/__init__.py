@@ -118,9 +118,8 @@ def read_formula(
         faults.append(f"the total degree is {formula.degree}, above {max_degree}")
     wrong = f"The formula is not an allowed polynomial: {'; '.join(faults)}."
     checks.expect("polynomial", not faults, wrong)
-    missing = [
-        name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis
-    ]
+    variables = {"x": X_AXIS, "y": Y_AXIS}
+    missing = [name for name, axis in variables.items() if not formula.axes & axis]
     wrong = f"The formula does not contain {' or '.join(missing)}."
     checks.expect("variables", not missing, wrong)
     return formula
@@ -135,7 +134,8 @@ def cell_sentence(wrong_cells: Sequence[list[int]], fault: str, cell: list[int])
 
 def compare_pictures(checks: Checklist, black: Mask, positive: Mask) -> Verdict:
     """Check the picture of the formula, and return the verdict."""
-    cells, positive_count = black.size, int(positive.sum())
+    cells = black.size
+    positive_count = int(positive.sum())
     two_colours = checks.expect(
         "two_colours",
         0 < positive_count < cells,

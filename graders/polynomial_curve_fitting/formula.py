@@ -7,9 +7,10 @@ or break it.
 
 import re
 from dataclasses import dataclass, field
-from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
+
+from scbench.graders.polynomial_curve_fitting.nodes import Node, Op
 
 MAX_CHARACTERS = 400_000
 MAX_BRACKETS = 150
@@ -20,7 +21,8 @@ MAX_NUMBER = 400
 # The number after e or E in a number, without its sign.
 MAX_SCALE = 308
 # Bits of `Node.axes`.
-X_AXIS, Y_AXIS = 1, 2
+X_AXIS = 1
+Y_AXIS = 2
 _AXES = {"x": X_AXIS, "y": Y_AXIS}
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
 # Repeats are possessive, so that no text causes backtracking.
@@ -49,28 +51,12 @@ _HEAD = re.compile(
     re.VERBOSE,
 )
 _OLD_OCTAL = re.compile(r"0+[1-9][0-9]*")
-
-
-class Op(IntEnum):
-    """The operation of a node on the values of its children (at most two)."""
-
-    CONSTANT = 0
-    NAME = 1
-    NEGATE = 2
-    ADD = 3
-    SUBTRACT = 4
-    MULTIPLY = 5
-    DIVIDE = 6
-    POWER = 7
-
-
 # Operators of higher rank bind closer. A sign before an operand binds closer than * but
 # less closely than **. An open bracket delays all operators before it.
 _BRACKET_RANK = 0
 _SIGN_RANK = 3
 _POWER_RANK = 4
 _RANKS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": _POWER_RANK}
-# Defined after the operations that it refers to.
 _OPS = {
     "+": Op.ADD,
     "-": Op.SUBTRACT,
@@ -78,21 +64,6 @@ _OPS = {
     "/": Op.DIVIDE,
     "**": Op.POWER,
 }
-
-
-class Node(NamedTuple):
-    """One step of a formula."""
-
-    op: Op
-    first: int
-    """Number of the earlier node of the first child."""
-    second: int
-    """The same of the second child; the exponent of a power."""
-    value: int | Fraction
-    """Of a constant."""
-    axes: int
-    """Which of x (1) and y (2) occur in it."""
-    degree: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +102,8 @@ def plain_lines(text: str) -> str:
 
 def bracket_depth(text: str) -> int:
     """Return the nesting depth of round brackets."""
-    depth, deepest = 0, 0
+    depth = 0
+    deepest = 0
     for match in re.finditer(r"[()]", text):
         depth += 1 if match.group() == "(" else -1
         deepest = max(deepest, depth)
@@ -181,7 +153,9 @@ def parse(text: str) -> Formula:
     depth = 0
     ended = False
     for match in _TOKEN.finditer(text, head.end()):
-        kind, piece, at = match.lastgroup, match[0], match.start()
+        kind = match.lastgroup
+        piece = match[0]
+        at = match.start()
         if kind == "space":
             continue
         if kind == "newline":
@@ -324,8 +298,10 @@ class Reader:
     def _push_binary(self, op: Op) -> None:
         second, is_plain = self.operands.pop()
         first = self.operands.pop().node
-        a, b = self.nodes[first], self.nodes[second]
-        axes, degree = a.axes | b.axes, max(a.degree, b.degree)
+        a = self.nodes[first]
+        b = self.nodes[second]
+        axes = a.axes | b.axes
+        degree = max(a.degree, b.degree)
         if op is Op.MULTIPLY:
             degree = a.degree + b.degree
         elif op is Op.DIVIDE:
@@ -340,7 +316,9 @@ class Reader:
                 self._fault(
                     f"an exponent is not a plain whole number from 0 to {MAX_EXPONENT}"
                 )
-            axes, degree, second = a.axes, a.degree * exponent, exponent
+            axes = a.axes
+            degree = a.degree * exponent
+            second = exponent
         if degree > MAX_DEGREE:
             self._fault(f"the degree is above {MAX_DEGREE}")
             degree = MAX_DEGREE

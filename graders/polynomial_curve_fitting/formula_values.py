@@ -18,9 +18,8 @@ from scbench.graders.polynomial_curve_fitting.formula import (
     X_AXIS,
     Y_AXIS,
     Formula,
-    Node,
-    Op,
 )
+from scbench.graders.polynomial_curve_fitting.nodes import Node, Op
 
 # Maximum bits of a numerator or denominator; every power of degree 1,024 of numbers
 # with nine digits has fewer.
@@ -145,7 +144,8 @@ def half_blocks(rows: slice, columns: slice) -> list[Block]:
     Raises:
         FormulaCostError: it is a single cell.
     """
-    high, wide = rows.stop - rows.start, columns.stop - columns.start
+    high = rows.stop - rows.start
+    wide = columns.stop - columns.start
     if high == wide == 1:
         raise FormulaCostError("needs too much memory")
     if high >= wide:
@@ -221,12 +221,15 @@ class Evaluation:
             return None
         if sum(factor.bits for factor in factors) > MAX_BITS:
             return None
-        first, second = (parts_of(factor) for factor in factors)
-        across, down, both = (
-            self._combine(Op.MULTIPLY, a, b) if a and b else a or b
-            for a, b in zip(first, second, strict=True)
-        )
+        first, second = map(parts_of, factors)
+        across, down, both = map(self._product_of_parts, first, second)
         return Product((across, down, both))
+
+    def _product_of_parts(self, a: Values | None, b: Values | None) -> Values | None:
+        """Return the product of two parts, or the only one."""
+        if a and b:
+            return self._combine(Op.MULTIPLY, a, b)
+        return a or b
 
     def _multiplied(self, values: Values | Product) -> Values:
         """Return the values of a product."""
@@ -264,7 +267,8 @@ class Evaluation:
             time = digit_time(a.over.bit_length(), b.over.bit_length())
             self._spend(_GCD_TIMES * time)
             over = math.lcm(a.over, b.over)
-            a, b = self._times(a, over // a.over), self._times(b, over // b.over)
+            a = self._times(a, over // a.over)
+            b = self._times(b, over // b.over)
         # Bounds get looser with every step, so measure again before using longer
         # numbers.
         if result_bits(op, a, b) > WORD_BITS:
@@ -273,11 +277,14 @@ class Evaluation:
             if b.guesses > _GUESSES:
                 b = b.tightened()
             if a.in_words and b.in_words and result_bits(op, a, b) > WORD_BITS:
-                a, b = a.tightened(), b.tightened()
+                a = a.tightened()
+                b = b.tightened()
         bits = result_bits(op, a, b)
-        first, second = a.array, b.array
+        first = a.array
+        second = b.array
         if bits > WORD_BITS:
-            first, second = a.exact(), b.exact()
+            first = a.exact()
+            second = b.exact()
         each = digit_time(a.bits, b.bits) if op is Op.MULTIPLY else 0
         self._pay(np.broadcast(first, second), bits, each)
         guesses = max(a.guesses, b.guesses) + 1

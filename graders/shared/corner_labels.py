@@ -80,11 +80,12 @@ def meeting_patterns(
     classes: int, order: Sequence[str], ring: Sequence[str], partial: str = ""
 ) -> list[Labels]:
     """Return the sorted canonical patterns, in this order of corners, whose classes must meet."""
-    return [
-        pattern
-        for pattern in patterns(len(ring), classes)
-        if agrees(pattern, partial) and must_meet(on_ring(pattern, order, ring))
-    ]
+    meeting = []
+    for pattern in patterns(len(ring), classes):
+        labels = on_ring(pattern, order, ring)
+        if agrees(pattern, partial) and must_meet(labels):
+            meeting.append(pattern)
+    return meeting
 
 
 @lru_cache(maxsize=64)
@@ -107,8 +108,10 @@ def agrees(labels: Sequence[int], pattern: str) -> bool:
     The pattern has one character per corner: ``?`` for any label, or letters that are equal exactly
     where the labels are equal. It is empty if nothing is known.
     """
-    pairs = set(zip(pattern, labels, strict=False))
-    pairs = {(letter, label) for letter, label in pairs if letter != "?"}
+    pairs = set()
+    for letter, label in zip(pattern, labels, strict=False):
+        if letter != "?":
+            pairs.add((letter, label))
     letter_count = len({letter for letter, _ in pairs})
     label_count = len({label for _, label in pairs})
     # A renaming is a one-to-one map from letters to labels.

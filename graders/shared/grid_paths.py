@@ -8,7 +8,7 @@ comparing all coordinates.
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
-from operator import sub
+from operator import mul, sub
 from typing import NamedTuple, TypeVar
 
 Cell = tuple[int, ...]
@@ -40,8 +40,9 @@ def grid(size: Cell, first: int) -> Grid:
         strides.append(stride)
         stride *= 2 * n - 1
     codes = {}
-    for cell in product(*(range(first, first + n) for n in size)):
-        codes[cell] = sum((c - first) * s for c, s in zip(cell, strides, strict=True))
+    for offsets in product(*map(range, size)):
+        cell = tuple(first + offset for offset in offsets)
+        codes[cell] = sum(map(mul, offsets, strides))
     return Grid(codes, frozenset(strides))
 
 
@@ -49,7 +50,8 @@ def side_neighbours(cell: Cell) -> list[Cell]:
     """Return the cells that differ by 1 in one coordinate, inside the box or not."""
     neighbours = []
     for axis, c in enumerate(cell):
-        before, after = cell[:axis], cell[axis + 1 :]
+        before = cell[:axis]
+        after = cell[axis + 1 :]
         neighbours.append((*before, c - 1, *after))
         neighbours.append((*before, c + 1, *after))
     return neighbours

@@ -78,18 +78,24 @@ class Play(Protocol):
 class Queries(Protocol):
     """A task's module ``queries``."""
 
-    QUERIES: tuple[type[Query], ...]
     BUDGET: int
     """How much the queries about one instance may cost, where nobody says otherwise."""
+
+    @staticmethod
+    def query_types() -> tuple[type[Query], ...]:
+        """Return all types of queries, in the order in which the prompt lists them."""
 
 
 class Actions(Protocol):
     """A task's module ``actions``."""
 
-    ACTIONS: tuple[type[Action], ...]
     BUDGET: int
     """How much the actions on one instance may cost, where nobody says otherwise."""
     Play: type[Play]
+
+    @staticmethod
+    def action_types() -> tuple[type[Action], ...]:
+        """Return all types of actions, in the order in which the prompt lists them."""
 
 
 def first_items(items: Iterable[Any], limit: int) -> list[Any]:

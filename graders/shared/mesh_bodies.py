@@ -98,7 +98,8 @@ def difference_bodies(
     for attempt in range(_TRIES):
         shift = 10**attempt * stir if attempt else 0.0
         body = to_body(points + shift, corners)
-        surplus_body, missing_body = body - solid, solid - body
+        surplus_body = body - solid
+        missing_body = solid - body
         surplus_error = abs(surplus_body.volume() - surplus)
         missing_error = abs(missing_body.volume() - missing)
         if surplus_error + missing_error <= tolerance:

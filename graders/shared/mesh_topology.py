@@ -94,7 +94,8 @@ def components(count: int, pairs: Indices) -> Indices:
     if len(pairs) == 0:
         return label
     while True:
-        a, b = label[pairs[:, 0]], label[pairs[:, 1]]
+        a = label[pairs[:, 0]]
+        b = label[pairs[:, 1]]
         if np.array_equal(a, b):
             return np.unique(label, return_inverse=True)[1].reshape(-1)
         low = np.minimum(a, b)

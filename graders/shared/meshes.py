@@ -127,15 +127,14 @@ def winding_number(point: Array, points: Array, corners: Indices) -> int:
     a = points[corners[:, 0]] - point
     b = points[corners[:, 1]] - point
     c = points[corners[:, 2]] - point
-    length_a, length_b, length_c = (
-        np.sqrt(dot(a, a)),
-        np.sqrt(dot(b, b)),
-        np.sqrt(dot(c, c)),
-    )
-    ab, bc, ca = dot(a, b), dot(b, c), dot(c, a)
+    length_a = np.sqrt(dot(a, a))
+    length_b = np.sqrt(dot(b, b))
+    length_c = np.sqrt(dot(c, c))
+    ab = dot(a, b)
+    bc = dot(b, c)
+    ca = dot(c, a)
     numerator = dot(cross(a, b), c)
-    denominator = (
-        length_a * length_b * length_c + ab * length_c + bc * length_a + ca * length_b
-    )
+    lengths = length_a * length_b * length_c
+    denominator = lengths + ab * length_c + bc * length_a + ca * length_b
     angles = 2 * np.arctan2(numerator, denominator)
     return round(float(np.sum(angles)) / (4 * np.pi))

@@ -53,9 +53,12 @@ def in_circle(a: XY, b: XY, c: XY, d: XY) -> int:
 
     0 if it lies on the circle, negative outside. a, b, c must turn counter-clockwise.
     """
-    ax, ay = a[0] - d[0], a[1] - d[1]
-    bx, by = b[0] - d[0], b[1] - d[1]
-    cx, cy = c[0] - d[0], c[1] - d[1]
+    ax = a[0] - d[0]
+    ay = a[1] - d[1]
+    bx = b[0] - d[0]
+    by = b[1] - d[1]
+    cx = c[0] - d[0]
+    cy = c[1] - d[1]
     return (
         (ax * ax + ay * ay) * (bx * cy - by * cx)
         + (bx * bx + by * by) * (cx * ay - cy * ax)
@@ -70,8 +73,10 @@ def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
     """
     a, b, c = triangle
     ax, ay = points[a]
-    bx, by = points[b][0] - ax, points[b][1] - ay
-    cx, cy = points[c][0] - ax, points[c][1] - ay
+    bx = points[b][0] - ax
+    by = points[b][1] - ay
+    cx = points[c][0] - ax
+    cy = points[c][1] - ay
     b_square = bx * bx + by * by
     c_square = cx * cx + cy * cy
     # The in-circle determinant relative to a, expanded by the row of the point, so that
@@ -83,9 +88,12 @@ def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
     if double_area == 0:
         return None
     if double_area < 0:
-        u, v, double_area = -u, -v, -double_area
+        u = -u
+        v = -v
+        double_area = -double_area
     for i, (px, py) in enumerate(points):
-        x, y = px - ax, py - ay
+        x = px - ax
+        y = py - ay
         if u * x + v * y > double_area * (x * x + y * y):
             return i
     return None
@@ -142,7 +150,8 @@ def sweep_triangulation(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int
     apex = first_off_line(points, order)
     # The first points are on a line; the first one off it forms a fan with them.
     third: dict[Edge, int] = {}
-    line, top = order[:apex], order[apex]
+    line = order[:apex]
+    top = order[apex]
     if orient(points[line[0]], points[line[1]], points[top]) < 0:
         line.reverse()
     for a, b in pairwise(line):
@@ -194,7 +203,8 @@ def flip_to_delaunay(points: Sequence[XY], third: dict[Edge, int]) -> None:
     waiting = [edge for edge in sorted(third) if edge[0] < edge[1]]
     while waiting:
         a, b = waiting.pop()
-        c, d = third.get((a, b)), third.get((b, a))
+        c = third.get((a, b))
+        d = third.get((b, a))
         if c is None or d is None:
             continue
         if in_circle(points[a], points[b], points[c], points[d]) <= 0:

@@ -165,7 +165,8 @@ def read_decimal(text: str) -> Fraction | None:
     digits = text.strip()
     sign = ""
     if digits.startswith(("+", "-")):
-        sign, digits = digits[0], digits[1:].lstrip()
+        sign = digits[0]
+        digits = digits[1:].lstrip()
     if len(digits) > MAX_DIGITS:
         return None
     match = _DECIMAL.fullmatch(digits)

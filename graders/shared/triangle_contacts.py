@@ -42,8 +42,10 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
     crossing = [np.zeros((0, 2), dtype=np.int64)]
     covering = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in pair_chunks(pairs):
-        p, q = corners[chunk[:, 0]], corners[chunk[:, 1]]
-        p_normal, q_normal = normals[chunk[:, 0]], normals[chunk[:, 1]]
+        p = corners[chunk[:, 0]]
+        q = corners[chunk[:, 1]]
+        p_normal = normals[chunk[:, 0]]
+        q_normal = normals[chunk[:, 1]]
         # Heights of each triangle's corners above the plane of its partner.
         q_heights = np.einsum("ijk,ik->ij", q - p[:, :1], p_normal)
         p_heights = np.einsum("ijk,ik->ij", p - q[:, :1], q_normal)
@@ -75,8 +77,10 @@ def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
     normals = triangle_normals(corners)
     near_pairs = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in pair_chunks(pairs):
-        p, q = corners[chunk[:, 0]], corners[chunk[:, 1]]
-        p_normal, q_normal = normals[chunk[:, 0]], normals[chunk[:, 1]]
+        p = corners[chunk[:, 0]]
+        q = corners[chunk[:, 1]]
+        p_normal = normals[chunk[:, 0]]
+        q_normal = normals[chunk[:, 1]]
         lines = np.concatenate(
             [
                 p_normal[:, None],
@@ -101,8 +105,9 @@ def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
 def widths(corners: Array) -> Array:
     """Return each triangle's (m,) height over its longest side."""
     double = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    longest = np.sqrt(np.sum(triangle_edges(corners) ** 2, axis=2)).max(axis=1)
     double_areas = np.sqrt(np.sum(double**2, axis=1))
+    sides = np.sqrt(np.sum(triangle_edges(corners) ** 2, axis=2))
+    longest = sides.max(axis=1)
     heights: Array = double_areas / np.where(longest > 0, longest, 1.0)
     return heights
 
@@ -126,7 +131,8 @@ def triangle_edges(corners: Array) -> Array:
 
 def crossed_edges(p: Array, q: Array) -> Array:
     """Return the unit vectors (m, 9, 3) square to an edge of each; zero for parallel edges."""
-    p_edges, q_edges = unit(triangle_edges(p)), unit(triangle_edges(q))
+    p_edges = unit(triangle_edges(p))
+    q_edges = unit(triangle_edges(q))
     crossed = cross(p_edges[:, :, None], q_edges[:, None, :]).reshape(-1, 9, 3)
     squares = np.sum(crossed * crossed, axis=2, keepdims=True)
     return unit(np.where(squares < _PARALLEL, 0.0, crossed))
@@ -166,12 +172,16 @@ def squared_gap(p: Array, q: Array) -> Array:
 
 def squared_side_distance(p: Array, i: int, q: Array, j: int) -> Array:
     """Return the squared distance (m,) of side i of one triangle and side j of the other."""
-    a, b = p[:, i], q[:, j]
+    a = p[:, i]
+    b = q[:, j]
     u = p[:, (i + 1) % 3] - a
     v = q[:, (j + 1) % 3] - b
     r = a - b
-    uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
-    ur, vr = dot(u, r), dot(v, r)
+    uu = dot(u, u)
+    vv = dot(v, v)
+    uv = dot(u, v)
+    ur = dot(u, r)
+    vr = dot(v, r)
     # Nearest points a + s u and b + t v of the two lines, moved onto the segments one by one.
     denominator = uu * vv - uv * uv
     slanted = denominator > _PARALLEL * uu * vv

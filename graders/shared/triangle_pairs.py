@@ -23,7 +23,8 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
     high = corners.max(axis=1) + margin
     # A sweep along x: behind a triangle in this order, boxes up to its end meet it along x.
     order = np.argsort(low[:, 0], kind="stable")
-    low, high = low[order], high[order]
+    low = low[order]
+    high = high[order]
     ends = np.searchsorted(low[:, 0], high[:, 0], side="right")
     blocks = [np.zeros((0, 2), dtype=np.int64)]
     count = 0
@@ -41,7 +42,8 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
         block = np.stack([order[first + i], order[first + j]], axis=1)
         blocks.append(np.sort(block, axis=1))
     pairs = np.concatenate(blocks)
-    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    by_position = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    return pairs[by_position]
 
 
 def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> bool:
@@ -59,8 +61,8 @@ def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> 
         end = np.minimum(a_high.max(axis=0), b_high.max(axis=0))
         if np.any(start > end):
             continue
-        a = np.flatnonzero(np.all((a_low <= end) & (a_high >= start), axis=1))
-        b = np.flatnonzero(np.all((b_low <= end) & (b_high >= start), axis=1))
+        a = _boxes_within(a_low, a_high, start, end)
+        b = _boxes_within(b_low, b_high, start, end)
         for first in range(0, len(a), _BLOCK):
             rows = a[first : first + _BLOCK, None]
             compared += len(rows) * len(b)
@@ -74,3 +76,9 @@ def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> 
             if pairs > max_pairs:
                 return True
     return False
+
+
+def _boxes_within(low: Array, high: Array, start: Array, end: Array) -> Indices:
+    """Return the boxes (m, 3) that reach into the box from start to end."""
+    reaches = (low <= end) & (high >= start)
+    return np.flatnonzero(np.all(reaches, axis=1))

@@ -10,8 +10,12 @@ Mask = NDArray[np.bool_]
 
 def cross(a: Array, b: Array) -> Array:
     """Return cross products (..., 3), equal to `numpy.cross` bit for bit, in half its time."""
-    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
-    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    ax = a[..., 0]
+    ay = a[..., 1]
+    az = a[..., 2]
+    bx = b[..., 0]
+    by = b[..., 1]
+    bz = b[..., 2]
     x = ay * bz - az * by
     y = az * bx - ax * bz
     z = ax * by - ay * bx

@@ -49,18 +49,20 @@ class Grid(NamedTuple):
 
     def cells(self, bits: int) -> list[Cell]:
         """Return the column and row of every bit that is set, row by row."""
-        marks = f"{bits:b}"[::-1]
-        return [
-            (k % self.width, k // self.width)
-            for k, mark in enumerate(marks)
-            if mark == "1"
-        ]
+        cells = []
+        # From the lowest bit, which is the first cell.
+        for k, mark in enumerate(f"{bits:b}"[::-1]):
+            if mark == "1":
+                y, x = divmod(k, self.width)
+                cells.append((x, y))
+        return cells
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the rectangles solve the puzzle, else 0."""
     checks = Checklist(CHECKS)
-    count, size = len(answer.rectangles), params.width * params.height
+    count = len(answer.rectangles)
+    size = params.width * params.height
     if count > size:
         return checks.too_large(
             f"{count:,} rectangles are listed, but the grid has only {counted(size, 'cell')}."
@@ -77,12 +79,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
 @lru_cache(maxsize=256)
 def grid_of(params: Params) -> Grid:
     """Return the grid of an instance, cached for further answers to it."""
-    values = {
-        1 << y * params.width + x: value
-        for y, row in enumerate(params.grid)
-        for x, value in enumerate(row)
-        if value
-    }
+    values = {}
+    for y, row in enumerate(params.grid):
+        for x, value in enumerate(row):
+            bit = 1 << y * params.width + x
+            if value:
+                values[bit] = value
     columns = [0]
     for y in range(params.height):
         columns.append(columns[-1] | 1 << y * params.width)
@@ -97,9 +99,11 @@ def judge_corners(
 
     Both name rectangles by position. Rectangles with reversed corners have no cells.
     """
-    width, height = grid.width, grid.height
+    width = grid.width
+    height = grid.height
     cells: dict[int, int] = {}
-    reversed_corners, outside = [], []
+    reversed_corners = []
+    outside = []
     for i, (west, top, east, bottom) in enumerate(answer.rectangles):
         if max(west, east) >= width or max(top, bottom) >= height:
             outside.append(i)
@@ -138,7 +142,8 @@ def judge_cover(
 ) -> tuple[list[Cell], list[Cell]]:
     """Check that every cell is covered once; return cells covered more than once and not at all."""
     size = grid.width * grid.height
-    covered, twice = 0, 0
+    covered = 0
+    twice = 0
     for bits in cells.values():
         twice |= covered & bits
         covered |= bits
@@ -176,7 +181,8 @@ def judge_clues(
     A rectangle that leaves the grid may contain a clue, but its area cannot be right.
     """
     total = f"of {len(answer.rectangles)} rectangles"
-    clueless, wrong_area = [], []
+    clueless = []
+    wrong_area = []
     solved = 0
     for i, bits in cells.items():
         clue = bits & grid.clues

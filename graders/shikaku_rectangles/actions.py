@@ -82,11 +82,11 @@ class Play:
     def look(self) -> Observation:
         """Return the number of rectangles, of uncovered cells, and the open clues."""
         covered = union_of(self._cells_of)
-        open_clues = [
-            [*cell, number]
-            for cell, number in self._clues.items()
-            if cell not in covered
-        ]
+        open_clues = []
+        for cell, number in self._clues.items():
+            is_open = cell not in covered
+            if is_open:
+                open_clues.append([*cell, number])
         return {
             "placed": len(self._cells_of),
             "uncovered": self._width * self._height - len(covered),
@@ -144,5 +144,6 @@ def union_of(cells_of: Mapping[tuple[int, ...], Cells]) -> Cells:
     return set().union(*cells_of.values())
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Place, Remove, Ask)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Place, Remove, Ask)

@@ -104,7 +104,12 @@ def shape_of(path: str) -> Kind:
 
 def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
     """Return the kind of shape with four straight sides."""
-    a, b, c, d = (dist(side[0].spots[0], side[-1].spots[-1]) for side in sides)
+    lengths = []
+    for side in sides:
+        start = side[0].spots[0]
+        end = side[-1].spots[-1]
+        lengths.append(dist(start, end))
+    a, b, c, d = lengths
     alike = 0
     for opposite in ((a, c), (b, d)):
         alike += min(opposite) >= _ALIKE * max(opposite)
@@ -115,7 +120,8 @@ def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
 def is_straight(side: Sequence[Piece]) -> bool:
     """Whether all points of a side are near the line between its ends."""
     (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
-    along, up = u - x, v - y
+    along = u - x
+    up = v - y
     limit = _STRAY * _STRAY * (along * along + up * up)
     for piece in side:
         if piece.is_arc:
@@ -128,12 +134,13 @@ def is_straight(side: Sequence[Piece]) -> bool:
 
 def outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
     """Return the pieces between one corner and the next, for all corners."""
-    begins = [i for i in range(len(pieces)) if is_corner(pieces[i - 1], pieces[i])]
-    if not begins:
+    corners = [i for i in range(len(pieces)) if is_corner(pieces[i - 1], pieces[i])]
+    if not corners:
         return []
     # The last side may go past the start of the path.
+    corners.append(corners[0] + len(pieces))
     twice = [*pieces, *pieces]
-    return [twice[i:j] for i, j in pairwise([*begins, begins[0] + len(pieces)])]
+    return [twice[i:j] for i, j in pairwise(corners)]
 
 
 def is_corner(before: Piece, after: Piece) -> bool:
@@ -183,9 +190,8 @@ def path_pieces(path: str) -> list[Piece]:
             x, y = (0, 0) if word == name else here
             # The first five numbers of an arc are its form.
             places = numbers[5:] if name == "A" else numbers
-            spots = [
-                (x + p, y + q) for p, q in zip(places[::2], places[1::2], strict=True)
-            ]
+            ways = zip(places[::2], places[1::2], strict=True)
+            spots = [(x + across, y + down) for across, down in ways]
         if name == "M":
             start = spots[-1]
         elif spots[-1] != here:

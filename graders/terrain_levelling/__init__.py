@@ -7,6 +7,7 @@ machine's fingerprint.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from scbench.base.model import Verdict
@@ -80,7 +81,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         CannotGrade: PyBullet is not installed.
     """
     engine()
-    n, start, blasts = len(params.heights), start_of(params), answer.blasts
+    n = len(params.heights)
+    start = start_of(params)
+    blasts = answer.blasts
     checks = Checklist(CHECKS)
     wrong = f"The plan has {counted(len(blasts), 'blast')}; the limit is {params.max_blasts}."
     checks.expect("count", len(blasts) <= params.max_blasts, wrong)
@@ -143,7 +146,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def start_of(params: Params) -> Start:
     """Return the map of an instance, cached for further answers to it."""
     n = len(params.heights)
-    heights = tuple(height for row in params.heights for height in row)
+    heights = tuple(chain(*params.heights))
     flat = tuple(largest_flat(heights, n, params.flat_tolerance))
     # The gain cannot be larger than the number of cells that are not flat yet.
     gain = min(params.share * n * n, n * n - len(flat))
@@ -164,7 +167,8 @@ def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
     if len(blasts) > MAX_BLASTS:
         wrong = f"The plan has more than {MAX_BLASTS:,} blasts, so none was simulated."
         return End(heights, 0, before.lost, before.work, ("resource_limit", wrong))
-    work, lost = before.work, before.lost
+    work = before.work
+    lost = before.lost
     for i, blast in enumerate(blasts[before.simulated :], before.simulated):
         stopped = broken_rule(i, blast, n, heights)
         if stopped is None:
@@ -189,7 +193,9 @@ def broken_rule(
     """Return the check that blast i fails on these heights, and the reason; None if it passes."""
     if not is_on_map(blast, n):
         return "grid", ""
-    x, y, z = blast.x, blast.y, blast.z
+    x = blast.x
+    y = blast.y
+    z = blast.z
     if z <= 0:
         return "positive", ""
     height = heights[y * n + x]

@@ -68,5 +68,6 @@ class Play:
         return observation
 
 
-# At the end, because it refers to the class above.
-ACTIONS = (SetBlasts,)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (SetBlasts,)

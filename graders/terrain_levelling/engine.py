@@ -30,7 +30,8 @@ def roll(numbers: list[float]) -> list[float]:
         numbers: n, the n * n heights of the ground, and x, y and z of each ball.
     """
     n = int(numbers[0])
-    heights, places = numbers[1 : n * n + 1], numbers[n * n + 1 :]
+    heights = numbers[1 : n * n + 1]
+    places = numbers[n * n + 1 :]
     starts = [places[i : i + 3] for i in range(0, len(places), 3)]
     pybullet.resetSimulation(physicsClientId=_client)
     pybullet.setGravity(0, 0, GRAVITY, physicsClientId=_client)
@@ -78,10 +79,8 @@ def roll(numbers: list[float]) -> list[float]:
             physicsClientId=_client,
         )
     pybullet.stepSimulation(physicsClientId=_client)
-    return [
-        value
-        for body in balls
-        for value in pybullet.getBasePositionAndOrientation(
-            body, physicsClientId=_client
-        )[0]
-    ]
+    places = []
+    for body in balls:
+        place, _ = pybullet.getBasePositionAndOrientation(body, physicsClientId=_client)
+        places += place
+    return places

@@ -6,6 +6,7 @@ its score.
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -48,7 +49,7 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
         raise QueryError(
             f"the plan has {counted(len(blasts), 'blast')}; the limit is {params.max_blasts}"
         )
-    heights = [height for row in params.heights for height in row]
+    heights = list(chain(*params.heights))
     end = End(heights, 0, 0, 0.0, None)
     for instance, plan, after in tuple(_last):
         if instance == params and blasts[: len(plan)] == plan:
@@ -86,7 +87,7 @@ def look_from(
             f"the corner must be a cell of the map, with x and y in 0..{n - 1}"
         )
     heights = ground_after(params, blasts)
-    rock_before = math.fsum(height for row in params.heights for height in row)
+    rock_before = math.fsum(chain(*params.heights))
     hundredths = [str(round(100 * height)) for height in heights]
     lines = []
     for row in range(y, min(n, y + WINDOW)):
@@ -126,5 +127,6 @@ class BlastHere(Query):
         return look_from(params, self.blasts, self.corner)
 
 
-# At the end, because it refers to the class above.
-QUERIES = (BlastHere,)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (BlastHere,)

@@ -67,7 +67,8 @@ CHECKS = {
 
 # Answers with more copies are not graded: time grows with the square of their number.
 MAX_TETRAHEDRA = 2000
-COPIES, COPIES_PER_AREA = 50, 10
+COPIES = 50
+COPIES_PER_AREA = 10
 # Largest x, y or z, because doubles are too coarse farther out.
 REACH = 1e6
 # Tolerance of a squared length of 1.
@@ -98,7 +99,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(
             f"The answer places {len(poses)} copies; at most {MAX_TETRAHEDRA} are graded."
         )
-    far = [i for i, p in enumerate(poses) if max(abs(p.x), abs(p.y), abs(p.z)) > REACH]
+    far = []
+    for i, pose in enumerate(poses):
+        reach = max(abs(pose.x), abs(pose.y), abs(pose.z))
+        if reach > REACH:
+            far.append(i)
     lost = [i for i, p in enumerate(poses) if p.q0 == p.q1 == p.q2 == p.q3 == 0]
     sound = checks.forbid(
         "reach",

@@ -59,14 +59,20 @@ def corners(poses: Floats) -> Floats:
     """
     # Divided by the largest component first, so that no square overflows or underflows.
     quaternions = poses[:, 3:] / np.abs(poses[:, 3:]).max(axis=1, keepdims=True)
-    w, x, y, z = (quaternions / np.sqrt(_dot(quaternions, quaternions))[:, None]).T
+    lengths = np.sqrt(_dot(quaternions, quaternions))
+    w, x, y, z = (quaternions / lengths[:, None]).T
+    # The rows of the matrix that turns a point.
     rotation = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
         (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
         (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
     )
-    turned = [[a * p + b * q + c * r for a, b, c in rotation] for p, q, r in BASE]
-    return np.array(turned).transpose(2, 0, 1) + poses[:, None, :3]
+    turned = []
+    for p, q, r in BASE:
+        turned += [a * p + b * q + c * r for a, b, c in rotation]
+    # From one entry for each corner and axis to one for each pose.
+    bodies = np.stack(turned, axis=1).reshape(-1, 4, 3)
+    return bodies + poses[:, None, :3]
 
 
 def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
@@ -76,23 +82,24 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     along any of the 44 separating axes (face normals, cross products of edges), rounded
     to 9 digits. The search stops soon after ``enough`` pairs were found.
     """
-    face_normals = []
-    for i, j, k in _FACES:
-        along, across = bodies[:, j] - bodies[:, i], bodies[:, k] - bodies[:, i]
-        face_normals.append(_cross_products(along, across))
-    normals, _ = _unit_vectors(np.stack(face_normals, axis=1))
-    edges = np.stack([bodies[:, j] - bodies[:, i] for i, j in _EDGES], axis=1)
+    normals = _face_normals(bodies)
+    start, end = np.transpose(_EDGES)
+    edges = bodies[:, end] - bodies[:, start]
     pairs: list[tuple[int, int, float]] = []
     for first, second in _meeting_boxes(bodies):
+        # Every edge of one body with every edge of its partner.
         products = _cross_products(edges[first][:, :, None], edges[second][:, None])
-        crossed, usable = _unit_vectors(products.reshape(-1, 36, 3))
-        # All 8 face normals have a direction.
-        usable = np.concatenate([np.ones((len(first), 8), bool), usable], axis=1)
+        crossed, has_direction = _unit_vectors(products.reshape(-1, 36, 3))
         axes = np.concatenate([normals[first], normals[second], crossed], axis=1)
+        # The places of all corners along each axis.
         a = _dot(axes[:, :, None], bodies[first][:, None])
         b = _dot(axes[:, :, None], bodies[second][:, None])
-        overlap = np.minimum(a.max(2) - b.min(2), b.max(2) - a.min(2))
-        depth = np.round(np.where(usable, overlap, np.inf).min(1), _DIGITS)
+        a_over_b = a.max(axis=2) - b.min(axis=2)
+        b_over_a = b.max(axis=2) - a.min(axis=2)
+        overlap = np.minimum(a_over_b, b_over_a)
+        # The 8 face normals come first; they all have a direction.
+        overlap[:, 8:][~has_direction] = np.inf
+        depth = np.round(overlap.min(axis=1), _DIGITS)
         hit = depth > allowed
         columns = (first[hit].tolist(), second[hit].tolist(), depth[hit].tolist())
         pairs += zip(*columns, strict=True)
@@ -101,9 +108,19 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     return Cuts(pairs, complete=True)
 
 
+def _face_normals(bodies: Floats) -> Floats:
+    """Return the unit normals (n, 4, 3) of the faces of bodies."""
+    i, j, k = np.transpose(_FACES)
+    along = bodies[:, j] - bodies[:, i]
+    across = bodies[:, k] - bodies[:, i]
+    normals, _ = _unit_vectors(_cross_products(along, across))
+    return normals
+
+
 def _meeting_boxes(bodies: Floats) -> Iterator[tuple[Positions, Positions]]:
     """Yield pairs whose bounding boxes meet, in order, at most ``_CHUNK`` at a time."""
-    low, high = bodies.min(1), bodies.max(1)
+    low = bodies.min(axis=1)
+    high = bodies.max(axis=1)
     places = np.arange(len(bodies))
     for start in range(0, len(bodies), _ROWS):
         rows = slice(start, start + _ROWS)
@@ -124,12 +141,14 @@ def _dot(a: Floats, b: Floats) -> Floats:
 
 
 def _cross_products(a: Floats, b: Floats) -> Floats:
-    (ax, ay, az), (bx, by, bz) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    ax, ay, az = np.moveaxis(a, -1, 0)
+    bx, by, bz = np.moveaxis(b, -1, 0)
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 def _unit_vectors(vectors: Floats) -> tuple[Floats, Mask]:
     """Return vectors scaled to length 1, and a mask of those long enough to have a direction."""
     squares = _dot(vectors, vectors)
-    usable = squares >= _PARALLEL
-    return vectors / np.sqrt(np.where(usable, squares, 1.0))[..., None], usable
+    has_direction = squares >= _PARALLEL
+    lengths = np.sqrt(np.where(has_direction, squares, 1.0))
+    return vectors / lengths[..., None], has_direction

@@ -102,5 +102,6 @@ class Cut(Query):
         return {"pairs": [[i, j, round(depth, 6)] for i, j, depth in pairs]}
 
 
-# At the end, because it refers to the classes above.
-QUERIES = (Shadow, Cut)
+def query_types() -> tuple[type[Query], ...]:
+    """Return all types of queries, in the order in which the prompt lists them."""
+    return (Shadow, Cut)

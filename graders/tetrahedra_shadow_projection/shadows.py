@@ -86,13 +86,13 @@ def swept_edges(shapes: Iterable[Polygon], slack: float) -> Shapes:
     swept = []
     for shape in shapes:
         for ring in (shape.exterior, *shape.interiors):
-            points = shapely.get_coordinates(ring)
-            ends = points[:-1, None] + square, points[1:, None] + square
-            swept.append(np.concatenate(ends, axis=1))
+            corners = shapely.get_coordinates(ring)[:, None] + square
+            swept.append(np.concatenate([corners[:-1], corners[1:]], axis=1))
     if not swept:
         return np.array([], dtype=np.object_)
     # A square that moves along an edge sweeps the hull of its corners at both ends.
-    return np.asarray(shapely.convex_hull(shapely.multipoints(np.concatenate(swept))))
+    both_ends = shapely.multipoints(np.concatenate(swept))
+    return np.asarray(shapely.convex_hull(both_ends))
 
 
 def area(shape: Geometry) -> float:
@@ -103,7 +103,8 @@ def area(shape: Geometry) -> float:
 def polygons(shape: Geometry) -> list[Polygon]:
     """Return the parts of a shape that have an area of 1e-9 or more, largest first."""
     parts = [part for part in shapely.get_parts(shape) if isinstance(part, Polygon)]
-    return sorted((part for part in parts if area(part) > 0), key=area, reverse=True)
+    visible = [part for part in parts if area(part) > 0]
+    return sorted(visible, key=area, reverse=True)
 
 
 def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]]:
@@ -113,13 +114,13 @@ def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]
     """
     figures: list[dict[str, Any]] = []
     for shape in shapes:
-        rings = [
-            shapely.get_coordinates(ring)[:-1]
-            for ring in (shape.exterior, *shape.interiors)
-        ]
-        points -= sum(len(ring) for ring in rings)
+        rings = []
+        for ring in (shape.exterior, *shape.interiors):
+            corners = shapely.get_coordinates(ring)[:-1]
+            points -= len(corners)
+            rings.append(np.round(corners, 4).tolist())
         if points < 0:
             break
-        exterior, *holes = (np.round(ring, 4).tolist() for ring in rings)
+        exterior, *holes = rings
         figures.append({"exterior": exterior, "holes": holes})
     return figures

@@ -41,7 +41,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the patterns are exactly the right ones, each once, else 0."""
     checks = Checklist(CHECKS)
     forcing, right = forcing_patterns(params)
-    k, n = len(params.corner_order), params.n_classes
+    k = len(params.corner_order)
+    n = params.n_classes
     if len(answer.configs) > MOST_PATTERNS:
         return checks.too_large(
             f"{len(answer.configs):,} patterns are listed; at most {MOST_PATTERNS:,} are read."
@@ -57,7 +58,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"{len(answer.configs[i])}."
         ),
     )
-    counts = Counter(canonical(labels) for labels in answer.configs if len(labels) == k)
+    complete = [labels for labels in answer.configs if len(labels) == k]
+    counts = Counter(map(canonical, complete))
     checks.forbid(
         "repeats",
         sorted(pattern for pattern, count in counts.items() if count > 1),

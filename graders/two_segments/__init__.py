@@ -89,11 +89,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     facts = facts_of(params)
     unit = facts.frame.unit
     checks = Checklist(CHECKS)
-    ends = [
-        Endpoint(segment, end, point, *spot_of(params, point))
-        for segment, points in enumerate(answer.segments)
-        for end, point in enumerate(points)
-    ]
+    ends = []
+    for segment, points in enumerate(answer.segments):
+        for end, point in enumerate(points):
+            spot, on_grid = spot_of(params, point)
+            ends.append(Endpoint(segment, end, point, spot, on_grid))
     if facts.grid is not None:
         off = [(end.segment, end.end) for end in ends if not end.on_grid]
         checks.forbid(
@@ -178,14 +178,11 @@ def cuts(chord: Chord | None, unit: int) -> TypeGuard[Chord]:
 def judge_boundary(checks: Checklist, ends: Sequence[Endpoint]) -> None:
     """Check that every endpoint lies on the boundary."""
     off = [end for end in ends if end.place is None]
-    offenders = [
-        {
-            "segment": end.segment,
-            "end": end.end,
-            "distance": end.spot.distance if end.spot else None,
-        }
-        for end in off
-    ]
+    offenders = []
+    for end in off:
+        distance = end.spot.distance if end.spot else None
+        place = {"segment": end.segment, "end": end.end, "distance": distance}
+        offenders.append(place)
 
     def sentence(_: object) -> str:
         spot = off[0].spot

@@ -8,6 +8,7 @@ the chords' ends and the corners; no more geometry is needed for them.
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 # Places of the two ends.
@@ -62,13 +63,12 @@ def exact(x: float) -> tuple[int, int]:
 
 def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
     """Return the frame with these corners and 10**decimals places to a side."""
-    digits = [[exact(x) for x in corner] for corner in corners]
-    max_decimals = max(k for corner in digits for _, k in corner)
-    points = tuple(
-        (x * 10 ** (max_decimals - i), y * 10 ** (max_decimals - j))
-        for (x, i), (y, j) in digits
-    )
-    reach = 100 * (1 + max(abs(x) for corner in corners for x in corner))
+    coordinates = list(chain(*corners))
+    digits = list(map(exact, coordinates))
+    max_decimals = max(k for _, k in digits)
+    integers = [n * 10 ** (max_decimals - k) for n, k in digits]
+    points = tuple(zip(integers[::2], integers[1::2], strict=True))
+    reach = 100 * (1 + max(map(abs, coordinates)))
     return Frame(points, max_decimals, 10**decimals, reach)
 
 
@@ -83,7 +83,8 @@ def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
     (x, i), (y, j) = exact(point[0]), exact(point[1])
     # Frame and point in units of the same decimal.
     decimals = max(i, j, frame.decimals)
-    x, y = x * 10 ** (decimals - i), y * 10 ** (decimals - j)
+    x = x * 10 ** (decimals - i)
+    y = y * 10 ** (decimals - j)
     grow = 10 ** (decimals - frame.decimals)
     corners = [(a * grow, b * grow) for a, b in frame.corners]
     side = nearest_side(corners, x, y)
@@ -91,7 +92,8 @@ def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
     above_half = 2 * remainder > side.square_length
     if above_half or (2 * remainder == side.square_length and step % 2):
         step += 1
-    gap, per = side.gap, side.per
+    gap = side.gap
+    per = side.per
     return Spot(
         place=(side.number * frame.unit + step) % (4 * frame.unit),
         near=gap * (2 * frame.unit) ** 2 <= per * side.square_length,
@@ -114,8 +116,10 @@ def nearest_side(corners: Sequence[tuple[int, int]], x: int, y: int) -> Side:
 
 def _side(corners: Sequence[tuple[int, int]], number: int, x: int, y: int) -> Side:
     (ax, ay), (bx, by) = corners[number], corners[number - 3]
-    dx, dy = bx - ax, by - ay
-    px, py = x - ax, y - ay
+    dx = bx - ax
+    dy = by - ay
+    px = x - ax
+    py = y - ay
     length = dx * dx + dy * dy
     along = px * dx + py * dy
     if along <= 0:
@@ -180,4 +184,7 @@ def _corners_between(start: int, end: int, unit: int) -> int:
 def _free_arc(chord: Chord, rival: Chord, unit: int) -> Chord:
     """Return the ends of a chord, ordered so that the arc between them has no end of the other."""
     a, b = chord
-    return (b, a) if any(_within(end, a, b, unit) for end in rival) else (a, b)
+    for end in rival:
+        if _within(end, a, b, unit):
+            return b, a
+    return a, b

@@ -5,7 +5,7 @@ Cells are integers. The 48 symmetries of the cube keep the centre of the grid in
 
 from collections import Counter
 from collections.abc import Collection
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import permutations, product
 from typing import NamedTuple
 
@@ -70,19 +70,11 @@ class Symmetry(NamedTuple):
         return f"(x, y, z) -> ({', '.join(parts)})"
 
 
-# The 47 symmetries other than the identity, which comes first. Defined after their
-# class.
-_SYMMETRIES = [
-    Symmetry(axes, flips)
-    for axes in permutations(range(3))
-    for flips in product((False, True), repeat=3)
-][1:]
-
-
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the cells follow every rule, else 0."""
     checks = Checklist(CHECKS)
-    n, length = params.size, len(answer.voxels)
+    n = params.size
+    length = len(answer.voxels)
     if length > _TOO_MANY * params.cells:
         return checks.too_large(
             f"The answer lists {length} cells instead of {params.cells}."
@@ -100,9 +92,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     counts = Counter(cells)
     bad_sums, bad_cells = forbidden(params)
-    barred = [
-        list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells
-    ]
+    barred = []
+    for cell in counts:
+        is_barred = sum(cell) in bad_sums or cell in bad_cells
+        if is_barred:
+            barred.append(list(cell))
     checks.forbid(
         "permitted",
         barred,
@@ -154,12 +148,15 @@ def entry_text(voxel: Voxel) -> str:
 
 def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     """Return the entries that are cells, and the positions of the others."""
-    cells, outside = [], []
+    cells = []
+    outside = []
     for i, voxel in enumerate(answer.voxels):
         a, b, c = voxel.xyz
         # Checked before rounding, which fails for infinite numbers.
         if -0.5 < a < n - 0.5 and -0.5 < b < n - 0.5 and -0.5 < c < n - 0.5:
-            x, y, z = round(a), round(b), round(c)
+            x = round(a)
+            y = round(b)
+            z = round(c)
             if max(abs(a - x), abs(b - y), abs(c - z)) <= _TOLERANCE:
                 cells.append((x, y, z))
                 continue
@@ -170,7 +167,8 @@ def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
 @lru_cache(maxsize=64)
 def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]]]:
     """Return the sums and the cells that are forbidden."""
-    digit, residue = params.forbidden_digit, params.forbidden_residue
+    digit = params.forbidden_digit
+    residue = params.forbidden_residue
     sums = set()
     for total in range(3 * params.size - 2):
         if digit is not None and str(digit) in str(total):
@@ -202,11 +200,21 @@ def hole_sentence(holes: Collection[list[int]], axes: str, hole: list[int]) -> s
 
 def symmetries_of(n: int, voxels: Collection[Cell]) -> list[str]:
     """Return the names of the symmetries of the grid that map a set of cells onto itself."""
-    return [
-        symmetry.name(n)
-        for symmetry in _SYMMETRIES
-        if all(symmetry.image(cell, n) in voxels for cell in voxels)
-    ]
+
+    def keeps_set(symmetry: Symmetry) -> bool:
+        return all(symmetry.image(cell, n) in voxels for cell in voxels)
+
+    return [symmetry.name(n) for symmetry in filter(keeps_set, symmetries())]
+
+
+@cache
+def symmetries() -> tuple[Symmetry, ...]:
+    """Return the 47 symmetries of a cube other than the identity."""
+    every = []
+    for axes in permutations(range(3)):
+        every += [Symmetry(axes, flips) for flips in product((False, True), repeat=3)]
+    # The first one exchanges no axes and reflects none.
+    return tuple(every[1:])
 
 
 def unconnected_cells(voxels: Collection[Cell]) -> list[list[int]]:

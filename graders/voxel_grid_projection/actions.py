@@ -75,11 +75,8 @@ class Play:
         pairs = {}
         for name, i, j in _VIEWS:
             covered = {(cell[i], cell[j]) for cell in self._chosen}
-            holes = [
-                list(pair)
-                for pair in product(range(self._params.size), repeat=2)
-                if pair not in covered
-            ]
+            squares = product(range(self._params.size), repeat=2)
+            holes = [list(square) for square in squares if square not in covered]
             counts[name] = len(holes)
             pairs[name] = holes[:_EMPTY]
         return {
@@ -91,7 +88,8 @@ class Play:
 
     def step(self, action: Place | Remove | Ask) -> Observation:
         """Carry out an action; a `QueryError` changes nothing."""
-        after, size = dict(self._chosen), self._params.size
+        after = dict(self._chosen)
+        size = self._params.size
         sums, cells = forbidden(self._params)
         for cell in action.cells:
             if isinstance(action, Remove):
@@ -115,5 +113,6 @@ class Play:
         return self.look()
 
 
-# At the end, because it refers to the classes above.
-ACTIONS = (Place, Remove, Ask)
+def action_types() -> tuple[type[Action], ...]:
+    """Return all types of actions, in the order in which the prompt lists them."""
+    return (Place, Remove, Ask)

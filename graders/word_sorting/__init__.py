@@ -41,9 +41,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     in_answer_order = [spelling[word] for word in folded if word in spelling]
     readable = 2 * len(in_answer_order) > len(words)
     wrong = f"{quote(answer.answer)} is not a list of words from the prompt."
-    if not checks.readable(
-        words if readable else None, wrong, "There is no list to compare."
-    ):
+    why = "There is no list to compare."
+    if not checks.readable(words if readable else None, wrong, why):
         return checks.binary()
     different = set(folded)
     missing = [word for word in params.words if word.lower() not in different]
@@ -57,9 +56,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
         surplus=[word[:_MAX_CHARACTERS] for word in surplus[:_MAX_WORDS]],
     )
     pairs = pairwise(in_answer_order)
+    misplaced = [[a, b] for a, b in pairs if not is_before(a, b, params)]
     checks.forbid(
         "order",
-        [[a, b] for a, b in pairs if not is_before(a, b, params)],
+        misplaced,
         lambda pair: f"{pair[0]!r} must come after {pair[1]!r}.",
     )
     return checks.binary()

@@ -64,7 +64,8 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
             _add_likelihoods(total, answers)
     best = int(total.argmax())
     # `np.interp` needs ascending x values.
-    rising, likelihoods = _CEILINGS[::-1], total[::-1]
+    rising = _CEILINGS[::-1]
+    likelihoods = total[::-1]
     of_known = float(np.interp(known.value, rising, likelihoods))
     if of_known >= total[best] - _AGAINST:
         return known
@@ -76,7 +77,9 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
         value = float(-bend[1] / (2 * bend[0]))
     fine = np.interp(_FINE, rising, likelihoods)
     within = _FINE[fine >= total[best] - _STANDARD_ERROR]
-    return Ceiling(value, min(value, float(within[0])), max(value, float(within[-1])))
+    low = min(value, float(within[0]))
+    high = max(value, float(within[-1]))
+    return Ceiling(value, low, high)
 
 
 def _add_likelihoods(total: Floats, answers: Answers) -> None:

@@ -73,19 +73,21 @@ def climb_of(block: Block, run: int) -> Climb:
     scores = np.where(is_scored > 0, block.item_means[:, run], 0.0)
     floors = np.where(is_scored > 0, np.nan_to_num(block.floors[:, run]), 0.0)
     by_answer = block.per_answer(np.column_stack([is_scored, scores, floors]))
-    n, score_sums, floor_sums = by_answer.T
-    answered = np.flatnonzero(n)
-    requested = np.flatnonzero(block.per_answer(block.rows[:, run]))
+    counts, score_sums, floor_sums = by_answer.T
+    answered = np.flatnonzero(counts)
+    n = counts[answered]
     answers = Answers(
-        rungs[answered].astype(float),
-        score_sums[answered] / n[answered],
-        floor_sums[answered] / n[answered],
-        top,
+        rungs=rungs[answered].astype(float),
+        scores=score_sums[answered] / n,
+        floors=floor_sums[answered] / n,
+        top=top,
     )
+    requested = np.flatnonzero(block.per_answer(block.rows[:, run]))
+    by_rung = np.bincount(rungs[requested] - 1, minlength=top)
     return Climb(
         answers,
         names=[block.names[i] for i in answered.tolist()],
-        expected=np.bincount(rungs[requested] - 1, minlength=top).astype(float),
+        expected=by_rung.astype(float),
         read=block.readable[answered, run],
     )
 

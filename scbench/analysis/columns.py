@@ -6,6 +6,14 @@ import polars as pl
 
 # Columns of results that identify one score within a sample of a run.
 ITEM = ("id", "subtask")
+# Columns that identify a run.
+RUN_TYPES: dict[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+}
+# Columns that identify a line of a table; `over` has the tasks of the line.
+LINE_TYPES: dict[str, Any] = dict.fromkeys(("bucket", "task", "over"), pl.String)
 
 
 def texts(*names: str) -> dict[str, Any]:
@@ -25,9 +33,3 @@ def figures(*names: str) -> dict[str, Any]:
 
 def _types(kind: Any, names: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
     return dict.fromkeys(" ".join(names).split(), kind)
-
-
-# Columns that identify a run, and a line of a table, made by the functions above.
-# `over` has the tasks of a line.
-RUN_TYPES = texts("model setting") | counts("budget")
-LINE_TYPES = texts("bucket task over")

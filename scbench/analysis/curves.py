@@ -100,9 +100,13 @@ def curve_chances(floor: Floats, ceiling: float = 1.0) -> Floats:
         floor: of each rung.
         ceiling: share of readable replies.
     """
-    rungs = np.arange(1, len(floor) + 1)
-    steps = SLOPES[:, None] * (rungs - places_of(len(floor))[:, None, None])
-    chances: Floats = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
+    top = len(floor)
+    rungs = np.arange(1, top + 1)
+    levels = places_of(top)[:, None, None]
+    exponents = SLOPES[:, None] * (rungs - levels)
+    # Clipped, as the exponential of a large number overflows.
+    fall = 1 + np.exp(np.clip(exponents, -50, 50))
+    chances: Floats = floor + (1 - floor) / fall
     return under_ceiling(chances, ceiling)
 
 
@@ -122,10 +126,13 @@ def log_likelihood(
         chances: as returned by `curve_chances`.
         dispersion: of the scores.
     """
-    odds = np.log(chances) - np.log1p(-chances)
-    by_curve = (right @ odds.reshape(-1, len(n)).T).reshape(-1, *chances.shape[:2])
-    wrong = np.log1p(-chances) @ n
-    surface: Floats = (by_curve + wrong) / dispersion + LOG_PRIOR
+    log_wrong = np.log1p(-chances)
+    log_odds = np.log(chances) - log_wrong
+    # r log(p) + (n - r) log(1 - p) is r times the log-odds, plus n log(1 - p).
+    by_curve = right @ log_odds.reshape(-1, len(n)).T
+    of_right = by_curve.reshape(-1, *chances.shape[:2])
+    of_all = log_wrong @ n
+    surface: Floats = (of_right + of_all) / dispersion + LOG_PRIOR
     return surface
 
 
@@ -142,10 +149,12 @@ def dispersion_of(answers: Answers, sums: RungSums, chances: Floats) -> float:
     if not len(answers.rungs):
         return 1.0
     weights = curve_weights(sums, chances, 1.0)
-    expected = np.einsum("ha,har->r", weights, chances)[answers.places]
+    by_rung = np.einsum("ha,har->r", weights, chances)
+    expected = by_rung[answers.places]
     binary = float((expected * (1 - expected)).sum()) + _SMOOTHING
-    within = float((answers.scores * (1 - answers.scores)).sum())
-    return max(binary - within, _SMOOTHING) / binary
+    # Partial scores have this much less variance; it is 0 for binary scores.
+    shortfall = float((answers.scores * (1 - answers.scores)).sum())
+    return max(binary - shortfall, _SMOOTHING) / binary
 
 
 def saturated_likelihood(right: Floats, n: Floats, dispersion: float) -> Floats:
@@ -170,18 +179,21 @@ def misfit_words(sums: RungSums, expected: Floats) -> str:
         expected: score of each rung on the curve.
     """
     n, right, _ = sums
-    same = np.full(len(n), right.sum() / n.sum())
-    same = np.clip(same, _SURE, 1 - _SURE)
-    if _binary_likelihood(sums, same) > _binary_likelihood(sums, expected):
+    one_mean = np.full(len(n), right.sum() / n.sum())
+    one_mean = np.clip(one_mean, _SURE, 1 - _SURE)
+    if _binary_likelihood(sums, one_mean) > _binary_likelihood(sums, expected):
         return "flat"
+    excess = right - n * expected
+    error = np.sqrt(n * expected * (1 - expected))
+    # Rungs without answers divide 0 by 0.
     with np.errstate(invalid="ignore"):
-        deviation = (right - n * expected) / np.sqrt(n * expected * (1 - expected))
-    deviation = np.where(n > 0, deviation, 0.0)
-    rung = int(np.abs(deviation).argmax())
-    shape = "bump" if deviation[rung] > 0 else "dip"
-    return f"{shape} at {rung + 1}"
+        deviation = np.where(n > 0, excess / error, 0.0)
+    worst = int(np.abs(deviation).argmax())
+    shape = "bump" if deviation[worst] > 0 else "dip"
+    return f"{shape} at {worst + 1}"
 
 
 def _binary_likelihood(sums: RungSums, chance: Floats) -> float:
     wrong = sums.n - sums.right
-    return float((sums.right * np.log(chance) + wrong * np.log1p(-chance)).sum())
+    by_rung = sums.right * np.log(chance) + wrong * np.log1p(-chance)
+    return float(by_rung.sum())

@@ -83,11 +83,12 @@ def _date_of(day: str) -> datetime:
 
 
 def _lines_of_run(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
-    return [
-        row | {"score": headline(row)}
-        for row in table.to_dicts()
-        if tuple(row[name] for name in RUN) == key
-    ]
+    lines = []
+    for row in table.to_dicts():
+        run = tuple(row[name] for name in RUN)
+        if run == key:
+            lines.append(row | {"score": headline(row)})
+    return lines
 
 
 def tries_of_run(

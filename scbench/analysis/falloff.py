@@ -120,7 +120,8 @@ def half_cells(sums: pl.DataFrame, level: float) -> dict[str, Any]:
 
 def half_interval(row: Row) -> str:
     """Return the interval of the half-way point; it may be open at one end."""
-    low, high = row["half_low"], row["half_high"]
+    low = row["half_low"]
+    high = row["half_high"]
     if low is None and high is None:
         return "-"
     if low is None:

@@ -195,7 +195,8 @@ def gap_lines(
 
     Single rungs cover the spatial tasks, or text tasks if there are no others.
     """
-    first_fits, second_fits = there.fits[0], here.fits[0]
+    first_fits = there.fits[0]
+    second_fits = here.fits[0]
     for bucket, task, tasks in here.matrix.lines("task"):
         of_line = [cell for cell in cells if cell.task in tasks]
         if not of_line:

@@ -61,9 +61,11 @@ class CurveData(NamedTuple):
     def likelihood(self, places: Floats, slopes: Floats) -> Floats:
         """Return log-likelihoods of half-way points and slopes, of shape (places, slopes)."""
         span = float(np.ptp(self.values))
-        steps = slopes[None, :, None] * (self.values - places[:, None, None]) / span
-        rise = 1 + np.exp(np.clip(steps, -50, 50))
-        return self.likelihood_of(self.floor + (1 - self.floor) / rise)
+        distances = self.values - places[:, None, None]
+        exponents = slopes[None, :, None] * distances / span
+        # Clipped, as the exponential of a large number overflows.
+        fall = 1 + np.exp(np.clip(exponents, -50, 50))
+        return self.likelihood_of(self.floor + (1 - self.floor) / fall)
 
     def likelihood_of(self, chance: Floats) -> Floats:
         """Return the binomial log-likelihood of probabilities, summed over the values."""
@@ -92,22 +94,28 @@ def half_point(
     surface = data.likelihood(places, _SLOPES)
     by_place = surface.max(axis=1)
     best = float(by_place.max())
-    flat = float(data.likelihood_of((right.sum() / n.sum()) * np.ones_like(n)))
+    one_mean = (right.sum() / n.sum()) * np.ones_like(n)
+    flat = float(data.likelihood_of(one_mean))
+    # The likelihood-ratio test rejects a curve whose log-likelihood is this much lower.
     allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
     if best - flat <= allowed:
         return None
     # If a step fits anywhere between two values, the highest places form a plateau.
     plateau = np.flatnonzero(by_place >= best - _CLEAR)
-    first, last = int(plateau[0]), int(plateau[-1])
+    first = int(plateau[0])
+    last = int(plateau[-1])
     slope = _SLOPES[surface[first].argmax()]
     edge = _PLACES - 1
     value = None
     if first > 0 and last < edge:
         near = np.linspace(places[first - 1], places[last + 1], 4 * _FINE)
         value = _fine_place(data, near, slope)
+    # An end at the edge of the grid is open.
     inside = np.flatnonzero(by_place >= best - allowed)
-    low = None if inside[0] == 0 else float(places[inside[0]])
-    high = None if inside[-1] == edge else float(places[inside[-1]])
+    lowest = int(inside[0])
+    highest = int(inside[-1])
+    low = None if lowest == 0 else float(places[lowest])
+    high = None if highest == edge else float(places[highest])
     return Half(value, low, high, falls=bool(slope > 0))
 
 
@@ -115,4 +123,5 @@ def _fine_place(data: CurveData, near: Floats, slope: float) -> float:
     """Return the most likely place between the points of the coarse grid."""
     slopes = slope * np.geomspace(0.8, 1.25, _FINE)
     by_place = data.likelihood(near, slopes).max(axis=1)
-    return float(near[by_place >= by_place.max() - _CLEAR].mean())
+    is_best = by_place >= by_place.max() - _CLEAR
+    return float(near[is_best].mean())

@@ -44,6 +44,8 @@ _RIGHT = 1 - 1e-9
 _SAME = 1e-12
 # Maximum number of reasons shown for an item's scores below full marks.
 _MOST_REASONS = 2
+# Maximum number of items without a score that a note names.
+_MOST_UNSCORED = 10
 _IN_ORDER = {None: "-", True: "yes", False: "no, an easier label scores lower"}
 
 
@@ -119,10 +121,10 @@ def reasons_text(counts: Counter[str], *, several: bool) -> str:
     """Return the most frequent reasons, with their numbers if there are several answers."""
     # Ties are in alphabetical order, independent of the order of rows.
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    names = [
-        f"{name} ({number})" if several else name
-        for name, number in ordered[:_MOST_REASONS]
-    ]
+    frequent = ordered[:_MOST_REASONS]
+    names = [name for name, _ in frequent]
+    if several:
+        names = [f"{name} ({number})" for name, number in frequent]
     return ", ".join(names)
 
 
@@ -135,7 +137,8 @@ def difficulty_labels(release: Release, results: pl.DataFrame) -> dict[str, str]
 def correlation_of(first: Floats, second: Floats) -> float | None:
     """Return the correlation of two columns; None if undefined or with too few runs."""
     has_both = ~(np.isnan(first) | np.isnan(second))
-    a, b = first[has_both], second[has_both]
+    a = first[has_both]
+    b = second[has_both]
     # Columns that do not vary have no correlation.
     if len(a) < _LEAST_RUNS or np.ptp(a) < _SAME or np.ptp(b) < _SAME:
         return None
@@ -203,8 +206,32 @@ def means_by_label_of(
     return means
 
 
-def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
-    """Lay out tables of `item_table` and `label_table`."""
+def unscored_items(results: pl.DataFrame) -> dict[str, str]:
+    """Return the statuses of items without a score in any run, by id in the release's order."""
+    order = {task: place for place, task in enumerate(all_tasks())}
+    by_item = results.group_by("task", "id").agg(
+        pl.col("score").count(), pl.col("status").unique().sort()
+    )
+    unscored = by_item.filter(pl.col("score") == 0).to_dicts()
+    unscored.sort(key=lambda row: (order[row["task"]], len(row["id"]), row["id"]))
+    return {row["id"]: " or ".join(row["status"]) for row in unscored}
+
+
+def unscored_notes(unscored: Mapping[str, str]) -> list[str]:
+    """Return the note on items that the table of items does not list; none if it has all."""
+    if not unscored:
+        return []
+    listed = [f"{row_id} ({status})" for row_id, status in unscored.items()]
+    names = ", ".join(listed[:_MOST_UNSCORED])
+    if len(listed) > _MOST_UNSCORED:
+        names += f" and {len(listed) - _MOST_UNSCORED} more"
+    return [f"Not listed, because no run has a score: {names}."]
+
+
+def item_sheets(
+    items: pl.DataFrame, labels: pl.DataFrame, unscored: Mapping[str, str]
+) -> list[Sheet]:
+    """Lay out tables of `item_table` and `label_table`, with a note on `unscored_items`."""
     item_columns = (
         Column("item", "id", is_words=True),
         Column("subtask", "subtask"),
@@ -228,7 +255,7 @@ def item_sheets(items: pl.DataFrame, labels: pl.DataFrame) -> list[Sheet]:
             "Items",
             item_columns,
             items.to_dicts(),
-            notes_of("items"),
+            [*unscored_notes(unscored), *notes_of("items")],
             changes_of(items["task"].to_list()),
         ),
         sheet_of(

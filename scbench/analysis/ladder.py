@@ -1,6 +1,6 @@
 """Levels on a ladder from results: per task, per bucket, overall, and compared between two runs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
@@ -142,11 +142,15 @@ def climbs_of(
     """
     matrix = score_matrix(on_ladder(results))
     standard_errors = NormalDist().inv_cdf((1 + level) / 2)
-    climbs, fits, ceilings, drifts = [], [], [], []
+    climbs = []
+    fits = []
+    ceilings = []
+    drifts = []
     for r in range(len(matrix.runs)):
         of_run = {task: climb_of(block, r) for task, block in matrix.blocks.items()}
         of_task = ceilings_of(of_run)
-        curves, drift = {}, {}
+        curves = {}
+        drift = {}
         for task, climb in of_run.items():
             ceiling = of_task[task]
             curve = fit(climb.answers, draws, level, ceiling.value)
@@ -203,19 +207,36 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
             row |= {"n": n, "scored": scored, "coverage": scored / n}
             fitted_tasks = [name for name in tasks if name in all_climbs.fits[r]]
             if fitted_tasks:
-                fits = [all_climbs.fits[r][name] for name in fitted_tasks]
+                row |= level_figures(all_climbs, r, fitted_tasks, scored / n)
                 # Floors are over all scored answers, including those without a level.
                 floors = np.concatenate([climb.answers.floors for climb in requested])
-                drift = all_climbs.drift(r, fitted_tasks)
-                level = mean_level([curve.level for curve in fits], scored / n, drift)
-                row |= level.cells()
                 row["floor"] = float(floors.mean())
-                if task:
-                    row |= {"slope": level.slope, "misfit": fits[0].misfit or None}
-                row["readable"] = all_climbs.ceilings[r][fitted_tasks[0]]
-                row |= {"tasks_below": level.below, "tasks_above": level.above}
+            if fitted_tasks and task:
+                curve = all_climbs.fits[r][task]
+                row |= {"slope": curve.level.slope, "misfit": curve.misfit or None}
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def level_figures(
+    all_climbs: Climbs, run: int, tasks: Sequence[str], answered: float
+) -> dict[str, Any]:
+    """Return the cells on the mean level of a run.
+
+    Args:
+        all_climbs: of all runs.
+        run: its number.
+        tasks: those with a level.
+        answered: share of the requested answers with a score.
+    """
+    levels = [all_climbs.fits[run][task].level for task in tasks]
+    level = mean_level(levels, answered, all_climbs.drift(run, tasks))
+    return level.cells() | {
+        # All tasks of a line have the same ceiling.
+        "readable": all_climbs.ceilings[run][tasks[0]],
+        "tasks_below": level.below,
+        "tasks_above": level.above,
+    }
 
 
 def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
@@ -290,39 +311,48 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
         raise ResultsError("comparing needs the results of at least two runs")
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
-        first_fits, second_fits = all_climbs.fits[a], all_climbs.fits[b]
+        first_fits = all_climbs.fits[a]
+        second_fits = all_climbs.fits[b]
         lucks: dict[str, SharedLuck] = {}
         # Luck is measured over many tasks, because one task has few answers.
         for names in families(task for task in first_fits if task in second_fits):
             lucks |= dict.fromkeys(names, SharedLuck(all_climbs, a, b, names))
         for bucket, task, tasks in all_climbs.matrix.lines("task"):
             common = [name for name in tasks if name in lucks]
-            if not common:
-                continue
-            first_levels = [first_fits[name].level for name in common]
-            second_levels = [second_fits[name].level for name in common]
-            alike = np.array([lucks[name].of(name) for name in common])
-            first_down, first_up = all_climbs.drift(a, common)
-            second_down, second_up = all_climbs.drift(b, common)
-            # The errors of the two runs' ceilings are independent.
-            down = float(np.hypot(second_down, first_up))
-            up = float(np.hypot(second_up, first_down))
-            value, low, high = level_difference(
-                first_levels, second_levels, alike, (down, up)
-            )
-            first = mean_level(first_levels).cells()
-            second = mean_level(second_levels).cells()
-            cells = {
-                "first": run_name(*runs[a]),
-                "second": run_name(*runs[b]),
-                "shared": sum(lucks[name].shared(name) for name in common),
-                "first_level": first["level"],
-                "second_level": second["level"],
-                "first_beyond": first["beyond"],
-                "second_beyond": second["beyond"],
-                "difference": value,
-                "low": low,
-                "high": high,
-            }
-            rows.append(all_climbs.matrix.labels(bucket, task, a, b) | cells)
+            if common:
+                row = all_climbs.matrix.labels(bucket, task, a, b)
+                rows.append(row | compared_cells(all_climbs, a, b, common, lucks))
     return pl.DataFrame(rows, schema=COMPARED)
+
+
+def compared_cells(
+    all_climbs: Climbs,
+    a: int,
+    b: int,
+    tasks: Sequence[str],
+    lucks: Mapping[str, SharedLuck],
+) -> dict[str, Any]:
+    """Return the cells that compare the levels of run b with those of run a on some tasks."""
+    first_levels = [all_climbs.fits[a][task].level for task in tasks]
+    second_levels = [all_climbs.fits[b][task].level for task in tasks]
+    alike = np.array([lucks[task].of(task) for task in tasks])
+    first_down, first_up = all_climbs.drift(a, tasks)
+    second_down, second_up = all_climbs.drift(b, tasks)
+    # The errors of the two runs' ceilings are independent.
+    down = float(np.hypot(second_down, first_up))
+    up = float(np.hypot(second_up, first_down))
+    value, low, high = level_difference(first_levels, second_levels, alike, (down, up))
+    first = mean_level(first_levels).cells()
+    second = mean_level(second_levels).cells()
+    return {
+        "first": run_name(*all_climbs.matrix.runs[a]),
+        "second": run_name(*all_climbs.matrix.runs[b]),
+        "shared": sum(lucks[task].shared(task) for task in tasks),
+        "first_level": first["level"],
+        "second_level": second["level"],
+        "first_beyond": first["beyond"],
+        "second_beyond": second["beyond"],
+        "difference": value,
+        "low": low,
+        "high": high,
+    }

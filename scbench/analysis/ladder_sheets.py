@@ -32,9 +32,12 @@ def interval_words(row: Row) -> str:
     # The level is unknown.
     if row["level"] is None and row["beyond"] is None:
         return ""
-    low, high, top = row["low"], row["high"], row["rungs"]
+    low = row["low"]
+    high = row["high"]
+    top = row["rungs"]
     # An end beyond the ladder has no number.
-    below, above = f"<{FIRST:g}", f">{top}"
+    below = f"<{FIRST:g}"
+    above = f">{top}"
     if high is not None and high < FIRST:
         return below
     if low is not None and low > top:
@@ -58,7 +61,8 @@ def level_cell(row: Row) -> str:
 
 def answers_cell(row: Row) -> str:
     """Return the number of answers with a score, and of requested ones if there are more."""
-    scored, n = row["scored"], row["n"]
+    scored = row["scored"]
+    n = row["n"]
     return f"{scored}" if scored == n else f"{scored}/{n}"
 
 

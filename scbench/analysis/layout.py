@@ -15,6 +15,8 @@ from scbench.base.errors import printable
 
 # A row of a frame, by column.
 Row = Mapping[str, Any]
+# The heading of a column, or those of columns that are dropped together.
+Drop = str | tuple[str, ...]
 
 # Special characters of LaTeX, and characters that its fonts do not have.
 _LATEX = {
@@ -73,7 +75,8 @@ class Sheet:
         notes: below the table.
         breaks: rows before which a new section begins.
         wraps: headings of columns whose cells wrap on a narrow terminal.
-        drops: headings of columns in the order in which a narrow terminal drops them.
+        drops: headings of columns in the order in which a narrow terminal drops them; columns
+            that are dropped together are a tuple.
         one_line: whether columns are dropped before names are broken over lines.
         explanations: the notes that explain one column, by its heading.
     """
@@ -85,7 +88,7 @@ class Sheet:
     notes: Sequence[str] = ()
     breaks: frozenset[int] = frozenset()
     wraps: frozenset[str] = frozenset()
-    drops: Sequence[str] = ()
+    drops: Sequence[Drop] = ()
     one_line: bool = False
     explanations: Mapping[str, str] = field(default_factory=dict)
 
@@ -114,7 +117,7 @@ def sheet_of(
     rows: Iterable[Row],
     notes: Sequence[str] = (),
     breaks: Collection[int] = (),
-    drops: Sequence[str] = (),
+    drops: Sequence[Drop] = (),
     *,
     one_line: bool = False,
 ) -> Sheet:
@@ -126,7 +129,7 @@ def sheet_of(
         rows: of the frame.
         notes: below the table.
         breaks: rows before which a new section begins.
-        drops: headings in the order in which a narrow terminal drops them.
+        drops: see `Sheet`.
         one_line: whether columns are dropped before names are broken over lines.
     """
     return Sheet(

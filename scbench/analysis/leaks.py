@@ -76,25 +76,32 @@ def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) 
     """
     lifts = weight * (means[:, 0] - means[:, 1])
     distances = weight * (1 - means.mean(axis=1))
-    spread = float(np.sqrt((lifts**2).sum()))
-    limit = NormalDist().inv_cdf((1 + level) / 2)
-    if spread > 0:
-        statistics = np.abs(signs(len(lifts), draws, seed) @ (lifts / spread))
-        limit = float(np.quantile(statistics, level, method="higher"))
+    lift = lifts.sum()
+    distance = distances.sum()
+    limit2 = statistic_limit(lifts, level, draws, seed) ** 2
     # The ends solve a x² - 2 b x + c = 0.
-    a = distances.sum() ** 2 - limit**2 * (distances**2).sum()
-    b = lifts.sum() * distances.sum() - limit**2 * (lifts * distances).sum()
-    c = lifts.sum() ** 2 - limit**2 * (lifts**2).sum()
+    a = distance**2 - limit2 * (distances**2).sum()
+    b = lift * distance - limit2 * (lifts * distances).sum()
+    c = lift**2 - limit2 * (lifts**2).sum()
     if a <= 0:
         # No share is rejected.
-        share = _halved(lifts.sum() / max(distances.sum(), ROUNDING))
+        share = _halved(lift / max(distance, ROUNDING))
         return Leak(share, -1.0, 1.0)
     root = float(np.sqrt(max(b * b - a * c, 0.0)))
     return Leak(
-        share=_halved(lifts.sum() / distances.sum()),
+        share=_halved(lift / distance),
         low=_halved((b - root) / a),
         high=_halved((b + root) / a),
     )
+
+
+def statistic_limit(lifts: Floats, level: float, draws: int, seed: int) -> float:
+    """Return the statistic that random signs exceed with a chance of 1 - `level`."""
+    spread = float(np.sqrt((lifts**2).sum()))
+    if spread <= 0:
+        return NormalDist().inv_cdf((1 + level) / 2)
+    statistics = np.abs(signs(len(lifts), draws, seed) @ (lifts / spread))
+    return float(np.quantile(statistics, level, method="higher"))
 
 
 def _halved(lift: float) -> float:
@@ -127,11 +134,14 @@ def deal(public: Answers, private: Answers) -> Deals:
     deals = 1
     keys = uniform_numbers(_DEALS, len(public.rungs) + len(private.rungs))
     start = 0
-    for rung in sorted({*public.rungs.tolist()} & {*private.rungs.tolist()}):
+    rungs = set(public.rungs.tolist())
+    rungs.intersection_update(private.rungs.tolist())
+    for rung in sorted(rungs):
         here = public.scores[public.rungs == rung]
         there = private.scores[private.rungs == rung]
         together = np.concatenate([here, there])
-        weight = 1 / ((here.mean() + there.mean()) / 2 + EASY)
+        middle = (here.mean() + there.mean()) / 2
+        weight = 1 / (middle + EASY)
         # The order of random keys is a random order of the items.
         order = np.argsort(keys[:, start : start + len(together)], axis=1)
         start += len(together)

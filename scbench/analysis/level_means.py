@@ -78,8 +78,10 @@ def level_difference(
     first_values, first_lows, first_highs = _clipped(first)
     second_values, second_lows, second_highs = _clipped(second)
     change = second_values - first_values
-    first_down, second_down = first_values - first_lows, second_values - second_lows
-    first_up, second_up = first_highs - first_values, second_highs - second_values
+    first_down = first_values - first_lows
+    second_down = second_values - second_lows
+    first_up = first_highs - first_values
+    second_up = second_highs - second_values
     # The difference is lower where the second level is lower or the first one higher.
     lower = second_down**2 + first_up**2 - 2 * alike * second_down * first_up
     upper = second_up**2 + first_down**2 - 2 * alike * second_up * first_down

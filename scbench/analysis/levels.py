@@ -218,7 +218,8 @@ def fit(
     nearest = int(np.abs(places - clipped_value).argmin())
     by_slope = weights[nearest] / weights[nearest].sum()
     expected: Floats = by_slope @ chances[nearest]
-    low, high = -np.inf, np.inf
+    low = -np.inf
+    high = np.inf
     misfit = ""
     if draws:
         runs = simulated_runs(n, chances[nearest], by_slope, dispersion, draws)
@@ -348,8 +349,10 @@ def interval_ends(
     """Return where the likelihood crosses the limit; infinite if it does not."""
     margin = marginal - (marginal.max() - limit)
     inside = np.flatnonzero(margin >= 0)
-    first, last = int(inside[0]), int(inside[-1])
-    low, high = -np.inf, np.inf
+    first = int(inside[0])
+    last = int(inside[-1])
+    low = -np.inf
+    high = np.inf
     # `np.interp` needs ascending x values, so both pairs go from outside the interval
     # to inside.
     if first > 0:

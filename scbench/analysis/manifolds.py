@@ -8,6 +8,7 @@ dimensions that tasks stress, or by the kind of difficulty that parameters set.
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -149,7 +150,8 @@ class Cases:
         tasks = [task for task in self.by_task if self.values(task, name)]
         if tasks:
             return tasks
-        names = {key: None for point in self.points.values() for key in point}
+        # Each name once, in the order of the points.
+        names = dict.fromkeys(chain.from_iterable(self.points.values()))
         hint = did_you_mean(name, names) or f" Available: {', '.join(names)}."
         raise ResultsError(f"no generated item has a parameter or fact {name!r}.{hint}")
 
@@ -343,7 +345,7 @@ def measured_groups(
                 line = dict.fromkeys(SCHEMA) | dict(group.labels) | figures_of_runs[run]
                 line |= {name: cells[column] for name, column in _MEANS.items()}
                 by_run[run].append(line)
-    lines = [line for of_run in by_run.values() for line in of_run]
+    lines = list(chain.from_iterable(by_run.values()))
     return pl.DataFrame(lines, schema=SCHEMA)
 
 

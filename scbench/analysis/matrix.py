@@ -5,6 +5,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import polars as pl
@@ -104,7 +105,7 @@ def _overall_line(present: Mapping[str, list[str]]) -> Iterator[Line]:
     spatial = [tasks for bucket, tasks in present.items() if bucket != MANIFOLDS]
     # With a single bucket, overall would repeat its line.
     if len(spatial) > 1:
-        yield Line(OVERALL, None, [task for tasks in spatial for task in tasks])
+        yield Line(OVERALL, None, list(chain.from_iterable(spatial)))
 
 
 def score_matrix(results: pl.DataFrame) -> Matrix:

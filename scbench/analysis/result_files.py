@@ -10,6 +10,7 @@ from scbench.base.errors import ResultsError
 from scbench.grading.output import SUMMARY
 from scbench.grading.rows.columns import column_types
 from scbench.machine.children import checked_parquet
+from scbench.machine.files import open_regular, read_regular
 
 # Columns that results of earlier versions do not have; they are null there.
 NEWER = (
@@ -77,7 +78,7 @@ def results_file(path: Path) -> Path:
         raise ResultsError(
             f"no such file: {file}; scbench-grade writes one into its --out folder"
         )
-    with file.open("rb") as opened:
+    with open_regular(file) as opened:
         is_parquet = opened.read(4) == b"PAR1"
     if not is_parquet:
         raise ResultsError(
@@ -91,6 +92,6 @@ def is_partial(path: Path) -> bool:
     """Whether predictions were graded as partial, according to the summary of their results."""
     folder = path if path.is_dir() else path.parent
     try:
-        return bool(json.loads((folder / SUMMARY).read_bytes())["partial"])
+        return bool(json.loads(read_regular(folder / SUMMARY))["partial"])
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import comb
 from typing import Any
 
@@ -13,10 +14,10 @@ from scbench.analysis.columns import ITEM, LINE_TYPES, RUN_TYPES, counts, figure
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.sheets import (
-    NORMALIZED_COLUMNS,
     interval,
     line_words,
     mean_cell,
+    normalized_columns,
     number,
     points,
     run_words,
@@ -93,7 +94,7 @@ def pass_at_k(
                 of_k = pass_cells(of_run, k)
                 if of_k:
                     by_run[run].append(row | of_k)
-    rows = [row for rows_of_run in by_run.values() for row in rows_of_run]
+    rows = list(chain.from_iterable(by_run.values()))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -238,7 +239,7 @@ def samples_sheet(frame: pl.DataFrame) -> Sheet:
         Column("task", line_words, is_words=True),
         Column("N", "n"),
         Column("samples", "samples"),
-        *NORMALIZED_COLUMNS,
+        *normalized_columns(),
         Column("on the same items", same_items_cell),
         Column("mean of n", mean_cell),
         Column("majority", lambda row: points(row["majority"])),

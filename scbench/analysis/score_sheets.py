@@ -9,12 +9,12 @@ import polars as pl
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.sheets import (
     GAP_NOTE,
-    NORMALIZED_INTERVAL,
     NOTE,
     changes_of,
     interval,
     marked,
     marked_normalized,
+    normalized_interval,
     number,
     share,
     statuses,
@@ -58,7 +58,8 @@ def overview_sheets(
         levels: on the ladder, as text, by model, setting, budget, and overall or text tasks.
     """
     is_text = pl.col("bucket") == MANIFOLDS
-    spatial, text = frame.filter(~is_text), frame.filter(is_text)
+    spatial = frame.filter(~is_text)
+    text = frame.filter(is_text)
     levels = levels or {}
     sheets = []
     if not spatial.is_empty():
@@ -113,7 +114,7 @@ def overview_sheet(
     columns += [
         Column("scored", coverage_cell),
         Column("normalized", marked_normalized),
-        NORMALIZED_INTERVAL,
+        normalized_interval(),
     ]
     buckets = [*frame["bucket"].unique(maintain_order=True)]
     if OVERALL in buckets:
@@ -150,7 +151,7 @@ def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         Column("N", "n"),
         Column("samples", "samples"),
         Column("normalized", marked_normalized),
-        NORMALIZED_INTERVAL,
+        normalized_interval(),
         Column("readable", share("readable")),
         Column("below floor", share("below_floor")),
         _TOKENS,

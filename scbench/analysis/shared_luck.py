@@ -85,7 +85,8 @@ class SharedLuck:
         has, or that informs only one level, is not shared.
         """
         first, second = self.pairs[task]
-        first_all, second_all = first.information(), second.information()
+        first_all = first.information()
+        second_all = second.information()
         total = float(np.sqrt(first_all.sum() * second_all.sum()))
         if total > 0:
             products = first_all[first.places] * second_all[second.places]
@@ -100,7 +101,8 @@ def _pair(
     first_climb = all_climbs.climbs[first][task]
     second_climb = all_climbs.climbs[second][task]
     in_second = {name: place for place, name in enumerate(second_climb.names)}
-    first_places, second_places = [], []
+    first_places = []
+    second_places = []
     for place, name in enumerate(first_climb.names):
         if name in in_second:
             first_places.append(place)

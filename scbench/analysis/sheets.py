@@ -90,7 +90,8 @@ def interval(row: Row, name: str = "", form: Words = points) -> str:
         name: prefix of "low" and "high" in the column names.
         form: format of the ends.
     """
-    low, high = row[f"{name}low"], row[f"{name}high"]
+    low = row[f"{name}low"]
+    high = row[f"{name}high"]
     return "-" if low is None else f"{form(low)} to {form(high)}"
 
 
@@ -163,10 +164,14 @@ def normalized_words(row: Row) -> str:
     return points(row["normalized"])
 
 
-# First columns of tables of means. Defined here because they refer to the functions
-# above.
-NORMALIZED_INTERVAL = Column("95 %", partial(interval, name="normalized_"))
-NORMALIZED_COLUMNS = (Column("normalized", normalized_words), NORMALIZED_INTERVAL)
+def normalized_interval() -> Column:
+    """Return the column of the interval of normalized scores."""
+    return Column("95 %", partial(interval, name="normalized_"))
+
+
+def normalized_columns() -> list[Column]:
+    """Return the columns of normalized scores and their intervals."""
+    return [Column("normalized", normalized_words), normalized_interval()]
 
 
 def mean_cell(row: Row) -> str:

@@ -14,7 +14,7 @@ differ, the chance of any significant line in the table is at most 5 %.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb, floor
+from math import ceil, comb, floor
 from statistics import NormalDist
 
 import numpy as np
@@ -124,13 +124,12 @@ def lines_tested(
     tied = corrected > alpha
     maxima = [chunk[:, tied].max(axis=1, initial=0.0) for chunk in simulated]
     largest = np.concatenate(maxima)
-    least = least_p_values((weights > 0).sum(axis=0), largest, n)
-    limit = max(
-        float(np.quantile(largest, level, method="higher")),
-        NormalDist().inv_cdf(1 - alpha / 2),
-    )
+    answers = (weights > 0).sum(axis=0)
+    too_few = tied & (least_p_values(answers, largest, n) > alpha)
+    limit_of_draws = float(np.quantile(largest, level, method="higher"))
+    limit = max(limit_of_draws, NormalDist().inv_cdf(1 - alpha / 2))
     shows = findable_differences(spread, weights, limit)
-    return Tested(p_values, corrected, tied & (least > alpha), shows)
+    return Tested(p_values, corrected, too_few, shows)
 
 
 @lru_cache(maxsize=2)
@@ -146,15 +145,17 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
         Shape (draws, n), of 1 and -1. Each row also represents its opposite.
     """
     if n <= _ALL_SIGNS:
+        # Row k has the signs that are the bits of k; the last sign is always positive.
         rows = np.arange(2 ** max(n - 1, 0))
         is_negative = (rows[:, None] >> np.arange(n)) & 1
         return 1.0 - 2.0 * is_negative.astype(np.float64)
     # Bits of a stream that numpy keeps fixed.
-    bits = np.random.PCG64(Stream("ranks", seed).getrandbits(128))
-    words_of_draw = -(-n // 64)
-    # The same bytes for either byte order.
-    words = bits.random_raw(draws * words_of_draw).astype("<u8").reshape(draws, -1)
-    ones = np.unpackbits(words.view(np.uint8), axis=1)[:, :n]
+    generator = np.random.PCG64(Stream("ranks", seed).getrandbits(128))
+    words_of_draw = ceil(n / 64)
+    words = generator.random_raw(draws * words_of_draw).reshape(draws, -1)
+    # The same bytes on machines of either byte order.
+    octets = words.astype("<u8").view(np.uint8)
+    ones = np.unpackbits(octets, axis=1)[:, :n]
     return ones.astype(np.float64) * 2 - 1
 
 
@@ -198,7 +199,8 @@ def exact_p_value(differences: Floats) -> float | None:
     """Return the two-sided p-value of one line; None if it needs draws."""
     nonzero = differences[np.abs(differences) > _NONE]
     if np.ptp(np.abs(nonzero)) < EXACT:
-        return sign_test(int((nonzero < 0).sum()), int((nonzero > 0).sum()))
+        less = int((nonzero < 0).sum())
+        return sign_test(less, len(nonzero) - less)
     if len(nonzero) > _ALL_SIGNS:
         return None
     sums = np.abs(signs(len(nonzero)) @ nonzero)
@@ -244,6 +246,7 @@ def findable_differences(spread: Floats, weights: Floats, limit: float) -> Float
     # Lines without scores divide by 0.
     with np.errstate(invalid="ignore", divide="ignore"):
         usual = reach * spread / n
-        all_one_way = reach**2 * ((weights**2).sum(axis=0) / n) / n
+        mean_square = (weights**2).sum(axis=0) / n
+        all_one_way = reach**2 * mean_square / n
         findable = np.maximum(usual, all_one_way)
         return np.where(findable <= 1, findable, np.nan)

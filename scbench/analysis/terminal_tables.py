@@ -101,7 +101,7 @@ class _Table:
         self.least = [self._least_size(i) for i in range(len(sheet.heads))]
         spare = _WHOLE - sum(self.least[: self.keys])
         for i in range(self.keys):
-            words = [word for row in sheet.rows for word in row[i].split()]
+            words = " ".join(row[i] for row in sheet.rows).split()
             longest = max(map(cell_len, words), default=0)
             growth = max(0, min(longest - self.least[i], spare))
             self.least[i] += growth
@@ -127,27 +127,28 @@ class _Table:
     def columns_at(self, width: int) -> _Columns:
         """Return the columns that fit at a width, and the headings of those dropped."""
         fitting = list(range(len(self.sheet.heads)))
-        dropped = []
+        dropped: list[list[int]] = []
         sizes = self.full if self.sheet.one_line else self.least
-        for head in self.sheet.drops:
+        for drop in self.sheet.drops:
             if self.room(fitting, sizes) <= width:
                 break
-            places = [i for i in fitting if self.sheet.heads[i] == head]
+            heads = [drop] if isinstance(drop, str) else drop
+            places = [i for i in fitting if self.sheet.heads[i] in heads]
             if not places:
                 continue
             # A column that distinguishes rows stays.
             if places[0] < self.keys and self._differs(places[0]):
                 continue
             fitting = [i for i in fitting if i not in places]
-            dropped.append(head)
+            dropped.append(places)
         # The columns dropped last are the most important.
-        for head in reversed([*dropped]):
-            column = self.sheet.heads.index(head)
-            wider = sorted([*fitting, column])
+        for places in reversed([*dropped]):
+            wider = sorted([*fitting, *places])
             if self._has_space(fitting, wider, width, sizes):
                 fitting = wider
-                dropped.remove(head)
-        return _Columns(fitting, dropped)
+                dropped.remove(places)
+        hidden = [self.sheet.heads[i] for places in dropped for i in places]
+        return _Columns(fitting, hidden)
 
     def _has_space(
         self,

@@ -112,7 +112,8 @@ def with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
     Worlds and default budgets differ between tasks. The budget is part of the setup
     only if a task was played with several.
     """
-    words, budgets = {}, {}
+    words = {}
+    budgets = {}
     for text in trials["loop"].unique():
         words[text], budgets[text] = setup_of(parse_json(text.encode()))
     loop = pl.col("loop")

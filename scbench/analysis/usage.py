@@ -15,11 +15,11 @@ from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.runs import run_table
 from scbench.analysis.sheets import (
-    NORMALIZED_COLUMNS,
     changes_of,
     interval_below,
     line_words,
     mean_cell,
+    normalized_columns,
     number,
     points,
     run_words,
@@ -178,7 +178,7 @@ def cost_sheet(frame: pl.DataFrame) -> Sheet:
         Column("model", run_words, is_words=True),
         Column("task", line_words, is_words=True),
         Column("answers", "answers"),
-        *NORMALIZED_COLUMNS,
+        *normalized_columns(),
         Column("mean", mean_cell),
     ]
     for name, form in _FORMS.items():
@@ -292,7 +292,7 @@ def budget_sheet(frame: pl.DataFrame) -> Sheet:
         Column("budget", number("budget", ",")),
         Column("stated", lambda row: row["stated"] or "-"),
         Column("N", "n"),
-        *NORMALIZED_COLUMNS,
+        *normalized_columns(),
         Column("mean", accuracy_cell),
         Column("mean tokens", number("mean_output_tokens", ",.1f")),
         Column("reported", lambda row: f"{row['token_observations']}/{row['answers']}"),

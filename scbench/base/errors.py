@@ -177,7 +177,10 @@ def _error_number(error: BaseException) -> int | None:
     if number is None:
         # Libraries written in Rust have the number in their message only.
         for number_in_text in _REFUSALS:
-            if f"os error {number_in_text})" in text:
+            if (
+                f"os error {number_in_text})" in text
+                or f"code: {number_in_text}," in text
+            ):
                 return number_in_text
     return number
 

@@ -92,31 +92,33 @@ def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
         parts: one per task, all of the same shape.
         level: confidence level.
     """
-    weight = np.stack([part.weight for part in parts])
-    present = weight > 0
+    weights = np.stack([part.weight for part in parts])
+    means = np.stack([part.mean for part in parts])
+    worths = np.stack([part.worth for part in parts])
+    # A task without scores has no share. Its NaNs must not spread.
+    has_scores = weights > 0
+    means = np.where(has_scores, means, 0.0)
+    worths = np.where(has_scores, worths, 1.0)
+    # Runs without any scores divide 0 by 0.
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = weight / weight.sum(axis=0)
-        means = np.stack([part.mean for part in parts])
-        worth = np.stack([part.worth for part in parts])
-        # A task without scores has no share. Its NaNs must not spread.
-        means = np.where(present, means, 0.0)
-        worth = np.where(present, worth, 1.0)
-        mean = (share * means).sum(axis=0)
-        mean = np.where(present.any(axis=0), mean, np.nan)
-        shrunk = (means * worth + _SHRINKAGE * mean) / (worth + _SHRINKAGE)
-        variance = (share**2 * shrunk * (1 - shrunk) / worth).sum(axis=0)
+        shares = weights / weights.sum(axis=0)
+        mean = (shares * means).sum(axis=0)
+        mean = np.where(has_scores.any(axis=0), mean, np.nan)
+        shrunk = (means * worths + _SHRINKAGE * mean) / (worths + _SHRINKAGE)
+        variance = (shares**2 * shrunk * (1 - shrunk) / worths).sum(axis=0)
         binary_variance = mean * (1 - mean)
         # Both variances vanish where all scores are 0, or all are 1; this is the limit.
-        limit = 1 / (share**2 / worth).sum(axis=0)
+        limit = 1 / (shares**2 / worths).sum(axis=0)
         size = np.where(binary_variance > _TINY, binary_variance / variance, limit)
         return wilson_interval(mean, size, level)
 
 
 def wilson_interval(mean: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
     """Return Wilson's interval for ``n`` binary scores, corrected near 0 and 1."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
     deviation = np.sqrt(np.maximum(mean * (1 - mean), 0))
-    z2 = (z * (1 + _WIDENING * deviation / n)) ** 2
+    quantile = NormalDist().inv_cdf((1 + level) / 2)
+    # The square of the widened quantile, called z in Wilson's formula.
+    z2 = (quantile * (1 + _WIDENING * deviation / n)) ** 2
     centre = mean + z2 / (2 * n)
     variance = deviation**2 / n + z2 / (4 * n * n)
     half_width = np.sqrt(z2 * variance)
@@ -135,9 +137,10 @@ def poisson_corrected(low: Floats, count: Floats, n: Floats, level: float) -> Fl
     The Poisson bound is the approximation by Wilson and Hilferty.
     """
     positive = np.maximum(count, _TINY)
-    z = NormalDist().inv_cdf(level)
-    root = np.maximum(1 - 1 / (9 * positive) - z / (3 * np.sqrt(positive)), 0)
-    poisson = positive * root**3 / n
+    quantile = NormalDist().inv_cdf(level)
+    correction = quantile / (3 * np.sqrt(positive))
+    cube_root = np.maximum(1 - 1 / (9 * positive) - correction, 0)
+    poisson = positive * cube_root**3 / n
     # The correction fades out with more scores and towards the other end, so that no single score
     # moves the bound by a jump.
     few_right = np.clip(_POISSON_SCORES + 1 - count, 0, 1)

@@ -343,15 +343,16 @@ class Status(StrEnum):
     @property
     def scored(self) -> bool:
         """Whether rows of this status have a score and count towards coverage."""
-        return self in _SCORED
+        match self:
+            case Status.ANSWERED | Status.UNPARSED | Status.TRUNCATED | Status.REFUSED:
+                return True
+            case _:
+                return False
 
-
-# These two are made of statuses, so they follow the class.
-_SCORED = frozenset(
-    {Status.ANSWERED, Status.UNPARSED, Status.TRUNCATED, Status.REFUSED}
-)
-# Statuses that a predictions file may contain; only the grader sets the other two.
-REPORTABLE = frozenset(Status) - {Status.UNPARSED, Status.GRADER_ERROR}
+    @property
+    def reportable(self) -> bool:
+        """Whether a predictions file may contain it; only the grader sets the other two."""
+        return self is not Status.UNPARSED and self is not Status.GRADER_ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,7 +600,7 @@ class Usage(BaseModel):
             count = counts.get(key)
             if count is None:
                 continue
-            # Not isinstance: True is no count.
+            # Not isinstance, because True is not a count.
             if type(count) is not int or count < 0:
                 raise ValueError(f"{key} must be a whole number from 0")
             total += count
@@ -715,10 +716,11 @@ class Prediction(BaseModel):
     def check_status(self, status: Status, *, answered: bool) -> None:
         """Reject a status that only the grader may give, or that contradicts other fields."""
         is_unparsed_trial = self.turns is not None and status is Status.UNPARSED
-        if status not in REPORTABLE and not is_unparsed_trial:
+        if not status.reportable and not is_unparsed_trial:
+            names = sorted(each for each in Status if each.reportable)
             raise ValueError(
                 f"only the grader may give the status {status}; use one of "
-                f"{', '.join(sorted(REPORTABLE))}"
+                f"{', '.join(names)}"
             )
         if not status.scored and self.answer is not None:
             raise ValueError(

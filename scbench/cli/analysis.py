@@ -10,7 +10,12 @@ import typer
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.human import human_sheet, human_table, read_people
-from scbench.analysis.items import item_sheets, item_table, label_table
+from scbench.analysis.items import (
+    item_sheets,
+    item_table,
+    label_table,
+    unscored_items,
+)
 from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder, overall_levels
 from scbench.analysis.ladder_sheets import level_pairs_sheets
 from scbench.analysis.modality import modality_sheets, modality_table
@@ -158,9 +163,9 @@ def compare(
     The verdict comes from the test alone, corrected for all tasks, even those not shown. Runs of
     the same name in two files are treated as two runs.
 
-    Results on full and terse prompts compare each model with itself: what a full specification
-    adds. Results on text and pictures show what text adds. For results of the ladder, differences
-    of levels follow.
+    Results on full and terse prompts compare each model with itself, to show the effect of full
+    rules. Results on text and pictures show the effect of text. For results of the ladder,
+    differences of levels follow.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)
@@ -305,7 +310,7 @@ def items(
         difficulty = label_table(rows, graded_release)
         result = Result(
             difficulty if labels else table,
-            item_sheets(table, difficulty),
+            item_sheets(table, difficulty, unscored_items(rows)),
             bound(item_chart, table),
         )
         write_result(result, style, out, plot)

@@ -109,9 +109,9 @@ def reported_errors(
         raise typer.Exit(FAILED) from None
     except ScbenchError as error:
         say(f"error: {error}")
-        # Whoever noticed a full disk, the command line is not wrong.
+        # If the disk is full, the command line is not wrong, wherever this was noticed.
         cause = error.__context__
-        # A folder that another process holds is no lack of resources, though it has such a number.
+        # A folder in use by another process has such an error number, too.
         is_held = isinstance(cause, BlockingIOError)
         is_lack = isinstance(cause, OSError) and refused(cause) != "" and not is_held
         raise typer.Exit(FAILED if is_lack else USAGE) from None

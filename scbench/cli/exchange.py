@@ -27,11 +27,11 @@ from scbench.cli.options import (
     TasksOption,
 )
 from scbench.formats.exports import Schema, run_files
+from scbench.formats.forms import Form
 from scbench.formats.imports.gather import ImportOptions, gather
 from scbench.formats.prompts import (
     LEFT_OUT,
     LIMITS,
-    Form,
     Settings,
     check_settings,
     chosen_instances,
@@ -43,6 +43,7 @@ from scbench.formats.prompts import (
     write_left_out,
 )
 from scbench.freezing.example import example_predictions
+from scbench.machine.files import read_regular
 from scbench.release.load import Release, find_release
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
@@ -235,7 +236,8 @@ def ids_in(source: str) -> set[str]:
         PredictionsError: there are none, or the file cannot be read.
     """
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
+        is_stdin = source == "-"
+        text = sys.stdin.read() if is_stdin else read_regular(Path(source)).decode()
     except (OSError, ValueError) as error:
         raise PredictionsError(f"cannot read ids from {source}: {error}") from None
     ids = {line.strip() for line in text.splitlines() if line.strip()}

@@ -26,9 +26,9 @@ from scbench.cli.options import QuietOption, WorkersOption
 from scbench.cli.progress import progress
 from scbench.cli.releases import rungs_of
 from scbench.cli.seeds import SeedFileOption, read_seed
+from scbench.formats.forms import Form
 from scbench.formats.prompts import (
     LIMITS,
-    Form,
     Settings,
     line_of,
     requests,

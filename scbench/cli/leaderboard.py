@@ -1,6 +1,7 @@
 """``scbench leaderboard``: a leaderboard from a folder of submissions."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 from scbench.base.wording import counted
 from scbench.cli.console import PROBLEMS, need, reported_errors, say
 from scbench.cli.options import AllowCodeOption, HumanOption, WorkersOption
-from scbench.cli.progress import grading_display
+from scbench.cli.progress import drawing_display, grading_display
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding, as_text
@@ -126,6 +127,7 @@ def build(
             organisations=registry,
             on_step=say,
             open_display=grading_display(quiet=False),
+            open_drawing=partial(drawing_display, quiet=False),
         )
         say("making the board")
         parts = [(submissions, public_entries)]

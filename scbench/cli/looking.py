@@ -27,7 +27,7 @@ from scbench.cli.console import (
 )
 from scbench.cli.options import HumanOption, QuietOption, ResultsArgument, ToolSetting
 from scbench.cli.printing import write_file
-from scbench.cli.progress import progress
+from scbench.cli.progress import drawing_display, progress
 from scbench.formats.predictions import Line
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -135,9 +135,7 @@ def make_report(
 ) -> WrittenReport:
     """Write a report; print its pages and the items without a picture to standard error."""
     started = time.monotonic()
-    with progress(
-        None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
-    ) as bar:
+    with drawing_display(quiet=quiet) as on_item:
         output = write_report(
             results,
             out,
@@ -147,7 +145,7 @@ def make_report(
             items=items,
             # Even with one processor, drawing needs processes that can be stopped.
             workers=max(workers or processors(), 2),
-            on_item=lambda done, total: bar.done(done, done, total),
+            on_item=on_item,
         )
     failures = output.without_picture
     if failures:
@@ -365,10 +363,15 @@ def print_or_open(
     print(plain(single.as_text(item, instance, picture)))  # noqa: T201
     if picture is None or text:
         return
+    has_text = picture.text is not None
     # Without a terminal, nobody may be there to look at a browser.
-    needs_browser = picture.text is None and sys.stdout.isatty()
-    if open_page or needs_browser:
+    if open_page or (not has_text and sys.stdout.isatty()):
         open_in_browser(item.id, single.single_page(item, instance, picture, response))
+    elif not has_text:
+        say(
+            "the picture is not part of the text; add --open to see it in a browser, or "
+            "--out FILE.svg to write it to a file"
+        )
 
 
 def picture_bytes(
@@ -398,7 +401,10 @@ def open_in_browser(name: str, page: str) -> None:
     if webbrowser.open(path.as_uri()):
         say(f"opened {path}")
     else:
-        say(f"no browser could be opened; the page is in {path}")
+        say(
+            f"no browser could be opened; the page is {path}, and --out FILE.png writes the "
+            "picture"
+        )
 
 
 @app.command()

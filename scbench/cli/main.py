@@ -4,24 +4,15 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scbench.cli.console import USAGE, misused, reported_errors, say
+from scbench.cli.lazy_command import LazyCommand
 from scbench.cli.options import HELP_OPTIONS, VersionOption
 from scbench.cli.start import start
-
-
-class LazyCommand(NamedTuple):
-    """A command that is listed without importing its module."""
-
-    module: str
-    """Module in `scbench.cli` whose ``app`` has the command, or is the group of commands."""
-    summary: str
-    """First line of its help, shown by `scbench --help`."""
-
 
 # Commands by name, under the headings of `scbench --help`.
 SECTIONS = {

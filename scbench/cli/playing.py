@@ -1,6 +1,7 @@
 """``scbench play``: a local web page on which people do the tasks."""
 
 import webbrowser
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from scbench.cli.console import (
     say,
 )
 from scbench.cli.options import QuietOption, ReleaseOption
+from scbench.machine.files import open_regular
 from scbench.release.load import find_release
 
 # A person's name in predictions: one line, as short as a name.
@@ -193,7 +195,7 @@ def reply_text(path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        with path.open(encoding="utf-8", errors="replace") as stream:
+        with TextIOWrapper(open_regular(path), "utf-8", "replace") as stream:
             text = stream.read(MAX_ACTION + 1)
     except OSError as error:
         raise PredictionsError(f"{path}: {error.strerror}") from None

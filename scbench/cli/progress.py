@@ -6,7 +6,7 @@ Everything goes to standard error, so that output can be piped.
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,15 @@ def grading_display(*, quiet: bool) -> "OpenDisplay":
             yield Display(bar.done, bar.waiting)
 
     return open_display
+
+
+@contextmanager
+def drawing_display(*, quiet: bool) -> Iterator[Callable[[int, int], object]]:
+    """Show the progress of a report; yield what takes the finished items and the total."""
+    with progress(
+        None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
+    ) as bar:
+        yield lambda done, total: bar.done(done, done, total)
 
 
 class LogLines(Quiet):

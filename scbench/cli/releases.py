@@ -172,8 +172,9 @@ def diff(
 ) -> None:
     """List the differences between two releases.
 
-    Lists items that were added, removed, changed or withdrawn, one per line. Counts per task go to
-    standard error first.
+    Lists items of the default and the ladder that were added, removed, changed or withdrawn, one
+    per line. Counts per task, with the reason where the newer release gives one, go to standard
+    error first.
     """
     with reported_errors():
         before, after = find_release(old), find_release(new)

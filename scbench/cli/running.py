@@ -344,7 +344,7 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
     pictured = len(split_by_images(instances)[True]) * times
     characters = sum(len(instance.prompt) for instance in instances) * times
     tokens_sent = round(characters / CHARACTERS_A_TOKEN)
-    # The length of answers is unknown, so their tokens are stated per 1,000 of an answer.
+    # The length of answers is unknown, so the estimate assumes 1,000 tokens per answer.
     tokens_received = prompts * 1000
     money_sent = money_received = ""
     if price is not None:

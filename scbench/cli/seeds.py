@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from scbench.base.errors import ExperimentError
+from scbench.machine.files import read_regular
 
 # Characters of a file that are read; a seed has about 40 digits.
 _MOST_CHARACTERS = 1000
@@ -35,15 +36,15 @@ def read_seed(seed: int | None, file: str | None) -> int | None:
         raise ExperimentError("give --seed or --seed-file, not both")
     try:
         if file == "-":
-            text = sys.stdin.read(_MOST_CHARACTERS)
+            text = sys.stdin.read(_MOST_CHARACTERS + 1)
         else:
-            with Path(file).open(encoding="utf-8") as stream:
-                text = stream.read(_MOST_CHARACTERS)
+            text = read_regular(Path(file), _MOST_CHARACTERS).decode()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ExperimentError(f"--seed-file {file}: {reason}") from None
     digits = text.strip()
-    if not (digits.isascii() and digits.isdecimal()):
+    is_short = len(text) <= _MOST_CHARACTERS
+    if not (is_short and digits.isascii() and digits.isdecimal()):
         raise ExperimentError(
             f"--seed-file {file}: the file must have one whole number and nothing else"
         )

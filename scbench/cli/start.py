@@ -7,13 +7,16 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from types import FrameType
 
 import typer
 
+from scbench.base.errors import refused
 from scbench.cli.console import FAILED, INTERRUPTED, USAGE, hush, say
+from scbench.cli.interrupts import restore_interrupts
 
 # Signals of schedulers and closed terminals, if the system has them. They end a command like
 # Ctrl-C.
@@ -48,6 +51,7 @@ def start(app: typer.Typer, name: str) -> None:
     """
     open_streams()
     check_working_folder()
+    check_output_options(sys.argv)
     terminals = open_terminals()
     # Otherwise Pydantic would search all installed packages for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -57,6 +61,7 @@ def start(app: typer.Typer, name: str) -> None:
             signal.signal(end_signal, interrupt)
     code: int | str | None = 0
     try:
+        restore_interrupts()
         app(prog_name=name)
     except SystemExit as ending:
         code = ending.code
@@ -66,8 +71,11 @@ def start(app: typer.Typer, name: str) -> None:
         # Python 3.11 wraps an interruption while a class is made in an error of its own.
         is_interrupted = isinstance(error.__cause__, KeyboardInterrupt)
         code = INTERRUPTED if is_interrupted else FAILED
+        is_expected = is_interrupted or is_hangup(error, terminals)
         with suppress(OSError):  # there may be nothing left to print on
-            if not is_interrupted and not is_hangup(error, terminals):
+            if not is_expected and refused(error):
+                say(f"error: {refused(error)}")
+            elif not is_expected:
                 traceback.print_exc()
                 say(
                     f"error: {name} crashed ({type(error).__name__}); please report this bug "
@@ -129,6 +137,14 @@ def check_working_folder() -> None:
             "another folder"
         )
         sys.exit(USAGE)
+
+
+def check_output_options(words: Sequence[str]) -> None:
+    """End a command whose ``--out`` is empty, which would mean the working folder."""
+    for word, next_word in zip(words, [*words[1:], None], strict=True):
+        if word == "--out=" or (word == "--out" and next_word == ""):
+            say("error: --out is empty; name a folder or a file")
+            sys.exit(USAGE)
 
 
 def interrupt(number: int, _: FrameType | None) -> None:

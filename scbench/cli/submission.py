@@ -27,13 +27,14 @@ from scbench.cli.run_report import render
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import (
-    WRITERS,
     Finding,
+    as_annotation,
+    as_text,
     in_order,
     shortened,
     with_advice_once,
 )
-from scbench.machine.files import write_whole
+from scbench.machine.files import read_regular, write_whole
 from scbench.machine.processes import processors
 from scbench.release.load import find_release, installed_releases
 
@@ -239,12 +240,13 @@ def copy_predictions(source: Path, folder: Path) -> None:
         raise PredictionsError(
             f"{folder} already contains predictions; remove them first"
         )
-    if source.stat().st_size > MOST_PACKED:
+    data = read_regular(source, MOST_PACKED)
+    if len(data) > MOST_PACKED:
         raise PredictionsError(
             f"{source} is larger than {MOST_PACKED:,} bytes; compress it with zstd"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(target, lambda part: part.write_bytes(source.read_bytes()))
+    write_whole(target, lambda part: part.write_bytes(data))
 
 
 @app.command("validate")
@@ -328,10 +330,11 @@ def print_findings(
     findings: list[Finding], opened: "Opened", style: ReportKind
 ) -> None:
     """Print the findings in a submission, one per line."""
-    write = WRITERS[style]
     shown: Iterable[Finding] = shortened(findings)
-    # An annotation of a pull request is read alone.
+    write = as_annotation
+    # An annotation of a pull request is read alone; a text is read from the top.
     if style == "text":
+        write = as_text
         shown = with_advice_once(shown)
     for finding in shown:
         print(write(finding, opened.where(finding.file)))  # noqa: T201

@@ -22,10 +22,12 @@ from scbench.cli.quiet import Quiet, waiting_text
 from scbench.grading.workers.pool import Waiting
 
 # Columns of a bar.
-_SHORTEST, _LONGEST = 10, 40
+_SHORTEST = 10
+_LONGEST = 40
 # The largest number of rows that has room next to it, a percentage, and a time.
 _MOST_ROWS = 99_999_999
-_PERCENTAGE, _TIME = "100%", "0:00:00"
+_PERCENTAGE = "100%"
+_TIME = "0:00:00"
 # Slow items that have a line.
 _MOST_LINES = 4
 

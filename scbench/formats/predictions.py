@@ -12,7 +12,6 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -107,13 +106,10 @@ class Problem:
     def fields(self) -> dict[str, str | int | None]:
         """Return the problem as JSON has it: without a file if there is only one."""
         # `asdict` would take ten times as long, and a file may have a million problems.
-        fields = {name: getattr(self, name) for name in _PROBLEM_FIELDS}
+        fields = {name: getattr(self, name) for name in Problem.__slots__}
         if not self.file:
             del fields["file"]
         return fields
-
-
-_PROBLEM_FIELDS = tuple(field.name for field in dataclass_fields(Problem))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +147,22 @@ def open_predictions(path: str) -> BinaryIO:
         PredictionsError: it cannot be opened.
     """
     try:
-        raw = _open_raw(path)
-        stream = io.BufferedReader(raw, _CHUNK)
-        head = stream.peek(4)[:4]
+        return unpacked(_open_raw(path))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise PredictionsError(f"cannot read {path!r}: {reason}") from None
+
+
+def unpacked(raw: io.RawIOBase | BinaryIO) -> BinaryIO:
+    """Return a stream of an open file, unpacked if its first bytes say so.
+
+    Closing it also closes the file.
+
+    Raises:
+        OSError: the first bytes cannot be read.
+    """
+    stream = io.BufferedReader(cast(io.RawIOBase, raw), _CHUNK)
+    head = stream.peek(4)[:4]
     if head.startswith(_GZIP_HEAD):
         return cast(BinaryIO, _GzipReader(stream))
     if head == _ZSTD_HEAD or _SKIPPABLE_HEAD.match(head):
@@ -388,7 +394,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         message = "; ".join(map(str, faults_of(error, _MAX_FAULTS)))
         if "id" not in value:
             for key in unread:
-                if nearest_key(key) == "id":
+                if nearest_key(key) == "id" or key.lower().endswith("id"):
                     message += f" (is {key!r} the id?)"
         row_id = value.get("id")
         short_id = row_id[:_MAX_ID] if isinstance(row_id, str) else None

@@ -11,9 +11,8 @@ takes the format of OpenAI's chat completions.
 import base64
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 from scbench.base.errors import PredictionsError, did_you_mean
 from scbench.base.model import Instance, task_of
 from scbench.formats.custom_id import RequestKey
+from scbench.formats.forms import Form, Limits
 from scbench.release.load import Release
 
 # A line, or a part of one, as JSON.
@@ -37,37 +37,14 @@ _DETAIL = "high"
 # invisible ones, and those that change the direction of text. Escaping them does not
 # change the meaning of the JSON.
 _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-
-
-class Form(StrEnum):
-    """The forms of lines."""
-
-    SCBENCH = "scbench"
-    OPENAI_CHAT = "openai-chat"
-    OPENAI_RESPONSES = "openai-responses"
-    ANTHROPIC = "anthropic"
-    GEMINI = "gemini"
-    MISTRAL = "mistral"
-    HARBOR = "harbor"
-
-
 # Forms whose lines name no model, or need not.
 _NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
-
-
-class Limits(NamedTuple):
-    """A provider's limits of one file. Megabytes are counted as a million bytes each."""
-
-    lines: int
-    bytes: int
-
-
 _OPENAI_LIMITS = Limits(50_000, 200_000_000)
 LIMITS: Mapping[Form, Limits] = {
     Form.SCBENCH: Limits(10**9, 10**15),
     Form.OPENAI_CHAT: _OPENAI_LIMITS,
     Form.OPENAI_RESPONSES: _OPENAI_LIMITS,
-    # One request of the interface contains all lines of a file, in a list that adds some bytes.
+    # One request contains all lines of a file, in a list that adds a few bytes.
     Form.ANTHROPIC: Limits(100_000, 255_000_000),
     Form.GEMINI: Limits(10**9, 2_000_000_000),
     # Mistral's own limits are higher.
@@ -230,9 +207,28 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
     Raises:
         PredictionsError: its id does not fit in a batch.
     """
-    line = _FORMS[form](request, settings)
+    line = line_in_form(request, form, settings)
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
     return _STEERING.sub(_escaped, text).encode() + b"\n"
+
+
+def line_in_form(request: Request, form: Form, settings: Settings) -> Line:
+    """Return a request as JSON in the form of a provider."""
+    match form:
+        case Form.SCBENCH:
+            return scbench_line(request, settings)
+        case Form.OPENAI_CHAT:
+            return openai_chat_line(request, settings)
+        case Form.OPENAI_RESPONSES:
+            return openai_responses_line(request, settings)
+        case Form.ANTHROPIC:
+            return anthropic_line(request, settings)
+        case Form.GEMINI:
+            return gemini_line(request, settings)
+        case Form.MISTRAL:
+            return mistral_line(request, settings)
+        case Form.HARBOR:
+            raise ValueError("Harbor reads folders of tasks, not lines")
 
 
 def _escaped(character: re.Match[str]) -> str:
@@ -368,17 +364,6 @@ def _token_limit(request: Request, settings: Settings, field: str) -> Line:
     """Return the limit of output tokens under the provider's name; nothing if there is none."""
     limit = settings.max_output_tokens if request.budget is None else request.budget
     return {} if limit is None else {field: limit}
-
-
-# Defined after the functions that it lists.
-_FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
-    Form.SCBENCH: scbench_line,
-    Form.OPENAI_CHAT: openai_chat_line,
-    Form.OPENAI_RESPONSES: openai_responses_line,
-    Form.ANTHROPIC: anthropic_line,
-    Form.GEMINI: gemini_line,
-    Form.MISTRAL: mistral_line,
-}
 
 
 # Files

@@ -95,7 +95,7 @@ def _task_text(task: Task) -> str:
         return task.card_text
     except OSError as error:
         raise ReleaseError(
-            f"task {task.id}: the dataset card needs a text on it: {error.strerror}: "
+            f"task {task.id}: the dataset card needs a text about it: {error.strerror}: "
             f"{error.filename}"
         ) from None
 

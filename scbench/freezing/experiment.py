@@ -55,6 +55,7 @@ from scbench.base.errors import (
 )
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task, get_task
+from scbench.machine.files import read_regular
 from scbench.release.manifest import ExperimentRecord, ShortfallRecord
 
 # Experiments beyond these are refused; several smaller ones can be drawn.
@@ -206,7 +207,7 @@ def read_as(path: Path, parse: Callable[[str], T]) -> T:
         ExperimentError: it cannot be read, or ``parse`` raises one.
     """
     try:
-        return parse(path.read_text("utf-8"))
+        return parse(read_regular(path).decode())
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ExperimentError(f"{path} cannot be read: {reason}") from None

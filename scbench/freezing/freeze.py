@@ -28,7 +28,7 @@ from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
 from scbench.freezing.prompt_pictures import picture_parts
 from scbench.freezing.schemas import release_schemas
 from scbench.freezing.tables import instance_table, reference_table, write_table
-from scbench.machine.files import scratch_beside
+from scbench.machine.files import read_regular, scratch_beside
 from scbench.release.manifest import (
     CARD,
     CROISSANT,
@@ -305,7 +305,7 @@ def read_withdrawn(path: Path) -> dict[str, str]:
     """
     is_json = path.suffix == ".json"
     try:
-        text = path.read_text("utf-8")
+        text = read_regular(path).decode()
         reasons = json.loads(text) if is_json else tomllib.loads(text)
     except OSError as error:
         raise ReleaseError(f"{path}: {error.strerror}") from None

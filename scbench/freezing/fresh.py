@@ -12,7 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pebble import ProcessExpired
 from pydantic import JsonValue
 
 from scbench.base.canonical import content_hash
@@ -192,7 +191,7 @@ def run(
 
     Raises:
         ExperimentError: see `scbench.freezing.experiment.plan`; or there is no seed.
-        GenerationError: a process died.
+        MachineError: a process died.
         ReleaseError: builder and grader disagree on a case.
     """
     if experiment.seed is None:
@@ -204,21 +203,16 @@ def run(
     # Enough points for all processes, while results are read in order.
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()
-    try:
-        with open_executor(workers) as executor:
-            if distinct and experiment.measures:
-                points = draw_ladder(experiment, planned, executor, keys, ahead, proofs)
-            else:
-                seed = experiment.seed
-                points = draw(planned, seed, executor, keys, ahead, proofs)
-            for part in freeze_points(points, executor, numbers, prefix, ahead, proofs):
-                done += len(part.instances)
-                on_cases(done)
-                yield part
-    except ProcessExpired as error:
-        raise GenerationError(
-            "a process that generates items died; is there enough memory?"
-        ) from error
+    with open_executor(workers) as executor:
+        if distinct and experiment.measures:
+            points = draw_ladder(experiment, planned, executor, keys, ahead, proofs)
+        else:
+            seed = experiment.seed
+            points = draw(planned, seed, executor, keys, ahead, proofs)
+        for part in freeze_points(points, executor, numbers, prefix, ahead, proofs):
+            done += len(part.instances)
+            on_cases(done)
+            yield part
 
 
 def draw_ladder(

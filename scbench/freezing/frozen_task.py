@@ -7,6 +7,7 @@ separately. For the floors of instances see `scbench.freezing.floors`.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,7 +118,7 @@ def freeze_in_pool(
     """Freeze tasks in worker processes; return instances or error of each, by task.
 
     Raises:
-        ReleaseError: a process died.
+        MachineError: a process died.
     """
     drafts: dict[str, list[Draft]] = {}
     proof_jobs: dict[str, list[Future[tuple[Reference, ...]]]] = {}
@@ -135,8 +136,8 @@ def freeze_in_pool(
             if task.id in results:
                 continue  # one of its jobs failed
             error = future.exception()
-            if isinstance(error, ProcessExpired):
-                raise ReleaseError(f"a process died while it made {task.id}") from error
+            if isinstance(error, (BrokenProcessPool, ProcessExpired)):
+                raise error
             if error is not None:
                 if isinstance(error, Exception):
                     results[task.id] = error

@@ -256,7 +256,7 @@ def fault_text(fault: Fault) -> str:
 
 
 def ladder_problems(name: str, task_ladder: TaskLadder) -> Iterator[str]:
-    """Yield the faults of a task's rungs that its parameters show."""
+    """Yield the faults in the parameters of a task's rungs."""
     try:
         task = get_task(name)
     except CatalogError as error:

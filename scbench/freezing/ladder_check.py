@@ -145,7 +145,7 @@ def check_ladder(
     draws: int = 0,
     fresh: int = 0,
 ) -> Iterator[RungReport]:
-    """Draw the rungs of a table, those beyond a release's included, and report on each.
+    """Draw the rungs of a table, including those beyond a release's, and report on each.
 
     A correct answer must score 1 within its task's limit, prompts and answers must be short enough,
     and all instances must differ. On average, the measure must rise from rung to rung, the floors
@@ -157,7 +157,7 @@ def check_ladder(
         tasks: ids; by default all.
         count: instances on each rung; by default the table's.
         rung: the only rung to check; by default all.
-        rising: whether to check averages, which a few instances of a rung may not show.
+        rising: whether to check averages, for which a few instances of a rung may not be enough.
         draws: items to draw in addition, unsolved, to estimate the capacity and count failures.
         fresh: items to draw in addition, to try `shortcuts` on; 0, or at least 2.
 

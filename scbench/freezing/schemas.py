@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, create_model
 
-from scbench.base.model import LOOP_SETTINGS, REPORTABLE, Prediction, Status
+from scbench.base.model import LOOP_SETTINGS, Prediction, Status
 from scbench.catalog import Task
 from scbench.grading.rows.columns import Row
 from scbench.leaderboard.submission import submission_schema
@@ -62,9 +62,10 @@ def prediction_schema() -> dict[str, Any]:
     """
     schema = json_schema(Prediction)
     # Some statuses are only ever set by us.
-    schema["$defs"]["Status"] = {"type": "string", "enum": status_values(REPORTABLE)}
+    reportable = [status for status in Status if status.reportable]
+    schema["$defs"]["Status"] = {"type": "string", "enum": status_values(reportable)}
     # A row without a score has no answer, and one that was answered has some form of it.
-    unscored = [status for status in REPORTABLE if not status.scored]
+    unscored = [status for status in reportable if not status.scored]
     answer = has_field("answer", {"not": _NULL})
     response = has_field("response", {"type": "string"})
     turns = has_field("turns", {"type": "array", "minItems": 1})

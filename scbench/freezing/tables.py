@@ -1,31 +1,18 @@
-"""The Parquet files of a release, with explicit schemas and reproducible bytes.
-
-The schemas contain the metadata by which the ``datasets`` library recognizes images, so loading
-needs no script and no guess.
-"""
+"""The Parquet files of a release, with explicit schemas and reproducible bytes."""
 
 import json
 from collections.abc import Sequence
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scbench.base.canonical import canonical_json
 from scbench.base.model import Instance, rung_of, style_of
+from scbench.freezing.arrow_schemas import schema_of
 from scbench.release.load import MOST_ROWS, Reference
 from scbench.release.manifest import CANARY
-
-_ARROW_TYPES = {
-    "string": pa.string(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "float64": pa.float64(),
-}
-_IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 
 _TABLES = json.loads(files(__package__).joinpath("columns.json").read_bytes())
 INSTANCE_COLUMNS: dict[str, str] = _TABLES["instances"]
@@ -35,28 +22,6 @@ LADDER_COLUMNS = {"id": "string", "rung": "int32", **INSTANCE_COLUMNS}
 PICTURE_COLUMNS = {"id": "string", "style": "string", **INSTANCE_COLUMNS}
 REFERENCE_COLUMNS: dict[str, str] = _TABLES["references"]
 REFERENCE_MEANINGS: dict[str, str] = _TABLES["meanings_of_references"]
-# All but the last can be absent. Images never are, but ``datasets`` recognizes images only in a
-# column that allows it.
-_NULLABLE = {"seed", "point", "unprinted", "measure", "images"}
-
-
-def schema_of(columns: dict[str, str]) -> pa.Schema:
-    """Return the Arrow schema of columns, which are types by name."""
-    features: dict[str, Any] = {}
-    fields = []
-    for name, kind in columns.items():
-        if kind == "images":
-            features[name] = {"feature": {"_type": "Image"}, "_type": "List"}
-            arrow_type = pa.list_(_IMAGE)
-        else:
-            features[name] = {"dtype": kind, "_type": "Value"}
-            arrow_type = _ARROW_TYPES[kind]
-        fields.append(pa.field(name, arrow_type, nullable=name in _NULLABLE))
-    metadata = {"huggingface": canonical_json({"info": {"features": features}})}
-    return pa.schema(fields, metadata)
-
-
-# Below the definitions, as `schema_of` makes them.
 INSTANCE_SCHEMA = schema_of(INSTANCE_COLUMNS)
 LADDER_SCHEMA = schema_of(LADDER_COLUMNS)
 PICTURE_SCHEMA = schema_of(PICTURE_COLUMNS)

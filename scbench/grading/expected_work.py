@@ -1,7 +1,8 @@
 """Estimated work in a predictions file, for progress displays; scores never depend on it.
 
 Work is measured in bytes of the file. A line of a heavy task has additional work: the
-bytes that could be graded in the time of a typical verdict.
+bytes that could be graded in the time of a typical verdict. A line without an answer has
+no additional work.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from scbench.base.progress import no_progress
 from scbench.catalog import Task
-from scbench.grading.options import lines_of_tasks
+from scbench.grading.options import answers_of_tasks
 from scbench.grading.workers.scheduler import OnWait
 
 # Bytes of light tasks graded per second.
@@ -38,7 +39,7 @@ def no_display(_work: int | None) -> Iterator[Display]:
 
 
 def extra_work(tasks: Iterable[Task]) -> dict[str, int]:
-    """Return the additional work of a line, by task; only heavy tasks have any."""
+    """Return the additional work of an answer, by task; only heavy tasks have any."""
     return {
         task.id: round(task.typical * _BYTES_PER_SECOND) for task in tasks if task.heavy
     }
@@ -58,6 +59,7 @@ def work_to_come(
     if not path.is_file() or path.suffix in _PACKED:
         return None
     extra = extra_work(tasks)
-    lines = lines_of_tasks(predictions)
-    work = path.stat().st_size + sum(lines[task] * extra[task] for task in extra)
+    answers = answers_of_tasks(predictions)
+    additional = sum(answers.get(task, 0) * extra[task] for task in extra)
+    work = path.stat().st_size + additional
     return work // shards

@@ -293,7 +293,7 @@ class Block:
             without room. In a text task, the plain score; missing answers get the
             floor.
         readable: share of an answer's samples that could be read; NaN without a score.
-            below: share of samples with room that score less than the floor.
+        below: share of samples with room that score less than the floor.
         answer_floors: of each answer, by run.
         amounts: sum of each amount, and the number of answers that report it; shape (4,
             runs).
@@ -412,60 +412,68 @@ def block_of(
         answer=pl.col("id").rank("dense").cast(pl.Int64) - 1,
     )
     item = ranks["item"].to_numpy()
-    item_run = items["run"].to_numpy()
-    n = int(item.max()) + 1
-    sums = by_run(items, "points", item, n, runs)
-    floors = np.full((n, runs), np.nan)
-    floors[item, item_run] = items["floor"].cast(pl.Float64).to_numpy()
-    numbers = np.zeros(n, dtype=np.int64)
-    numbers[item] = ranks["answer"].to_numpy()
+    answers_of_items = np.zeros(int(item.max()) + 1, dtype=np.int64)
+    answers_of_items[item] = ranks["answer"].to_numpy()
+    item_grid = Grid(items, item, (len(answers_of_items), runs))
 
     # Ranks follow the sorted ids, like the names.
     names = answers["id"].unique().sort().to_list()
     answer_ranks = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1)
     answer = answer_ranks.to_series().to_numpy()
-    answer_run = answers["run"].to_numpy()
-    u = by_run(answers, "u", answer, len(names), runs)
-    tries = by_run(answers, "tries", answer, len(names), runs)
-    scored = by_run(answers, "scored", answer, len(names), runs)
-    readable = by_run(answers, "readable", answer, len(names), runs)
-    below = by_run(answers, "below", answer, len(names), runs)
-    answer_floors = np.full((len(names), runs), np.nan)
-    answer_floors[answer, answer_run] = answers["floor"].cast(pl.Float64).to_numpy()
-
-    amounts: Floats = np.zeros((len(_SPENT), runs))
-    for i, name in enumerate(_SPENT):
-        spent = answers[name].to_numpy().astype(float)
-        amounts[i] = np.bincount(answer_run, spent, runs)
-    amounts[_COST] /= _DOLLAR
+    answer_grid = Grid(answers, answer, (len(names), runs))
+    answer_floors = answer_grid.filled("floor", missing=np.nan)
+    tries = answer_grid.filled("tries")
     with np.errstate(invalid="ignore"):
         if weight is None:
             # The floor of an answer in any run; trials in a loop have separate floors.
             weight = weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())
         return Block(
-            sums / _UNIT,
-            by_run(items, "scored", item, n, runs),
-            by_run(items, "rows", item, n, runs),
-            floors,
-            numbers,
-            names,
-            u / _UNIT / tries,
-            readable / scored,
-            below / tries,
-            answer_floors,
-            amounts,
-            items["bucket"][0] == MANIFOLDS,
-            weight,
+            sums=item_grid.filled("points") / _UNIT,
+            counts=item_grid.filled("scored"),
+            rows=item_grid.filled("rows"),
+            floors=item_grid.filled("floor", missing=np.nan),
+            answers=answers_of_items,
+            names=names,
+            u=answer_grid.filled("u") / _UNIT / tries,
+            readable=answer_grid.filled("readable") / answer_grid.filled("scored"),
+            below=answer_grid.filled("below") / tries,
+            answer_floors=answer_floors,
+            amounts=amounts_by_run(answers, runs),
+            is_text=items["bucket"][0] == MANIFOLDS,
+            weight=weight,
         )
 
 
-def by_run(
-    frame: pl.DataFrame, column: str, places: Integers, n: int, runs: int
-) -> Floats:
-    """Return a column as an array of shape (n, runs)."""
-    array = np.zeros((n, runs))
-    array[places, frame["run"].to_numpy()] = frame[column].to_numpy()
-    return array
+class Grid(NamedTuple):
+    """Cells of a task, and their places in arrays of items (or answers) and runs.
+
+    Attributes:
+        frame: the cells, with the number of their run.
+        rows: number of the item or answer of each cell.
+        shape: number of items or answers, and of runs.
+    """
+
+    frame: pl.DataFrame
+    rows: Integers
+    shape: tuple[int, int]
+
+    def filled(self, column: str, missing: float = 0.0) -> Floats:
+        """Return the values of a column as an array of this shape."""
+        array = np.full(self.shape, missing)
+        values = self.frame[column].cast(pl.Float64).to_numpy()
+        array[self.rows, self.frame["run"].to_numpy()] = values
+        return array
+
+
+def amounts_by_run(answers: pl.DataFrame, runs: int) -> Floats:
+    """Return the sums of `_SPENT` over answers; costs are in dollars."""
+    answer_run = answers["run"].to_numpy()
+    amounts: Floats = np.zeros((len(_SPENT), runs))
+    for i, name in enumerate(_SPENT):
+        spent = answers[name].to_numpy().astype(float)
+        amounts[i] = np.bincount(answer_run, spent, runs)
+    amounts[_COST] /= _DOLLAR
+    return amounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +483,7 @@ class Means:
     Attributes:
         scores: number of scores of one sample.
         expected: number of rows of all samples.
-            scored: number of rows with a score.
+        scored: number of rows with a score.
         normalized: the normalized score; `normalized_low` and `normalized_high` are the ends of
             its interval. NaN if no answer has room or a floor is unknown.
         readable: share of the answers with a score that could be read.
@@ -538,20 +546,20 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
         # Sums and the numbers of answers that report them alternate.
         amounts[::2] /= amounts[1::2]
         return Means(
-            expected,
-            rows,
-            scored,
-            normalized.middle,
-            normalized.low,
-            normalized.high,
-            mean_share([block.readable for block in blocks]),
-            mean_share(below),
-            np.sum(totals, axis=0) / present,
-            low,
-            high,
-            floors / present,
-            np.sum(as_zero, axis=0) / expected,
-            amounts,
+            scores=expected,
+            expected=rows,
+            scored=scored,
+            normalized=normalized.middle,
+            normalized_low=normalized.low,
+            normalized_high=normalized.high,
+            readable=mean_share([block.readable for block in blocks]),
+            below_floor=mean_share(below),
+            mean=np.sum(totals, axis=0) / present,
+            low=low,
+            high=high,
+            floor=floors / present,
+            missing_as_zero=np.sum(as_zero, axis=0) / expected,
+            spent=amounts,
         )
 
 
@@ -564,8 +572,10 @@ def sum_over(parts: Iterable[npt.NDArray[Any]]) -> Floats:
 def mean_share(parts: Sequence[Floats]) -> Floats:
     """Return the mean over answers without a missing value."""
     joined = np.concatenate(parts)
+    total = np.nansum(joined, axis=0)
+    count = (~np.isnan(joined)).sum(axis=0)
     with np.errstate(invalid="ignore"):
-        shares: Floats = np.nansum(joined, axis=0) / (~np.isnan(joined)).sum(axis=0)
+        shares: Floats = total / count
     return shares
 
 

@@ -39,6 +39,7 @@ from scbench.grading.run import finish
 from scbench.grading.summary import RunFacts, RunReport
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.children import checked_parquet
+from scbench.machine.files import read_regular
 from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
 
@@ -108,7 +109,7 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
 def read_shard(folder: Path) -> ShardRun:
     """Return the finished run of a shard in a folder."""
     try:
-        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
+        summary = json.loads(read_regular(folder / SUMMARY))
         shard = summary["shard"]
     except OSError:
         todo = "it has no summary.json"

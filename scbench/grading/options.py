@@ -9,7 +9,7 @@ import os
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from filecmp import cmp
@@ -60,11 +60,20 @@ _FORMS = (
     ".zip",
     ".txt",
 )
-_ID = re.compile(
+# The parts of a predictions file that show which tasks are answered. Blanks are bounded
+# so that matching stays linear.
+_LINE_PARTS = re.compile(
     rb"""
-    "id"\s{0,9}:\s{0,9}"        # the key; blanks are bounded so that matching stays linear
-    (?:[0-9a-f]{8}:)?           # prefix of generated items
-    ([a-z][a-z0-9_]{0,99})/     # the task
+    "id"\s{0,9}:\s{0,9}"
+    (?:[0-9a-f]{8}:)?                   # prefix of generated items
+    (?P<task>[a-z][a-z0-9_]{0,99})/
+    |
+    (?P<unanswered>
+        "status"\s{0,9}:\s{0,9}"
+        (?:blocked|missing|api_error|not_run|refused|truncated)"
+    )
+    |
+    (?P<end>\n)
     """,
     re.VERBOSE,
 )
@@ -248,35 +257,56 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
     text_tasks = {task for task in records if task not in default}
     if not text_tasks or not Path(path).is_file():
         return None  # a pipe is read once
-    answered = {*lines_of_tasks(path)}
-    present = [task for task in records if task in text_tasks & answered]
+    tasks_of_lines = {*answers_of_tasks(path)}
+    present = [task for task in records if task in text_tasks & tasks_of_lines]
     if not present:
         return None
     # Named tasks replace the default config, so its buckets must be named, too.
     buckets: dict[str, None] = {}
-    if answered - text_tasks:
+    if tasks_of_lines - text_tasks:
         buckets = dict.fromkeys(records[task].bucket for task in default)
     return [*buckets, *present]
 
 
-def lines_of_tasks(path: str) -> Mapping[str, int]:
-    """Return the approximate number of lines of each task in a file, as far as it is readable."""
+def answers_of_tasks(path: str) -> Mapping[str, int]:
+    """Return the approximate number of answers to each task in a file, as far as it is readable.
+
+    Tasks whose lines have no answer are included, with 0.
+    """
     stat = Path(path).stat()
-    return _lines_of_tasks(path, stat.st_size, stat.st_mtime_ns)
+    return _answers_of_tasks(path, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=1)
-def _lines_of_tasks(path: str, _size: int, _time: int) -> Counter[str]:
+def _answers_of_tasks(path: str, _size: int, _time: int) -> Counter[str]:
     """Read a file; reuse the result while its size and time stay the same."""
-    tasks: Counter[str] = Counter()
+    answers: Counter[str] = Counter()
+    # The task and status of the current line, which may come in any order.
+    task = ""
+    is_answered = True
+    for part in _line_parts(path):
+        kind = part.lastgroup
+        if kind == "task":
+            task = part["task"].decode()
+        elif kind == "unanswered":
+            is_answered = False
+        elif task:
+            answers[task] += is_answered
+        if kind == "end":
+            task, is_answered = "", True
+    if task:
+        answers[task] += is_answered
+    return answers
+
+
+def _line_parts(path: str) -> Iterator[re.Match[bytes]]:
+    """Yield the task, the status and the end of each line, as far as a file is readable."""
     tail = b""
     with suppress(*_READ_ERRORS), open_predictions(path) as stream:
         while portion := stream.read(_PORTION):
-            # Ids in the overlap are counted twice, which hardly matters.
-            for match in _ID.finditer(tail + portion):
-                tasks[match.group(1).decode()] += 1
+            # Lines within the overlap are counted twice, which hardly matters.
+            yield from _LINE_PARTS.finditer(tail + portion)
             tail = portion[-_OVERLAP:]
-    return tasks
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:

@@ -11,7 +11,7 @@ from scbench.base.errors import ResultsError
 from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint import WORK
 from scbench.grading.rows.columns import RunKey
-from scbench.machine.files import write_whole
+from scbench.machine.files import read_regular, write_whole
 
 # Maximum number of problems listed in a summary.
 SUMMARISED = 1000
@@ -101,7 +101,7 @@ def write_sources(work: Path, folder: Path, files: Sequence[str]) -> None:
 def first_source(folder: Path) -> str | None:
     """Return the first file of the run in a folder, finished or not; None if unknown."""
     try:
-        names = json.loads((folder / WORK / SOURCES).read_bytes())
+        names = json.loads(read_regular(folder / WORK / SOURCES))
     except (OSError, ValueError, RecursionError):
         summary = summary_of(folder) or {"predictions": {}}
         predictions = summary["predictions"]
@@ -226,7 +226,7 @@ def check_report(path: Path, predictions: str) -> None:
 def summary_of(folder: Path) -> dict[str, Any] | None:
     """Return the summary of the run whose results a folder contains; None if there is none."""
     try:
-        summary: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
+        summary: dict[str, Any] = json.loads(read_regular(folder / SUMMARY))
         names = (summary["release"]["version"], summary["predictions"]["file"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -43,7 +43,7 @@ from scbench.grading.output import (
     write_sources,
 )
 from scbench.grading.results import ResultsWriter, assemble, missing
-from scbench.grading.rows.chunks import ALL_LINES
+from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.coverage import NOTHING_READ, Coverage
 from scbench.grading.rows.index import ReleaseIndex, index_of
 from scbench.grading.workers.jobs import Start
@@ -89,7 +89,7 @@ def grade_file(
         exclude_withdrawn=options.exclude_withdrawn,
         described=options.described,
     )
-    shard = options.shard or ALL_LINES
+    shard = options.shard or Shard()
     # Only a run with the same identity may resume from the checkpoint.
     run_identity = index.identity(FORMAT, options.limits.allow_code, *shard)
     checkpoint = Checkpoint(

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import JsonError, PredictionsError, faults_of
 from scbench.base.model import Count, RunMetadata, Setting
+from scbench.machine.files import read_regular
 
 # A larger file is not read.
 MOST_BYTES = 1_000_000
@@ -58,8 +59,7 @@ def read_run_file(path: Path) -> Described:
         PredictionsError: the file cannot be read, or does not have this form.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        data = read_regular(path, MOST_BYTES)
         if len(data) > MOST_BYTES:
             raise PredictionsError(f"{path} is larger than {MOST_BYTES:,} bytes")
         value = parse_json(data)

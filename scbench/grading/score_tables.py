@@ -13,7 +13,15 @@ import polars as pl
 
 from scbench.base.model import Status
 from scbench.catalog import BUCKETS, MANIFOLDS
-from scbench.grading.means import AMOUNTS, MEANS, RUN, Cells, RunBlocks, means_of
+from scbench.grading.means import (
+    AMOUNTS,
+    MEANS,
+    RUN,
+    Cells,
+    Means,
+    RunBlocks,
+    means_of,
+)
 
 # All buckets of the paper together, without the text tasks.
 OVERALL = "overall"
@@ -21,8 +29,6 @@ OVERALL = "overall"
 _GROUP = (*RUN, "bucket", "task")
 _FIGURES = (*MEANS, "mean_missing_as_zero", *AMOUNTS)
 _STATUSES = [status.value for status in Status]
-
-
 _RUN_TYPES: dict[str, Any] = {
     "model": pl.String,
     "setting": pl.String,
@@ -139,13 +145,6 @@ class Condensed:
     def _rows_of(self, line: TableLine, scores: RunBlocks) -> pl.DataFrame:
         """Return the rows of one line of a table, for the runs that have one."""
         means = means_of([scores.blocks[name] for name in line.tasks])
-        figures = {name: getattr(means, name) for name in MEANS}
-        figures["mean_missing_as_zero"] = means.missing_as_zero
-        figures |= dict(zip(AMOUNTS, means.spent[::2], strict=True))
-        columns: dict[str, pl.Series] = {}
-        for name, values in figures.items():
-            # Null means "unknown"; NaN would spread into the means of tables.
-            columns[name] = pl.Series(values, nan_to_null=True).fill_nan(None)
         coverage = means.scored / np.maximum(means.expected, 1)
         rows = pl.DataFrame(scores.runs, schema=_RUN_TYPES, orient="row").with_columns(
             bucket=pl.lit(line.bucket),
@@ -153,21 +152,40 @@ class Condensed:
             n=pl.Series(means.scores).cast(pl.Int64),
             scored=pl.Series(means.scored).cast(pl.Int64),
             coverage=pl.Series(coverage),
-            **columns,
+            **figure_columns(means),
         )
-        is_in_line = pl.col("task").is_in(line.tasks)
-        samples = self._samples[0].filter(is_in_line).group_by(RUN)
-        counts = self._counts[0].filter(is_in_line).group_by(RUN)
-        n_samples = pl.col("sample").n_unique().cast(pl.Int64)
-        status_counts = {
-            status: pl.col("rows").filter(pl.col("status") == status).sum()
-            for status in _STATUSES
-        }
         # A run without rows in these tasks has no line.
         rows = rows.filter(pl.col("n") > 0)
-        for by_run in (samples.agg(samples=n_samples), counts.agg(**status_counts)):
+        for by_run in (self._sample_counts(line), self._status_counts(line)):
             rows = rows.join(by_run, on=RUN, nulls_equal=True, maintain_order="left")
         return rows.select(list(_SCHEMA))
+
+    def _sample_counts(self, line: TableLine) -> pl.DataFrame:
+        """Return the number of different samples of each run."""
+        in_line = self._samples[0].filter(pl.col("task").is_in(line.tasks))
+        n_samples = pl.col("sample").n_unique().cast(pl.Int64)
+        return in_line.group_by(RUN).agg(samples=n_samples)
+
+    def _status_counts(self, line: TableLine) -> pl.DataFrame:
+        """Return the number of rows of each run with each status."""
+        in_line = self._counts[0].filter(pl.col("task").is_in(line.tasks))
+        counts = {}
+        for status in _STATUSES:
+            has_status = pl.col("status") == status
+            counts[status] = pl.col("rows").filter(has_status).sum()
+        return in_line.group_by(RUN).agg(**counts)
+
+
+def figure_columns(means: Means) -> dict[str, pl.Series]:
+    """Return the figures of a line as columns with an entry per run."""
+    figures = {name: getattr(means, name) for name in MEANS}
+    figures["mean_missing_as_zero"] = means.missing_as_zero
+    figures |= dict(zip(AMOUNTS, means.spent[::2], strict=True))
+    columns = {}
+    for name, values in figures.items():
+        # Null means "unknown"; NaN would spread into the means of tables.
+        columns[name] = pl.Series(values, nan_to_null=True).fill_nan(None)
+    return columns
 
 
 def table_lines(

@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 import zstandard
 
 from scbench.base.errors import PredictionsError, ScbenchError, printable
-from scbench.formats.predictions import open_predictions
+from scbench.formats.predictions import unpacked
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission_files import (
     MOST_BYTES_OF,
@@ -28,6 +28,7 @@ from scbench.leaderboard.submission_files import (
     missing_files,
     refusal_of,
 )
+from scbench.machine.files import open_regular
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 
@@ -94,7 +95,11 @@ class Entry(NamedTuple):
 
 def open_archive(path: Path, scratch: Path) -> Opened:
     """Copy the files of a submission from an archive into an empty folder."""
-    size = path.stat().st_size
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        kind = kind_of(status.st_mode)
+        return Opened(path, findings=[finding("odd_submission", kind=kind)])
+    size = status.st_size
     if size > MOST_PACKED:
         problem = finding(
             "too_large",
@@ -106,11 +111,11 @@ def open_archive(path: Path, scratch: Path) -> Opened:
         return Opened(path, findings=[problem])
     try:
         if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
+            with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
                 return copy_files(path, list(zip_entries(archive)), scratch)
         # Decompressed first, because a compressed tar file cannot be read out of order.
         plain = scratch / "content.tar"
-        with open_predictions(str(path)) as stream:
+        with unpacked(open_regular(path)) as stream:
             write_at_most(_MOST_TAR, stream, plain, "the unpacked archive")
         with (
             plain.open("rb") as file,

@@ -35,7 +35,13 @@ from scbench.leaderboard.copied_answers import (
 )
 from scbench.leaderboard.findings import Finding, finding, problems, shortened
 from scbench.leaderboard.folder import open_submission, submissions_in
-from scbench.leaderboard.grade import REPORT, grade_submission, write_report_of
+from scbench.leaderboard.grade import (
+    REPORT,
+    OpenDrawing,
+    grade_submission,
+    no_drawing,
+    write_report_of,
+)
 from scbench.leaderboard.names import Organisation, alike, check_organisation
 from scbench.leaderboard.receipt import (
     RECEIPT,
@@ -135,6 +141,7 @@ class Job(NamedTuple):
         limits: the limits of grading.
         on_step: called with a message if the submission is graded.
         open_display: opens what shows the progress of grading.
+        open_drawing: opens what shows the progress of a report.
         regrade: whether to ignore receipts.
         reports: whether to write a report.
     """
@@ -145,6 +152,7 @@ class Job(NamedTuple):
     limits: WorkerLimits
     on_step: Callable[[str], object]
     open_display: OpenDisplay
+    open_drawing: OpenDrawing
     regrade: bool
     reports: bool
 
@@ -167,6 +175,7 @@ def collect(
     organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
     open_display: OpenDisplay = no_display,
+    open_drawing: OpenDrawing = no_drawing,
 ) -> Collected:
     """Read or grade every submission in a folder.
 
@@ -181,6 +190,7 @@ def collect(
         on_step: called with a message for each graded or refused submission, and before
             slow steps.
         open_display: opens what shows the progress of grading a submission.
+        open_drawing: opens what shows the progress of its report.
 
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
@@ -202,6 +212,7 @@ def collect(
             limits,
             on_step,
             open_display,
+            open_drawing,
             regrade,
             reports,
         )
@@ -274,7 +285,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
     receipt, results = grading
     if job.reports and not (job.folder / REPORT).is_file():
         job.on_step(f"{job.name}: writing the report")
-        write_report_of(submission, job.folder, job.limits.workers)
+        write_report_of(submission, job.folder, job.limits.workers, job.open_drawing)
     files = tuple(
         file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file()
     )

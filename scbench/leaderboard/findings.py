@@ -163,11 +163,3 @@ def as_annotation(finding: Finding, where: str) -> str:
 def as_record(finding: Finding, where: str) -> dict[str, Any]:
     """Return a finding for JSON, with its place as the user's path."""
     return asdict(finding) | {"path": where}
-
-
-# Output formats with one line per finding. Defined here because they name functions
-# above.
-WRITERS = {
-    "text": as_text,
-    "github": as_annotation,
-}

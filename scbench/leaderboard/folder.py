@@ -34,7 +34,7 @@ def open_submission(path: Path) -> Iterator[Opened]:
     Raises:
         PredictionsError: there is no such folder or archive.
     """
-    if not path.is_dir() and not path.is_file():
+    if not path.exists():
         raise PredictionsError(
             f"no submission at {path}: name a folder that contains {ABOUT}, or an archive of it"
         )

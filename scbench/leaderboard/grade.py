@@ -1,7 +1,8 @@
 """Grading a submission: results, a summary, a report, and a receipt."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from scbench.analysis.layout import markdown
 from scbench.analysis.score_sheets import score_sheet
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError
+from scbench.base.progress import no_progress
 from scbench.grading.expected_work import OpenDisplay, no_display, work_to_come
 from scbench.grading.options import Options, choose_tasks
 from scbench.grading.run import grade_file
@@ -31,6 +33,15 @@ from scbench.leaderboard.validate import Validated
 REPORT = "report.html"
 # Tolerance for decimal figures stored as binary fractions.
 _ROUNDING = 1e-9
+
+# Opens a display of drawing, which takes the number of finished items and the total.
+OpenDrawing = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
+
+
+@contextmanager
+def no_drawing() -> Iterator[Callable[[int, int], object]]:
+    """Show nothing."""
+    yield no_progress
 
 
 @dataclass(slots=True)
@@ -137,8 +148,19 @@ def wrong_claims(done: Validated, receipt: Receipt) -> Iterator[Finding]:
         yield finding("claim_differs", CLAIMED, name=name, claim=claim, result=result)
 
 
-def write_report_of(done: Validated, out: Path, workers: int) -> None:
+def write_report_of(
+    done: Validated,
+    out: Path,
+    workers: int,
+    open_drawing: OpenDrawing = no_drawing,
+) -> None:
     """Write the report on a graded submission into the folder of its results.
+
+    Args:
+        done: the submission.
+        out: the folder.
+        workers: processes that draw pictures.
+        open_drawing: opens what shows the progress of drawing.
 
     Raises:
         ResultsError: the file cannot be written.
@@ -147,14 +169,16 @@ def write_report_of(done: Validated, out: Path, workers: int) -> None:
     from scbench.report.page import write_report  # noqa: PLC0415  (needs an extra)
 
     predictions = done.opened.predictions
-    write_report(
-        [out],
-        out / REPORT,
-        release=done.release,
-        predictions=str(predictions[1]) if predictions else None,
-        items="failed",
-        workers=workers,
-    )
+    with open_drawing() as on_item:
+        write_report(
+            [out],
+            out / REPORT,
+            release=done.release,
+            predictions=str(predictions[1]) if predictions else None,
+            items="failed",
+            workers=workers,
+            on_item=on_item,
+        )
 
 
 def markdown_table(graded: GradedSubmission) -> str:

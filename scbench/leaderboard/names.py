@@ -10,7 +10,7 @@ The maintainers keep a file, ``organisations.toml``::
 
 A submission in the name of one of these organisations must have one of its contacts. If
 the sending account is known, it must be one of the organisation's. The text of a
-submission is no proof, so maintainers add an organisation once they know who submits
+submission proves nothing, so maintainers add an organisation once they know who submits
 for it. An unknown organisation gives a warning.
 """
 
@@ -26,6 +26,7 @@ from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.lookalikes import skeleton
 from scbench.leaderboard.submission import OneLine, Submission
 from scbench.leaderboard.submission_files import ABOUT
+from scbench.machine.files import read_regular
 
 
 class Organisation(Frozen):
@@ -70,7 +71,7 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
         ScbenchError: it cannot be read, or two of its names look the same.
     """
     try:
-        record = tomllib.loads(path.read_text("utf-8"))
+        record = tomllib.loads(read_regular(path).decode())
         organisations = OrganisationsFile.model_validate(record).organisation
     except OSError as error:
         raise ScbenchError(f"{path} cannot be read: {error.strerror}") from None

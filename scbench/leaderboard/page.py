@@ -54,6 +54,8 @@ Cell = dict[str, Any]
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
 _NO_CELL = _NO_LEVEL | {"details": "", "level": ""}
 _MOST_LETTERS = 100
+# A chart of amounts with fewer models shows nothing that the table does not.
+_LEAST_DOTS = 2
 
 
 def render_board(board: Record) -> str:
@@ -181,15 +183,19 @@ def score_chart(rows: Sequence[Record], titles: Mapping[str, str]) -> Cell | Non
     if not marks:
         return None
     wide, narrow = overview_charts(marks)
-    return {"wide": svg_of(wide), "narrow": [svg_of(spec) for spec in narrow]}
+    return {
+        "wide": svg_of(wide),
+        "narrow": [svg_of(spec) for spec in narrow],
+        "rows": len({mark.name for mark in marks}),
+    }
 
 
 def spending_chart(
     settings: Mapping[str, Sequence[Record]], amount: str
 ) -> Cell | None:
-    """Return the chart of scores against an amount; None if no model reports it."""
+    """Return the chart of scores against an amount; None if fewer than two models report it."""
     dots = amount_points(settings, amount)
-    if not dots:
+    if len(dots) < _LEAST_DOTS:
         return None
     wide, narrow = amount_chart(dots, amount), amount_chart(dots, amount, NARROW)
     return {"wide": svg_of(wide), "narrow": svg_of(narrow)}

@@ -45,7 +45,8 @@ def ranks(scores: Floats, answers: Sequence[str]) -> list[Rank]:
     """
     models = scores.shape[1]
     better = significant_pairs(scores, answers, DRAWS)
-    better_count, worse_count = better.sum(axis=0), better.sum(axis=1)
+    better_count = better.sum(axis=0)
+    worse_count = better.sum(axis=1)
     model_ranks = []
     for i in range(models):
         rank = int(better_count[i]) + 1
@@ -72,10 +73,7 @@ def significant_pairs(
     first, second = np.triu_indices(models, 1)
     if not len(first):
         return better
-    # Sums over the scores of each answer, shape (answers, models).
-    rows = {name: row for row, name in enumerate(dict.fromkeys(answers))}
-    sums = np.zeros((len(rows), models))
-    np.add.at(sums, [rows[name] for name in answers], scores)
+    sums = sums_by_answer(scores, answers)
     # For each pair (a, b), the root of the sum of (a - b)^2 over answers.
     squares = (sums**2).sum(axis=0)
     shared = (sums.T @ sums)[first, second]
@@ -83,7 +81,9 @@ def significant_pairs(
     total = sums.sum(axis=0)
     # Pairs with equal scores are not compared.
     differ = spread > _SAME
-    first, second, spread = first[differ], second[differ], spread[differ]
+    first = first[differ]
+    second = second[differ]
+    spread = spread[differ]
     if not len(first):
         return better
     statistics = (total[first] - total[second]) / spread
@@ -97,6 +97,14 @@ def significant_pairs(
     losers = np.where(statistics > 0, second, first)
     better[winners[apart], losers[apart]] = True
     return better
+
+
+def sums_by_answer(scores: Floats, answers: Sequence[str]) -> Floats:
+    """Return the sums over the scores of each answer, shape (answers, models)."""
+    rows = {name: row for row, name in enumerate(dict.fromkeys(answers))}
+    sums = np.zeros((len(rows), scores.shape[1]))
+    np.add.at(sums, [rows[name] for name in answers], scores)
+    return sums
 
 
 def beyond_chance(

@@ -51,6 +51,12 @@ Release = Annotated[
     StrictStr,
     Field(max_length=50, pattern="^[0-9]+\\.[0-9]+\\.[0-9]+((a|b|rc)[0-9]+)?$"),
 ]
+# Advice on the values of keys that have no description.
+_TODO_BY_KEY = {
+    "links": "write an address such as https://example.org/paper",
+    "tools": "write each tool as text on one line",
+    "sampling": "write each parameter as a key and a value, such as temperature: 0.7",
+}
 
 
 def real_day(text: str) -> str:
@@ -71,14 +77,6 @@ Day = Annotated[
     Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$", json_schema_extra={"format": "date"}),
     AfterValidator(real_day),
 ]
-
-
-# Advice on the values of keys that have no description.
-_TODO_BY_KEY = {
-    "links": "write an address such as https://example.org/paper",
-    "tools": "write each tool as text on one line",
-    "sampling": "write each parameter as a key and a value, such as temperature: 0.7",
-}
 
 
 # The published schema contains the docstrings and descriptions of these models.

@@ -32,12 +32,17 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
     if setup.setting == "probe":
         queries = task.queries
         if queries is not None:
-            return Probe(setup, task, params, queries.QUERIES, queries.BUDGET)
+            return Probe(setup, task, params, queries.query_types(), queries.BUDGET)
     if setup.setting == "act":
         actions = task.actions
         if actions is not None:
             return Act(
-                setup, task, params, actions.ACTIONS, actions.BUDGET, actions.Play
+                setup,
+                task,
+                params,
+                actions.action_types(),
+                actions.BUDGET,
+                actions.Play,
             )
     raise PredictionsError(
         f"{task.id} cannot be played in setting {setup.setting}; these tasks can: "

@@ -7,6 +7,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+
+# Bytes of a file that are read into memory, unless its reader has another limit.
+MOST_BYTES = 500_000_000
 
 
 @contextmanager
@@ -65,6 +69,46 @@ def private_files(private: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT0
         os.umask(mask)
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading, if it is a regular one.
+
+    Opening a named pipe would wait for its writer, and a device may never end.
+
+    Raises:
+        OSError: the file does not exist, is not a regular file, or cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        check_regular(descriptor, path)
+        return open(descriptor, "rb")  # noqa: PTH123  (a descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: Path, limit: int = MOST_BYTES) -> bytes:
+    """Return the bytes of a regular file, but never more than one over the limit.
+
+    Raises:
+        OSError: see `open_regular`.
+    """
+    with open_regular(path) as file:
+        return file.read(limit + 1)
+
+
+def check_regular(descriptor: int, path: Path) -> None:
+    """Check that an open file is a regular one.
+
+    Raises:
+        OSError: it is a folder, a pipe or a device.
+    """
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
 def read_foreign(folder: Path, names: Sequence[str], limit: int) -> bytes:
     """Return the bytes of a file in an untrusted folder, without following links or pipes.
 
@@ -86,8 +130,7 @@ def read_foreign(folder: Path, names: Sequence[str], limit: int) -> bytes:
         finally:
             os.close(parent)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
+        check_regular(descriptor, folder.joinpath(*names))
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(limit + 1)
     finally:

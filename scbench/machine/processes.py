@@ -2,12 +2,15 @@
 
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from scbench.base.errors import MachineError
 from scbench.machine.signals import uninterrupted
 from scbench.machine.start_methods import clean_context
 
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
+# What pebble needs of the module `time`, with a clock that nobody sets. The system's clock jumps
+# when it is set or a laptop wakes up; time limits would then end running calls, or never end one.
+_STEADY_CLOCK = SimpleNamespace(time=time.monotonic, sleep=time.sleep)
+# Error if a process dies during a call that cannot be left out, or between two calls.
+_DIED = "a worker process died; is there enough memory? Run the command again"
 # Calls per process that `map_in_processes` submits before it yields the first one.
 _CALLS_AHEAD = 16
 
@@ -91,6 +99,7 @@ class WorkerProcesses:
         context: "BaseContext | None" = None,
     ) -> None:
         from pebble import CONSTS, ProcessPool  # noqa: PLC0415  (heavy)
+        from pebble.pool import process as pebble_processes  # noqa: PLC0415  (as above)
 
         from scbench.machine.package import loaded_package  # noqa: PLC0415  (reads files)
 
@@ -99,6 +108,7 @@ class WorkerProcesses:
         # workers ignore SIGTERM, since job schedulers send it to all processes of a
         # job, so waiting is useless.
         CONSTS.term_timeout = 0
+        vars(pebble_processes)["time"] = _STEADY_CLOCK
         self._pool = ProcessPool(
             max_workers=count,
             initializer=initializer,
@@ -171,10 +181,20 @@ def close_all(pools: Iterable[WorkerProcesses]) -> None:
 
 @contextmanager
 def open_pool(workers: int) -> Iterator[WorkerProcesses]:
-    """Open a pool of processes for the block; drop unfinished calls at its end."""
+    """Open a pool of processes for the block; drop unfinished calls at its end.
+
+    Raises:
+        MachineError: a process died during a call, or while it was idle, which breaks the pool.
+    """
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  (heavy)
+
+    from pebble import ProcessExpired  # noqa: PLC0415  (heavy)
+
     pool = WorkerProcesses(workers)
     try:
         yield pool
+    except (BrokenProcessPool, ProcessExpired):
+        raise MachineError(_DIED) from None
     finally:
         pool.close()
 
@@ -203,6 +223,9 @@ def map_in_processes(
     Arguments are read only as fast as futures are taken. A call that takes more than
     ``seconds`` fails with a `TimeoutError`, and one whose process dies fails with
     `pebble.ProcessExpired`. No other call is affected.
+
+    Raises:
+        MachineError: a process died while it was idle, which breaks the pool.
     """
     pool = WorkerProcesses(workers, initializer, initargs)
     in_flight: deque[Future[T]] = deque()
@@ -210,8 +233,21 @@ def map_in_processes(
         for argument in arguments:
             in_flight.append(pool.submit(function, argument, seconds=seconds))
             if len(in_flight) > _CALLS_AHEAD * workers:
-                yield in_flight.popleft()
+                yield unbroken(in_flight.popleft())
         while in_flight:
-            yield in_flight.popleft()
+            yield unbroken(in_flight.popleft())
     finally:
         pool.close()
+
+
+def unbroken(call: "Future[T]") -> "Future[T]":
+    """Wait for a call, and return it.
+
+    Raises:
+        MachineError: its pool broke.
+    """
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  (heavy)
+
+    if isinstance(call.exception(), BrokenProcessPool):
+        raise MachineError(_DIED)
+    return call

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scbench.base.errors import MachineError
+from scbench.machine.limits import check_limits
 from scbench.machine.signals import blocked
 
 if TYPE_CHECKING:
@@ -50,8 +51,10 @@ def clean_context() -> "BaseContext":
     server belongs.
 
     Raises:
-        MachineError: processes cannot share memory here.
+        MachineError: processes cannot share memory here, or a limit on open files or
+            processes is too low.
     """
+    check_limits()
     import multiprocessing  # noqa: PLC0415  (commands ask for `processors` before they start)
     import tempfile  # noqa: PLC0415
     from multiprocessing import resource_tracker  # noqa: PLC0415

@@ -4,25 +4,32 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scbench.base.model import Instance, task_of
+from scbench.base.data import packaged_toml
+from scbench.base.model import Instance, task_of, terse_id
 from scbench.release.load import Release
+from scbench.release.manifest import own_name
 
 # Fields that depend on others or are equal in both rows.
 _DERIVED = {"id", "content_hash"}
 _KINDS = ("added", "removed", "changed", "withdrawn", "reinstated")
+# Stands for all tasks without a reason of their own in `changes.toml`.
+_ALL_TASKS = "all"
+_TERSE_PROMPT = "terse prompt"
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Instances and graders that differ between an old and a new release.
+    """Instances and graders that differ between an old and a new release, ladders included.
 
     Attributes:
         added: ids in the new release only.
         removed: ids in the old release only.
-        changed: ids whose rows differ, with the columns.
+        changed: ids whose rows differ, with the columns; "terse prompt" stands for that of the
+            config ``terse``.
         withdrawn: ids withdrawn only in the new release, with the reasons.
         reinstated: ids withdrawn in the old release and valid in the new one.
         graders: tasks in both releases whose grader versions differ, with the two versions.
+        reasons: why items of a task were changed, by task, as far as the new release says so.
     """
 
     added: tuple[str, ...]
@@ -31,9 +38,10 @@ class Diff:
     withdrawn: dict[str, str]
     reinstated: tuple[str, ...]
     graders: dict[str, tuple[int, int]]
+    reasons: dict[str, str]
 
     def by_task(self) -> Iterator[str]:
-        """Yield a line for each task whose instances differ, with the number of each kind."""
+        """Yield a line for each task with differences: how many of each kind, and the reason."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         # Changed graders are left out, because each has a line.
         for kind in _KINDS:
@@ -41,7 +49,8 @@ class Diff:
                 counts[task_of(name)][kind] += 1
         for task, by_kind in sorted(counts.items()):
             parts = ", ".join(f"{count} {kind}" for kind, count in by_kind.items())
-            yield f"{task}: {parts}"
+            reason = self.reasons.get(task) or self.reasons.get(_ALL_TASKS)
+            yield f"{task}: {parts} ({reason})" if reason else f"{task}: {parts}"
 
     def lines(self) -> Iterator[str]:
         """Yield every difference as a line that begins with its kind."""
@@ -65,11 +74,17 @@ def diff_releases(old: Release, new: Release) -> Diff:
     Raises:
         ReleaseError: a file of either is missing or differs from its manifest.
     """
-    before = old.instances()
-    after = new.instances()
+    before = default_and_ladder(old)
+    after = default_and_ladder(new)
+    terse_before = terse_prompts(old)
+    terse_after = terse_prompts(new)
     changed = {}
     for name, row in after.items():
-        columns = changed_columns(before[name], row) if name in before else ()
+        if name not in before:
+            continue
+        columns = changed_columns(before[name], row)
+        if terse_before.get(terse_id(name)) != terse_after.get(terse_id(name)):
+            columns += (_TERSE_PROMPT,)
         if columns:
             changed[name] = columns
     withdrawn_before = old.manifest.withdrawn
@@ -90,7 +105,30 @@ def diff_releases(old: Release, new: Release) -> Diff:
         },
         reinstated=tuple(reinstated),
         graders=changed_graders(old, new),
+        reasons=reasons_of(new),
     )
+
+
+def default_and_ladder(release: Release) -> dict[str, Instance]:
+    """Return the instances of the config ``default`` and, if there is one, of the ladder, by id."""
+    instances = release.instances()
+    if release.manifest.ladder is not None:
+        instances |= release.ladder().instances()
+    return instances
+
+
+def terse_prompts(release: Release) -> dict[str, str]:
+    """Return the prompts of the config ``terse``, if there is one, by id."""
+    if not release.manifest.terse:
+        return {}
+    rows = release.terse().instances()
+    return {name: instance.prompt for name, instance in rows.items()}
+
+
+def reasons_of(release: Release) -> dict[str, str]:
+    """Return why items of a release differ from those of the release before, by task."""
+    reasons = packaged_toml("scbench.release", "changes.toml")
+    return dict(reasons.get(own_name(release.version), {}))
 
 
 def changed_columns(old: Instance, new: Instance) -> tuple[str, ...]:

@@ -52,8 +52,8 @@ def examples(release: Release, tasks: Collection[str]) -> dict[str, Example]:
 def difficulty_to_read(example: Example) -> tuple[bool, int, str]:
     """Return a sort key; the best example of a task has the smallest key.
 
-    An item that a trivial baseline solves explains little. Of the others, the shortest
-    is best.
+    An item that a trivial baseline solves explains little. Among the others, the shortest
+    one is the best.
     """
     length = len(example.instance.prompt) + len(example.answer)
     return example.floor >= 1, length, example.instance.id

@@ -100,10 +100,6 @@ class ReferenceRow(NamedTuple):
     unprinted: str | None
 
 
-# Columns of the references file; `__slots__` lists the fields of the dataclass.
-_REFERENCE_FIELDS = tuple(Reference.__slots__)
-
-
 # Compared by identity (eq=False): it is the key of caches, and a manifest has no hash.
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
@@ -332,7 +328,8 @@ class Release:
 
 def _reference_of(row: dict[str, Any]) -> Reference:
     # Older releases do not have columns that were added later, such as the measures.
-    return Reference(**{name: row[name] for name in _REFERENCE_FIELDS if name in row})
+    columns = Reference.__slots__
+    return Reference(**{name: row[name] for name in columns if name in row})
 
 
 @lru_cache(maxsize=4)

@@ -384,7 +384,7 @@ class Manifest(Frozen):
         return self._of_config(PLUS_PICTURES, self.pictures, withdrawn)
 
     def of_config(self, config: str) -> "Manifest":
-        """Return the manifest of one config, other than the default, alone.
+        """Return the manifest with only one config, which is not the default.
 
         Raises:
             ReleaseError: the release does not have it.
@@ -523,7 +523,7 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
         check_digest: refuse a manifest that was changed after it was written.
 
     Raises:
-        ReleaseError: it is no manifest, or was changed.
+        ReleaseError: it is not a manifest, or was changed.
     """
     path = root / MANIFEST
     if len(data) > MOST_MANIFEST_BYTES:

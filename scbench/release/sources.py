@@ -4,10 +4,7 @@ Nothing is unpacked, and no name from an archive is ever used as a path: files a
 in the manifest, up to the sizes in it.
 """
 
-import errno
-import os
 import re
-import stat
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -19,6 +16,7 @@ from typing import Protocol
 from scbench.base.data import packaged_toml
 from scbench.base.errors import HubError, ReleaseError, ScbenchError
 from scbench.base.wording import counted
+from scbench.machine.files import MOST_BYTES, open_regular, read_regular
 from scbench.release.manifest import (
     EVAL,
     MANIFEST,
@@ -28,8 +26,6 @@ from scbench.release.manifest import (
     parse_manifest,
 )
 
-# Larger files are not of a release; real ones are a hundredth of that.
-MOST_BYTES = 500_000_000
 # Larger archives are not releases; real ones have a hundredth of that.
 _MOST_ENTRIES = 10_000
 # Files that the Hub itself puts into every repository; not part of a release.
@@ -70,7 +66,7 @@ class FolderSource:
 
     def read(self, name: str, limit: int) -> bytes:
         """See `Source`."""
-        return read_regular(self.root / name, limit)
+        return read_regular(self.root / name, min(limit, MOST_BYTES))
 
     def names(self) -> set[str]:
         """See `Source`."""
@@ -98,7 +94,8 @@ class Archive:
         """See `Source`."""
         try:
             with (
-                zipfile.ZipFile(self.path) as archive,
+                open_regular(self.path) as packed,
+                zipfile.ZipFile(packed) as archive,
                 archive.open(self.prefix + name) as file,
             ):
                 return file.read(limit + 1)
@@ -111,25 +108,11 @@ class Archive:
 
     def names(self) -> set[str]:
         """See `Source`."""
-        with zipfile.ZipFile(self.path) as archive:
+        with open_regular(self.path) as packed, zipfile.ZipFile(packed) as archive:
             names = archive.namelist()
         return {
             name.removeprefix(self.prefix) for name in names if not name.endswith("/")
         }
-
-
-def read_regular(path: Path, limit: int) -> bytes:
-    """Return the bytes of a file, but never more than one over ``limit`` or `MOST_BYTES`.
-
-    Raises:
-        OSError: there is no such file, it is not a regular one, or it cannot be read.
-    """
-    # The folder may come from anybody. To open a pipe in the place of a file would wait for ever.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:  # noqa: PTH123  (no path)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "is not a regular file", str(path))
-        return file.read(min(limit, MOST_BYTES) + 1)
 
 
 def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
@@ -157,7 +140,7 @@ def open_archive(path: Path) -> Archive:
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise ReleaseError(f"{path} is too large for a release")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
             # Only the directory at the archive's end is read.
             names = archive.namelist()
     except Exception as error:  # damaged archives fail in many ways

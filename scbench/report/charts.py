@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from scbench.analysis.curves import FIRST
-from scbench.analysis.failure_modes.modes import MEANINGS, Mode
+from scbench.analysis.failure_modes.modes import Mode, meaning_of
 from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.levels import BEYOND
 from scbench.analysis.sheets import line_name, task_titles
@@ -429,7 +429,7 @@ def failure_chart(table: pl.DataFrame, *, narrow: bool = False) -> Spec:
         table: `scbench.analysis.failure_modes.shares.label_shares`, by run.
         narrow: whether the chart fits a narrow page, with its legend below.
     """
-    titles = {mode.value: MEANINGS[mode].short for mode in Mode}
+    titles = {mode.value: meaning_of(mode).short for mode in Mode}
     values = table.with_columns(
         run=pl.format("{} ({} judged)", run_column(), "judged"),
         mode=pl.col("failure_mode").replace_strict(titles, return_dtype=pl.String),
@@ -478,7 +478,8 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
         rows_by_panel.setdefault(panel, []).append(row | {"panel": panel})
     form, top = ".0%", 1.0
     if column not in _SHARES:
-        form, top = ",.0f", max((value or 0.0 for value in table[column]), default=0.0)
+        form = ",.0f"
+        top = max((value or 0.0 for value in table[column]), default=0.0)
     panels = [
         filled_spec(
             "heat panel",
@@ -589,7 +590,8 @@ def level_mark(row: Mapping[str, Any]) -> Spec:
 
 def rung_of_level(row: Mapping[str, Any]) -> Rung:
     """Return a level and its interval, clipped to the ends of the scale."""
-    first, last = FIRST - BEYOND, row["rungs"] + BEYOND
+    first = FIRST - BEYOND
+    last = row["rungs"] + BEYOND
     level = row["level"]
     if row["beyond"] is not None:
         level = first if row["beyond"] == f"below {FIRST:g}" else last

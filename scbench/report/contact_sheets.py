@@ -107,7 +107,8 @@ def contact_sheet(
     for case in to_draw:
         if case.task not in corners:
             i = len(corners)
-            x, y = _GAP + i % _ACROSS * column, _HEAD + i // _ACROSS * row
+            x = _GAP + i % _ACROSS * column
+            y = _HEAD + i // _ACROSS * row
             corners[case.task] = (x, y)
     sheet = ContactSheet(
         f"Ladder of release {release.version}: rungs {listing(rungs)}", dark=dark

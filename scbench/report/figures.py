@@ -28,8 +28,9 @@ from scbench.scoring.judge import validate
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-# Time limit of a picture; most take less than one second.
-SECONDS = 60.0
+# Wall-clock time limit of a picture. Most take less than one second, but a busy machine may
+# take a hundred times as long.
+SECONDS = 180.0
 # Up to this many pictures, drawing in this process is faster than starting workers.
 _WITHOUT_PROCESSES = 12
 # Characters of a reason.
@@ -85,23 +86,28 @@ class FigureJob(NamedTuple):
 def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
     """Yield the figure of each job in order, taking jobs only as figures are used.
 
-    Equal jobs on one instance are drawn once, because correct answers are often equal. With one
-    worker, or few pictures, everything is drawn in this process, without a time limit.
+    The figure of None is empty. Equal jobs on one instance are drawn once, because correct
+    answers are often equal. With one worker, or few jobs, everything is drawn in this process,
+    without a time limit.
     """
     waiting = iter(jobs)
     first = list(islice(waiting, _WITHOUT_PROCESSES + 1))
     # One copy of the jobs feeds the workers, the other gives the order of the figures.
     pairs, queue = tee(with_novelty(chain(first, waiting)))
-    distinct = (job for job, is_new in queue if is_new)
+    # Workers start with the first job, so without pictures none are started.
+    distinct = (job for job, is_new in queue if is_new and job is not None)
     if workers <= 1 or len(first) <= _WITHOUT_PROCESSES:
         figures = map(draw, distinct)
     else:
         calls = map_in_processes(draw, distinct, workers, seconds=SECONDS)
         figures = map(result_of, calls)
-    of_instance: dict[FigureJob | None, Figure] = {}
+    of_instance: dict[FigureJob, Figure] = {}
     params = ""
     for job, is_new in pairs:
-        if job is not None and job.params != params:
+        if job is None:
+            yield Figure()
+            continue
+        if job.params != params:
             # Jobs are grouped by instance, so these figures are not needed again.
             of_instance.clear()
             params = job.params
@@ -136,10 +142,8 @@ def result_of(call: Future[Figure]) -> Figure:
     return Figure(problem=reason[:_LONGEST_REASON])
 
 
-def draw(job: FigureJob | None) -> Figure:
-    """Draw a job; for None, return an empty figure. Never raises: the figure has the reason."""
-    if job is None:
-        return Figure()
+def draw(job: FigureJob) -> Figure:
+    """Draw a job. Never raises: the figure has the reason."""
     try:
         verdicts = tuple(part.verdict() for part in job.graded)
         picture = picture_of(get_task(job.task), job.params, job.answer, verdicts)

@@ -54,10 +54,6 @@ class Look(NamedTuple):
     dark: bool = False
 
 
-# Default of `cases` below.
-PLAIN = Look()
-
-
 class Case(NamedTuple):
     """The subject of one picture of the gallery: an instance and an answer to it."""
 
@@ -65,15 +61,10 @@ class Case(NamedTuple):
     task: str
     params: str
     answer: str | None
-    look: Look = PLAIN
+    look: Look = Look()
 
 
-def write_gallery(
-    release: Release,
-    folder: Path,
-    workers: int = 1,
-    look: Look = PLAIN,
-) -> int:
+def write_gallery(release: Release, folder: Path, workers: int, look: Look) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
     The folder must not exist. It shows instances with reference answers.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel
 
@@ -35,7 +36,8 @@ class Gauge(NamedTuple):
     @property
     def words(self) -> str:
         """The value and its target in words."""
-        value, target = f"{self.value:.4g}", f"{self.target:.4g}"
+        value = f"{self.value:.4g}"
+        target = f"{self.target:.4g}"
         return f"{value}{self.unit}; {self.sense} {target}{self.unit}"
 
 
@@ -45,7 +47,7 @@ def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
     if not rows:
         return []
     height = _ROW * len(rows)
-    drawing = Drawing((0, 0, _WIDTH, height), size=max(_WIDTH, height), up=False)
+    drawing = pixel_canvas(_WIDTH, height, margin=16)
     for i, gauge in enumerate(rows):
         draw_gauge(drawing, i * _ROW, gauge)
     alt = "; ".join(f"{gauge.label}: {gauge.words}" for gauge in rows)
@@ -66,7 +68,8 @@ def draw_gauge(drawing: Drawing, y: float, gauge: Gauge) -> None:
     drawing.text(end, gauge.words, role, anchor="end", size=12, bold=True)
     # The longer of the two ends just before the right side.
     scale = max(gauge.value, gauge.target, 1e-9) * 1.15
-    top, bottom = y + 17, y + 25
+    top = y + 17
+    bottom = y + 25
     drawing.box((0, top), (_WIDTH, bottom), "faint", opacity=0.5)
     reached = max(0.0, gauge.value) / scale * _WIDTH
     drawing.box((0, top), (reached, bottom), role, hatched=gauge.passed is False)

@@ -110,6 +110,11 @@ class Item:
         return tuple(part.verdict() for part in self.graded)
 
     @property
+    def unanswered(self) -> bool:
+        """Whether there is neither an answer nor a score."""
+        return self.answer is None and not self.graded
+
+    @property
     def failed(self) -> bool:
         """Whether an answer was expected and does not have full marks."""
         score = self.score

@@ -209,6 +209,7 @@ def chart_values(means: Means, labels: Labels) -> Values | None:
     return {
         "wide": draw(wide, "svg").decode(),
         "narrow": [draw(spec, "svg").decode() for spec in narrow],
+        "rows": len({mark.name for mark in marks}),
     }
 
 

@@ -18,7 +18,7 @@ from scbench.analysis.usage import SWEEP_COLUMNS as BUDGET_COLUMNS
 from scbench.base.errors import ReleaseError, ResultsError
 from scbench.base.progress import no_progress
 from scbench.grading.output import SUMMARY
-from scbench.machine.files import scratch_beside
+from scbench.machine.files import read_regular, scratch_beside
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import own_name
 from scbench.report.items import COLUMNS, items_of, selected
@@ -228,7 +228,7 @@ def summaries_of(results: Iterable[str | Path]) -> Iterator[Mapping[str, Any]]:
         path = Path(name)
         folder = path if path.is_dir() else path.parent
         try:
-            value = json.loads((folder / SUMMARY).read_bytes())
+            value = json.loads(read_regular(folder / SUMMARY))
         # A report needs no summary, so missing and damaged ones are skipped.
         except (OSError, ValueError):
             continue

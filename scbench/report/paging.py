@@ -106,11 +106,15 @@ def jobs_of(
     predictions: Sequence[Prediction | None],
     turn_counts: list[int],
 ) -> Iterator[FigureJob | None]:
-    """Yield the picture job of each item and of its turns; record the number of turns."""
+    """Yield the picture job of each item and of its turns; record the number of turns.
+
+    Items without an answer have no picture: drawing the tasks of a run that answered few
+    of them would take most of the time.
+    """
     for item, instance, prediction in zip(items, instances, predictions, strict=True):
         turns = turn_jobs(item, instance, prediction)
         turn_counts.append(len(turns))
-        if instance is None:
+        if instance is None or item.unanswered:
             yield None
         else:
             yield FigureJob(item.task, instance.all_params, item.answer, item.graded)

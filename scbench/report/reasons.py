@@ -5,6 +5,7 @@ from dataclasses import replace
 from textwrap import wrap
 
 from scbench.base.model import Verdict
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import (
     Panel,
@@ -55,9 +56,7 @@ def with_reasons(
 def banner(lines: Sequence[str]) -> Drawing:
     """Return lines of text in a frame, the first of them as a heading."""
     height = _LINE_HEIGHT * len(lines) + 16
-    drawing = Drawing(
-        (0, 0, _WIDTH, height), size=max(_WIDTH, height), up=False, margin=4
-    )
+    drawing = pixel_canvas(_WIDTH, height, margin=4)
     drawing.box(
         (0, 0), (_WIDTH, height), "wrong", opacity=0.08, edge="wrong", width=2.5
     )

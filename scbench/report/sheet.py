@@ -128,8 +128,11 @@ def sheet_svg(
     """
     panels = [rendered(panel, dark=dark) for panel in picture.panels]
     rows = rows_of(panels, most_width)
-    content_width = max(sum(panel.width + _GAP for panel in row) - _GAP for row in rows)
-    sheet = Sheet(max(content_width, _LEAST_WIDTH) + 2 * _PAD)
+    content_width = _LEAST_WIDTH
+    for row in rows:
+        row_width = sum(panel.width + _GAP for panel in row) - _GAP
+        content_width = max(content_width, row_width)
+    sheet = Sheet(content_width + 2 * _PAD)
     if heading:
         sheet.add_heading(heading)
     for row in rows:
@@ -137,7 +140,8 @@ def sheet_svg(
     sheet.add_caption(picture.caption)
     sheet.add_legend(picture)
     style = style_sheet(dark).replace(_FONT, font)
-    width, height = short(sheet.width), short(sheet.y + _PAD - 4)
+    width = short(sheet.width)
+    height = short(sheet.y + _PAD - 4)
     size = f'width="{width}" height="{height}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sb" role="img" {size} '

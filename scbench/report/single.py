@@ -196,9 +196,9 @@ def first_match(
     if len(labels) > _LABELS + 1:
         others += f" and {len(labels) - _LABELS - 1} more"
     note = (
-        f"{source} has {counted(len(matches), 'answer')} to {instance.id}; shown is "
-        "the first "
-        f"({labels[0]}). For another ({others}), use --model, --setting, --budget or --sample."
+        f"{source} has {counted(len(matches), 'answer')} to {instance.id}; the first "
+        f"({labels[0]}) is shown. For another ({others}), use --model, --setting, --budget or "
+        "--sample."
     )
     return matches[0], note
 

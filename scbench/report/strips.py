@@ -75,7 +75,8 @@ def score_strip(scores: Sequence[float | None]) -> str:
     parts.append(
         f'<path d="M0 {_HEIGHT + 1:g}H{end:g}" class="s-faint" stroke-width="1.5"/>'
     )
-    width, height = f"{end + 2 * _WIDTH:g}", f"{_HEIGHT + 3:g}"
+    width = f"{end + 2 * _WIDTH:g}"
+    height = f"{_HEIGHT + 3:g}"
     return (
         f'<svg class="sb spread" role="img" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}"><title>{escape(spread_words(scores))}</title>'

@@ -46,8 +46,10 @@ class Params(ParamsModel):
             before = self.corners[i - 1]
             # With four corners, the third one before is the next one.
             after = self.corners[i - 3]
-            ax, ay = corner[0] - before[0], corner[1] - before[1]
-            bx, by = after[0] - corner[0], after[1] - corner[1]
+            ax = corner[0] - before[0]
+            ay = corner[1] - before[1]
+            bx = after[0] - corner[0]
+            by = after[1] - corner[1]
             # The frame turns left where the cross product of two sides is positive.
             if ax * by <= ay * bx:
                 raise ValueError(

@@ -4,7 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.items import item_sheets, item_table, label_table
+from scbench.analysis.items import (
+    item_sheets,
+    item_table,
+    label_table,
+    unscored_items,
+)
 from scbench.base.model import Instance
 
 
@@ -63,7 +68,7 @@ def test_labels_that_do_not_fit_are_named(make_results):
     assert task["in_order"].to_list() == [None, True, False]
     assert (task["low"] < task["high"]).all()
     items, labels = item_sheets(
-        item_table(of_models(make_results, scores), release), table
+        item_table(of_models(make_results, scores), release), table, {}
     )
     assert items.rows[0][2] == "easy"
     assert "no, an easier label scores lower" in labels.rows[2]
@@ -104,5 +109,28 @@ def test_a_reply_without_an_answer_has_its_status_as_the_reason(make_results):
     ]
     table = item_table(make_results(*rows))
     assert table["why"].to_list() == ["truncated", "overlap"]
-    items, _ = item_sheets(table, label_table(make_results(*rows), Small(["easy"] * 2)))
+    labels = label_table(make_results(*rows), Small(["easy"] * 2))
+    items, _ = item_sheets(table, labels, {})
     assert "run `scbench show ITEM --results DIR`" in " ".join(items.notes)
+
+
+def test_a_note_names_the_items_without_a_score(make_results):
+    rows = [
+        {"model": model, "subtask": subtask, "status": status, "failed_checks": []}
+        for model, status in (("a", "missing"), ("b", "blocked"))
+        for subtask in range(12)
+    ]
+    rows[0] |= {"status": "answered", "score": 1.0}
+    results = make_results(*rows)
+    unscored = unscored_items(results)
+    assert list(unscored) == [f"two_segments/{i:02d}" for i in range(1, 12)]
+    assert set(unscored.values()) == {"blocked or missing"}
+    table, labels = item_table(results), label_table(results, Small(["easy"] * 12))
+    items, _ = item_sheets(table, labels, unscored)
+    note = items.notes[0]
+    assert note.startswith(
+        "Not listed, because no run has a score: two_segments/01 (blocked or missing), "
+    )
+    assert note.endswith("two_segments/10 (blocked or missing) and 1 more.")
+    complete, _ = item_sheets(table, labels, {})
+    assert complete.notes == items.notes[1:]

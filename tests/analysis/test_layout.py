@@ -120,3 +120,18 @@ def test_a_terminal_explains_only_the_columns_of_a_comparison_that_it_shows(
         assert "the better run, if p corrected is at most 0.05" in sentences
     for note in sheet.explanations.values():
         assert note in markdown(sheet)
+
+
+def test_a_terminal_shows_the_scores_of_both_runs_or_of_none(make_results, monkeypatch):
+    rows = make_results({"model": "a", "score": 1.0}, {"model": "b", "score": 0.0})
+    (sheet,) = comparison_sheets(compare_runs(rows))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = set()
+    for width in range(40, 161):
+        heads = terminal(sheet, width=width).splitlines()[1:]
+        heads = [line.split() for line in heads if "task" in line.split()]
+        names = {word for line in heads for word in line}
+        assert ("first" in names) == ("second" in names), width
+        shown.add("first" in names)
+    assert shown == {True, False}

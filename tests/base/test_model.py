@@ -7,7 +7,6 @@ import pytest
 from pydantic import ValidationError
 
 from scbench.base.model import (
-    REPORTABLE,
     Check,
     Instance,
     Prediction,
@@ -139,7 +138,7 @@ def test_our_own_statuses_cannot_be_given(status):
     with pytest.raises(ValidationError, match="only the grader may give") as caught:
         predict(status=status)
     listed = str(caught.value).split("use one of ")[1].split(" [")[0].split(", ")
-    assert {*listed} == {status.value for status in REPORTABLE}
+    assert {*listed} == {status.value for status in Status if status.reportable}
 
 
 @pytest.mark.parametrize("status", ["blocked", "missing", "api_error", "not_run"])

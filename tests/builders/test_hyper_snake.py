@@ -1,6 +1,7 @@
 """Hyper-snake: the solver against plain search, prompts, counterexamples, and the parameters."""
 
 from itertools import pairwise, product
+from statistics import mean
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake import Space, TaskBuilder
 from scbench.builders.hyper_snake.paths import Box, find_path
+from scbench.builders.hyper_snake.walks import WALKS, best_walks, walk
 from scbench.graders.hyper_snake import grade
 from scbench.schemas.hyper_snake import Answer
 
@@ -141,10 +143,11 @@ def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
     for limit, result in scores.items():
         point = Space(
             dims=2,
-            min_side=5,
-            max_side=5,
-            max_cells=25,
-            walls=4,
+            min_side=8,
+            max_side=8,
+            max_cells=64,
+            walls=5,
+            food=6,
             wall_layout="fence",
             greedy=limit,
         )
@@ -153,3 +156,96 @@ def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
             paths = map(Answer.model_validate, builder.baselines(params).values())
             result.append(max(grade(params, path).score for path in paths))
     assert max(scores[0.6]) <= 0.6 < max(scores[1.0])
+
+
+# A box of the first rung.
+WALKED = Space(
+    dims=2,
+    min_side=7,
+    max_side=9,
+    max_cells=63,
+    walls=3,
+    food=6,
+    wall_layout="fence",
+    greedy=0.58,
+)
+
+
+def one_walk(box, start, rng, *, is_narrow):
+    """Return a walk, by the plainest program."""
+    path = [start]
+    while ways := [i for i in box.near[path[-1]] if i not in path]:
+        if is_narrow:
+            exits = {i: len(set(box.near[i]).difference(path)) for i in ways}
+            ways = [i for i in ways if exits[i] == min(exits.values())]
+        path.append(rng.choice(ways))
+    return path
+
+
+def test_floors_are_as_high_as_the_scores_of_other_walks():
+    builder = TaskBuilder()
+    above = {False: [], True: []}
+    for seed in range(6):
+        params = builder.draw(WALKED, Stream("walks", seed))
+        floor = builder.best_baseline(params, grade)
+        assert 0.2 < floor <= WALKED.greedy
+        box = Box.make(params.size, params.walls)
+        for is_narrow, results in above.items():
+            rng = Stream("other walks", seed, is_narrow)
+            scores = []
+            for _ in range(WALKS):
+                path = one_walk(box, box.number[params.start], rng, is_narrow=is_narrow)
+                places = [{"pos": box.cells[i]} for i in path]
+                scores.append(
+                    grade(params, Answer.model_validate({"path": places})).score
+                )
+            results.append(max(scores) - floor)
+    assert all(mean(results) < 0.1 for results in above.values())
+
+
+def test_walks_are_legal_and_go_on_until_they_are_stuck():
+    params = draw(dims=3, walls=6, food=2, max_cells=80)
+    box = Box.make(params.size, params.walls)
+    start = box.number[params.start]
+    walks = walk(box, start, Stream("walk"))
+    assert walks.tolist() == walk(box, start, Stream("walk")).tolist()
+    assert len(walks) == 2 * WALKS
+    for row in walks.tolist():
+        path = [i for i in row if i >= 0]
+        assert path == row[: len(path)]
+        assert path[0] == start
+        assert len({*path}) == len(path)
+        assert all(b in box.near[a] for a, b in pairwise(path))
+        assert {*box.near[path[-1]]} <= {*path}
+    # Walks into narrow cells never leave a choice with fewer ways out.
+    for row in walks[WALKS:].tolist():
+        path = [i for i in row if i >= 0]
+        for k in range(1, len(path)):
+            seen = {*path[:k]}
+            exits = {
+                i: len(set(box.near[i]) - seen)
+                for i in box.near[path[k - 1]]
+                if i not in seen
+            }
+            assert exits[path[k]] == min(exits.values())
+
+
+def test_the_best_walk_is_the_best_by_the_score():
+    params = draw(dims=2, min_side=5, max_side=6, walls=2, food=4)
+    box = Box.make(params.size, params.walls)
+    rng = Stream("walks", params.model_dump(mode="json"), 0)
+    walks = walk(box, box.number[params.start], rng)
+    best = best_walks(params)
+    kinds = ((best.plain, walks[:WALKS]), (best.narrow, walks[WALKS:]))
+    total = []
+    for cells, rows in kinds:
+        scores = []
+        for row in rows.tolist():
+            places = [{"pos": box.cells[i]} for i in row if i >= 0]
+            scores.append(grade(params, Answer.model_validate({"path": places})).score)
+        places = [{"pos": cell} for cell in cells]
+        score = grade(params, Answer.model_validate({"path": places})).score
+        assert score == max(scores)
+        total.append(score)
+    assert best.score == pytest.approx(max(total))
+    assert best_walks(params, 1).plain != best.plain

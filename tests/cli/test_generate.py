@@ -168,7 +168,7 @@ def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
         "scbench", "manifolds", "r", "--release", "fresh", "--by", "parameter"
     )
     assert output.returncode == 0, output.stderr
-    assert "Boolean Logic" in output.stdout
+    assert " boolean " in output.stdout
     test = command("scbench-grade", "--self-test", "--release", "fresh")
     assert test.returncode == 0, test.stderr
     assert "boolean: 48 references with score 1.0" in test.stdout

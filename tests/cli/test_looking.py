@@ -120,7 +120,7 @@ def test_show_tells_runs_apart(inside, tmp_path):
     assert done.returncode == 0
     assert 'answer: {"answer":2}' in done.stdout
     assert (
-        "p.jsonl has 2 answers to arithmetic/00; shown is the first (line 2: m, budget 100). "
+        "p.jsonl has 2 answers to arithmetic/00; the first (line 2: m, budget 100) is shown. "
         "For another (line 3: m, budget 200), use --model"
     ) in done.stderr
 
@@ -195,6 +195,23 @@ def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):
     assert "csg_union/00" in Path(uri.removeprefix("file://")).read_text("utf-8")
     assert inside("show", "csg_union/00").returncode == 0
     assert len(opened) == 1, "not without a terminal"
+
+
+def test_show_says_where_a_picture_is_that_it_does_not_print(
+    inside, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    done = inside("show", "csg_union/00")
+    assert "add --open to see it in a browser, or --out FILE.svg" in done.stderr
+    # The text of a puzzle shows everything.
+    assert inside("show", "shikaku_rectangles/00").stderr == ""
+    assert inside("show", "csg_union/00", "--text").stderr == ""
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    done = inside("show", "csg_union/00", "--open")
+    (page,) = tmp_path.glob("scbench-show-*/csg_union-00.html")
+    message = f"no browser could be opened; the page is {page}, and --out FILE.png"
+    assert message in done.stderr
 
 
 def test_show_reads_the_output_of_a_batch_api(inside, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import polars as pl
@@ -96,3 +97,56 @@ def test_every_command_takes_any_name(inside, tmp_path, name):
     )
     run("export", folder / "copy")
     run("release", "verify", fresh)
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """Path of named pipes with two suffixes; a test that waits for a writer fails in the end."""
+    path = tmp_path / "pipe"
+    for suffix in (".toml", ".zip"):
+        os.mkfifo(path.with_suffix(suffix))
+
+    def fail(*_):
+        raise AssertionError("a command waits for a pipe")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(600)
+    yield path
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("generate", "arithmetic", "--seed-file", "PIPE.zip"),
+        ("generate", "PIPE.toml", "--out", "new"),
+        ("play", "two_segments/07", "--reply", "PIPE.zip", "--no-browser"),
+        ("prompts", "--ids", "PIPE.zip"),
+        ("grade", "p.jsonl", "--release", "PIPE.zip"),
+        ("grade", "p.jsonl", "--run", "PIPE.zip", "--partial"),
+        ("release", "build", "9.9.9", "--withdrawn", "PIPE.zip"),
+        ("submission", "validate", "PIPE.zip", "--organisations", "PIPE.zip"),
+    ],
+    ids=" ".join,
+)
+def test_no_command_waits_for_a_pipe(inside, tmp_path, pipe, words):
+    write(tmp_path / "folder" / "p.jsonl", 1).rename(tmp_path / "p.jsonl")
+    done = inside(*(word.replace("PIPE", str(pipe)) for word in words))
+    assert done.returncode == 2, done.stderr
+    assert str(pipe) in done.stderr
+    assert "not a regular file" in done.stderr
+
+
+def test_a_pipe_among_submissions_stops_no_other(inside, tmp_path, pipe):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    done = inside(
+        "submission", "validate", tmp_path / "a", f"{pipe}.zip", tmp_path / "b"
+    )
+    assert done.returncode == 1
+    assert "it is a device or pipe, not an archive or a folder" in done.stdout
+    for name in ("a", "b"):
+        assert (
+            f"{tmp_path / name}/submission.yaml: problem [missing_file]" in done.stdout
+        )

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from scbench.cli import progress as module
-from scbench.cli.progress import progress
+from scbench.cli.progress import drawing_display, progress
 from scbench.cli.terminal_bar import TerminalBar
 from scbench.grading.workers.pool import Waiting
 
@@ -86,4 +86,14 @@ def test_a_log_gets_a_line_at_least_every_minute(capsys, later):
             bar.done(rows, rows)
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["graded 50 rows (0%)", "graded 100 rows (0%)"]
+    assert len(lines) == 6
+
+
+def test_a_report_in_a_log_gets_a_line_at_least_every_minute(capsys, later):
+    with drawing_display(quiet=False) as on_item:
+        for items in range(1, 301):
+            later(1)
+            on_item(items, 3_000)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "drew 50 items (1%), 2,950 s left"
     assert len(lines) == 6

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from commands import run
 
-from scbench.base.errors import ResultsError
+from scbench.base.errors import ResultsError, refused
 from scbench.cli.console import reported_errors
 from scbench.cli.start import start
 
@@ -67,7 +68,7 @@ def test_signs_that_a_terminal_lacks_are_escaped(grade):
 @pytest.mark.parametrize(
     ("limit", "value", "words"),
     [
-        (resource.RLIMIT_NOFILE, 16, "too many files are open (see ulimit -n)"),
+        (resource.RLIMIT_NOFILE, 20, "raise the limit with `ulimit -n 1024`"),
         (resource.RLIMIT_FSIZE, 64, "a file reached the size limit (see ulimit -f)"),
         (resource.RLIMIT_AS, 2**30, "may use only 1 GiB of address space"),
     ],
@@ -238,3 +239,54 @@ def test_a_closed_terminal_ends_a_command_with_129(quiet, pause, redirected, tmp
     assert b"still here" in os.read(master, 4096)
     os.close(master)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 129
+
+
+@pytest.mark.parametrize(
+    ("entry", "module"),
+    [("scbench", "scbench.cli.main"), ("scbench_grade", "scbench.cli.grade")],
+)
+def test_an_interruption_of_the_first_imports_prints_nothing(tmp_path, entry, module):
+    program = (
+        "import os, signal, sys\n"
+        "from scbench.cli import entry\n"
+        "class Interrupter:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupter())\n"
+        f"entry.{entry}()"
+    )
+    done = run(sys.executable, "-P", "-c", program, cwd=tmp_path, code=130)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_an_interruption_of_a_command_still_closes_its_files(tmp_path):
+    program = (
+        "import os, signal, typer\n"
+        "from scbench.cli.interrupts import make_interrupts_quiet\n"
+        "make_interrupts_quiet()\n"
+        "from scbench.cli.start import start\n"
+        "app = typer.Typer()\n"
+        "@app.command()\n"
+        "def command():\n"
+        "    try: os.kill(os.getpid(), signal.SIGINT)\n"
+        "    finally: print('closed')\n"
+        "start(app, 'command')"
+    )
+    done = run(sys.executable, "-P", "-c", program, cwd=tmp_path, code=130)
+    assert "Traceback" not in done.stderr
+    assert done.stdout.startswith("closed")
+
+
+@pytest.mark.parametrize("words", [["--out", ""], ["--out="]], ids=["word", "equals"])
+def test_an_empty_out_is_not_the_working_folder(grade, tmp_path, words):
+    before = sorted(tmp_path.rglob("*"))
+    done = run(GRADE, grade.path, *words, cwd=tmp_path, code=2)
+    assert done.stderr == "error: --out is empty; name a folder or a file\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_panic_of_a_library_without_threads_names_the_limit():
+    error = BaseException(
+        "cannot start: Os { code: 11, kind: WouldBlock, message: ... }"
+    )
+    assert refused(error) == "too many processes or threads (see ulimit -u)"

@@ -72,7 +72,7 @@ scbench release verify 9.9.9 --workers 1
 grep "number of points with whole coordinates" 9.9.9/README.md
 scbench example --release 9.9.9 > answers.jsonl
 scbench-grade answers.jsonl --release 9.9.9 --out graded --workers 1 --quiet
-scbench tables graded --by task | grep "Lattice Triangle"
+scbench tables graded --by task | grep lattice_triangle
 scbench report graded --out report.html
 grep "Lattice Triangle" report.html
 """

@@ -85,6 +85,11 @@ JUNK = {
         "a number is too large",
     ),
     "no id": (b"{}", "bad_prediction", "id: is missing"),
+    "id under another name": (
+        b'{"prompt_id": "a/00", "answer": 1}',
+        "bad_prediction",
+        "id: is missing (is 'prompt_id' the id?)",
+    ),
     "id is a number": (b'{"id": 3}', "bad_prediction", "id: must be a string; got 3"),
     "both": (
         b'{"id": "a/00", "answer": 1, "response": "1"}',

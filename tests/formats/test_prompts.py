@@ -7,10 +7,9 @@ import pytest
 from pydantic import TypeAdapter
 
 from scbench.base.errors import PredictionsError
+from scbench.formats.forms import Form, Limits
 from scbench.formats.prompts import (
     LIMITS,
-    Form,
-    Limits,
     Request,
     Settings,
     check_settings,

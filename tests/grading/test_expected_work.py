@@ -7,6 +7,7 @@ import pytest
 
 from scbench.catalog import all_tasks, get_task
 from scbench.grading.expected_work import extra_work, work_to_come
+from scbench.grading.options import answers_of_tasks
 
 TASKS = [get_task("two_segments"), get_task("terrain_levelling")]
 
@@ -47,3 +48,30 @@ def test_a_file_that_changes_is_counted_again(file):
     with file.open("a", encoding="utf-8") as stream:
         stream.write('\n{"id": "terrain_levelling/01", "response": "x"}')
     assert work_to_come(str(file), TASKS) > before + 1_000_000
+
+
+def test_lines_without_an_answer_are_only_their_bytes(file):
+    answered = work_to_come(str(file), TASKS) - file.stat().st_size
+    unanswered = [
+        {"id": "terrain_levelling/01", "status": "not_run"},
+        {"status": "blocked", "id": "terrain_levelling/02"},
+        {"id": "csg_union/00", "status": "missing"},
+    ]
+    said = {"id": "two_segments/20", "response": '"status": "not_run"'}
+    with file.open("a", encoding="utf-8") as stream:
+        for line in (*unanswered, said):
+            stream.write(f"\n{json.dumps(line)}")
+    tasks = [*TASKS, get_task("csg_union")]
+    assert work_to_come(str(file), tasks) - file.stat().st_size == answered
+    counts = answers_of_tasks(str(file))
+    assert counts == {"terrain_levelling": 1, "two_segments": 21, "csg_union": 0}
+
+
+def test_a_line_longer_than_a_portion_is_one_answer(tmp_path):
+    path = tmp_path / "long.jsonl"
+    lines = [
+        {"id": "two_segments/00", "response": "x" * 3 * 2**20},
+        {"response": "x" * 3 * 2**20, "id": "two_segments/01"},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert answers_of_tasks(str(path)) == {"two_segments": 2}

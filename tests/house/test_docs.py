@@ -54,6 +54,16 @@ def test_the_page_on_tasks_is_what_its_tool_writes():
         assert text.count(part) == count
 
 
+def test_the_page_on_tasks_cuts_only_long_prompts():
+    text = (DOCS / "tasks.md").read_text("utf-8")
+    note = re.compile(r"Prompt of `\S+` \(the first [\d,]+ of ([\d,]+) characters\)")
+    lengths = [int(length.replace(",", "")) for length in note.findall(text)]
+    assert lengths
+    assert min(lengths) > tool("tasks_page").WHOLE_PROMPT
+    whole = re.findall(r"Prompt of `\S+`:\n\n```text\n(.+?)\n```", text, re.DOTALL)
+    assert len(whole) + len(lengths) == text.count("Prompt of ")
+
+
 def test_the_page_on_tasks_leads_to_the_pages_of_the_site(sources):
     text = (sources / "docs" / "tasks.md").read_text("utf-8")
     targets = re.findall(

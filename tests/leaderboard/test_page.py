@@ -11,6 +11,7 @@ import pytest
 
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.publish import write_board
+from scbench.report.html import environment
 
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
 
@@ -161,3 +162,36 @@ def test_text_can_be_read_and_the_page_never_scrolls_sideways(page, browser):
     for width in (1360, 768, 390):
         for mode in ("light", "dark"):
             assert browser.looks(width, mode) == (0, []), (width, mode)
+
+
+def test_a_narrow_page_folds_the_buckets_of_many_models():
+    overview = environment().get_template("overview.html.j2").module.overview
+    drawings = [f"<svg>{number}</svg>" for number in range(4)]
+    chart = {"wide": "<svg>wide</svg>", "narrow": drawings}
+    few = overview(chart | {"rows": 10}, "Scores")
+    many = overview(chart | {"rows": 11}, "Scores")
+    for page_part in (few, many):
+        assert [page_part.count(drawing) for drawing in drawings] == [1] * 4
+    assert "<details>" not in few
+    first, _, folded = many.partition("<details>")
+    assert drawings[0] in first
+    assert all(drawing in folded for drawing in drawings[1:])
+    # Nothing that can be focused is hidden from screen readers.
+    assert "aria-hidden" not in re.search(r"<details>.*?</summary>", many, re.DOTALL)[0]
+
+
+def test_a_line_of_a_narrow_page_is_short(page, browser):
+    """Rank and model are in one line, and the figures side by side below."""
+    browser.open(page)
+    with browser.sized(390, "light"):
+        places = browser.driver.execute_script(
+            "return [...document.querySelectorAll('.board tbody tr')].map(row =>"
+            " ['.rank', 'th', '[data-head=Overall]', '[data-head=Links]'].map(name =>"
+            " { const box = row.querySelector(name).getBoundingClientRect();"
+            " return [box.top, box.bottom]; }))"
+        )
+    assert places
+    for rank, model, overall, links in places:
+        assert rank[0] == pytest.approx(model[0], abs=3)
+        assert overall[0] >= model[1] - 1
+        assert links[0] - overall[0] < 160

@@ -5,8 +5,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.chart import Point, amount_chart, main_amount
 from scbench.leaderboard.collect import spent
+from scbench.leaderboard.page import spending_chart
 from scbench.report.charts import draw
 
 
@@ -59,3 +61,16 @@ def test_the_chart_is_over_what_most_models_report():
     assert main_amount([tokens, tokens, cost]) == "output_tokens"
     assert main_amount([tokens, cost]) == "output_tokens"
     assert main_amount([tokens, cost, cost]) == "cost"
+
+
+def test_a_single_model_has_no_chart_of_amounts():
+    def row(name):
+        score = {"normalized": 0.5, "normalized_low": 0.4, "normalized_high": 0.6}
+        used = {"output_tokens": 5.0, "cost": None}
+        names = {"model": name, "version": "1", "submission": name}
+        return names | {"spent": used, "buckets": {OVERALL: score}}
+
+    one, two = row("a"), row("b")
+    assert spending_chart({"no_tools": [one]}, "output_tokens") is None
+    assert spending_chart({"no_tools": [one, two]}, "output_tokens") is not None
+    assert spending_chart({"no_tools": [one], "tools": [two]}, "output_tokens")

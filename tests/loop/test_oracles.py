@@ -126,7 +126,7 @@ def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
     play = task.actions.Play(params)
     kinds = {
         kind.model_fields["action"].annotation.__args__[0]: kind
-        for kind in task.actions.ACTIONS
+        for kind in task.actions.action_types()
     }
     size = str(play.look().get("left", [[[]]])[0][0])
     moves = [json.loads(json.dumps(item).replace('"a"', size)) for item in LEGAL[name]]

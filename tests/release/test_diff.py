@@ -1,5 +1,6 @@
 """What changed between two releases, instance by instance."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from folders import rewrite
 
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
-from scbench.release.diff import diff_releases
+from scbench.release.diff import diff_releases, reasons_of
 from scbench.release.load import open_release
 
 DATA = "data/enumerate_edges.parquet"
@@ -64,3 +65,35 @@ def test_command_prints_differences(sound, tmp_path, other):
     else:
         assert done.returncode == 2
         assert "no release" in done.stderr
+
+
+def test_ladder_and_terse_prompts_are_compared(whole, tmp_path, forge):
+    copy = Path(shutil.copytree(whole, tmp_path / "copy"))
+    for folder in ("ladder", "terse"):
+        rewrite(
+            copy / folder / "enumerate_edges.parquet",
+            lambda rows: [rows[0] | {"prompt": "Other."}, *rows[1:]],
+        )
+    forge(copy)
+    assert diff(whole, copy) == [
+        "changed enumerate_edges/00: terse prompt",
+        "changed enumerate_edges/ladder-01-1: prompt",
+    ]
+
+
+def test_counts_come_with_the_reason_of_a_task(sound, copy, forge):
+    rewrite(
+        copy / DATA,
+        lambda rows: [rows[0] | {"prompt": "Other."}, *rows[1:]],
+    )
+    forge(copy, lambda record: record.update(version="4.0.0"))
+    changes = diff_releases(open_release(sound), open_release(copy))
+    reason = changes.reasons["all"]
+    assert list(changes.by_task()) == [f"enumerate_edges: 1 changed ({reason})"]
+
+
+def test_reasons_name_tasks_of_the_release(whole):
+    tasks = open_release(whole).manifest.tasks
+    reasons = reasons_of(open_release(whole))
+    assert reasons
+    assert reasons.keys() - {"all"} <= tasks.keys()

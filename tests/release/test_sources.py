@@ -177,7 +177,7 @@ def test_a_snapshot_with_holes_is_completed(hub, sound):
 def test_a_hub_that_fails_is_told(hub, sound):
     fill(hub, sound)
     hub.fail("GET", "/revision/", 503, times=9)
-    with pytest.raises(HubError, match=r"Hub itself fails \(HTTP 503\)"):
+    with pytest.raises(HubError, match=r"internal error \(HTTP 503\)"):
         find_release(f"{REPO}@v0.0.1")
     hub.faults.clear()
     hub.fail("GET", "/objects/", "drop", times=99)

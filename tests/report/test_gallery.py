@@ -11,14 +11,14 @@ from scbench.catalog import get_task
 from scbench.report.contact_sheets import right_and_wrong
 from scbench.report.draw.png import same_picture
 from scbench.report.figures import answer_of
-from scbench.report.gallery import write_gallery
+from scbench.report.gallery import Look, write_gallery
 
 
 @pytest.mark.slow
 def test_every_task_has_a_small_picture(installed, tmp_path):
     folder = tmp_path / "gallery"
     drawn = [*map(get_task, installed.manifest.tasks)]
-    assert write_gallery(installed, folder, workers=2) == len(drawn)
+    assert write_gallery(installed, folder, 2, Look()) == len(drawn)
     pictures = sorted(folder.glob("*.png"))
     assert [path.stem for path in pictures] == sorted(task.id for task in drawn)
     sizes = {path.stem: path.stat().st_size for path in pictures}
@@ -36,7 +36,7 @@ def test_every_task_has_a_small_picture(installed, tmp_path):
         assert f"]({task.id}.png)" in snippet
         assert task.title in snippet
     with pytest.raises(ReleaseError, match="exists"):
-        write_gallery(installed, folder)
+        write_gallery(installed, folder, 1, Look())
 
 
 def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(

@@ -93,5 +93,42 @@ def test_equal_answers_to_an_instance_are_drawn_once(monkeypatch):
         job._replace(params="{ }"),
         job,
     ]
-    assert [f.caption for f in draw_all(jobs, 1)] == [str(job) for job in jobs]
-    assert drawn == [jobs[0], jobs[1], None, jobs[5], jobs[6]]
+    captions = ["" if job is None else str(job) for job in jobs]
+    assert [f.caption for f in draw_all(jobs, 1)] == captions
+    assert drawn == [jobs[0], jobs[1], jobs[5], jobs[6]]
+
+
+def test_items_without_an_answer_start_no_process_and_have_no_picture(
+    small, stored, make_results, tmp_path, monkeypatch
+):
+    def refuse(*_, **__):
+        raise AssertionError("a process or a picture")
+
+    monkeypatch.setattr(figures_module, "draw", refuse)
+    monkeypatch.setattr("scbench.machine.processes.WorkerProcesses.submit", refuse)
+    instance = small.held["two_segments/00"]
+    unscored = {
+        "task": instance.task,
+        "release_hash": small.manifest.rows_hash,
+        "release": small.version,
+        "instance_hash": instance.content_hash,
+        "score": None,
+        "answer": None,
+    }
+    statuses = ("not_run", "blocked", "api_error")
+    models = [f"model {i}" for i in range(20)]
+    rows = make_results(
+        *(
+            unscored | {"model": model, "status": status, "sample": sample}
+            for model in models
+            for sample, status in enumerate(statuses)
+        )
+    )
+    written = write_report(
+        [stored(rows)], tmp_path / "r.html", release=small, items="failed", workers=2
+    )
+    assert written.items == len(models) * len(statuses)
+    assert not written.without_picture
+    page = "".join(path.read_text("utf-8") for path in written.pages)
+    assert page.count("No answer (blocked).") == len(models)
+    assert 'class="views"' not in page

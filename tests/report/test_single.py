@@ -37,7 +37,7 @@ def test_what_is_stored_is_shown_as_it_was_graded(rows, small, stored, installed
     text = single.as_text(item, instance, single.picture(item, instance))
     assert "score 1, answered" in text
     first, note = single.stored_by(folder, instance, RunChoice())
-    assert "has 2 answers to two_segments/00; shown is the first (" in note
+    assert "has 2 answers to two_segments/00; the first (" in note
     assert first.run[0] in note.partition("For another")[0]
     other = instance.model_copy(update={"content_hash": "other"})
     with pytest.raises(ResultsError, match="no matching answer"):

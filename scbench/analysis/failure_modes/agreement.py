@@ -93,12 +93,17 @@ def kappa_interval(
         kappa: of the table.
         level: confidence level of the interval.
     """
-    n = table.sum() + 2
-    shares = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
-    different = np.outer(shares, shares) * (1 - np.eye(len(table)))
-    p = (table + np.diag(shares) + different / different.sum()) / n
-    rows, columns = p.sum(axis=1), p.sum(axis=0)
-    agreed, chance = float(np.trace(p)), float(rows @ columns)
+    total = table.sum()
+    margins = (table.sum(axis=0) + table.sum(axis=1)) / (2 * total)
+    agreement_added = np.diag(margins)
+    off_diagonal = np.outer(margins, margins) * (1 - np.eye(len(table)))
+    disagreement_added = off_diagonal / off_diagonal.sum()
+    n = total + 2
+    p = (table + agreement_added + disagreement_added) / n
+    rows = p.sum(axis=1)
+    columns = p.sum(axis=0)
+    agreed = float(np.trace(p))
+    chance = float(rows @ columns)
     smooth = (agreed - chance) / (1 - chance)
     # For each cell, the margins of the other judge.
     weights = columns[:, None] + rows[None, :]
@@ -108,9 +113,12 @@ def kappa_interval(
     squares = p * weights.T**2
     off = float(squares.sum() - np.trace(squares)) * (1 - agreed) ** 2
     mean = (agreed * chance - 2 * chance + agreed) ** 2
-    spread = max(on + off - mean, 0) ** 0.5 / ((1 - chance) ** 2 * n**0.5)
-    half = NormalDist().inv_cdf((1 + level) / 2) * spread
-    return max(-1.0, min(smooth - half, kappa)), min(1.0, max(smooth + half, kappa))
+    error = max(on + off - mean, 0) ** 0.5 / ((1 - chance) ** 2 * n**0.5)
+    half_width = NormalDist().inv_cdf((1 + level) / 2) * error
+    # The interval contains kappa, although its centre has the added candidates.
+    low = min(smooth - half_width, kappa)
+    high = max(smooth + half_width, kappa)
+    return max(-1.0, low), min(1.0, high)
 
 
 def agreement_sheet(frame: pl.DataFrame, first: str, second: str) -> Sheet:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from scbench.analysis.failure_modes.judge_prompts import LENGTHS
 from scbench.analysis.failure_modes.modes import (
-    MEANINGS,
     SLIP_PLACES,
     TEXTS,
     Mode,
+    meaning_of,
     signals,
 )
 from scbench.catalog import Task
@@ -108,7 +108,7 @@ def cue_lines(task: Task, shape: Shape) -> Iterator[str]:
                 "the only check of this task fails, and a small change would make the answer "
                 "correct."
             )
-        yield f"- {MEANINGS[Mode(label)].title} (`{label}`): {text}"
+        yield f"- {meaning_of(Mode(label)).title} (`{label}`): {text}"
 
 
 def input_lines() -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scbench.analysis.failure_modes.labels import parsed
-from scbench.analysis.failure_modes.modes import MEANINGS, TEXTS
+from scbench.analysis.failure_modes.modes import TEXTS, Mode, meaning_of
 from scbench.base.canonical import canonical_json
 
 # Version stored with every label; increased whenever the wording of prompts or cards
@@ -65,7 +65,8 @@ def judge_prompt(
 def modes_section() -> str:
     """Return the meanings of the failure modes, and their decision order."""
     lines = ["# Failure modes", ""]
-    for mode, meaning in MEANINGS.items():
+    for mode in Mode:
+        meaning = meaning_of(mode)
         lines.append(
             f"- {meaning.title} (`{mode}`): {meaning.applies} Not if {meaning.not_if}."
         )

@@ -122,8 +122,10 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
         ResultsError: a candidate has no label, a label has no candidate, or a score has
             changed.
     """
-    judged, candidates = set(labels["candidate"]), set(rows["candidate"])
-    unknown, missing = judged - candidates, candidates - judged
+    judged = set(labels["candidate"])
+    candidates = set(rows["candidate"])
+    unknown = judged - candidates
+    missing = candidates - judged
     if unknown or missing:
         raise ResultsError(
             f"the labels do not match these results (candidates without a label: {len(missing)}, "

@@ -3,7 +3,6 @@
 Cards print the signals of checks, and the built-in judge uses the same ones.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -30,17 +29,6 @@ class Mode(StrEnum):
     NEAR_MISS = "near_miss"
 
 
-# States of a diagnosed score, in the order of the paper's figure.
-STATES: tuple[str, ...] = (
-    PASS,
-    Mode.EVASION,
-    Mode.LOCAL_ONLY,
-    Mode.NEAR_MISS,
-    Mode.TRIVIALIZED,
-    Mode.OVERTHINKING,
-)
-
-
 class Meaning(NamedTuple):
     """The meaning of a mode, for people and judges.
 
@@ -55,11 +43,6 @@ class Meaning(NamedTuple):
     short: str
     applies: str
     not_if: str
-
-
-MEANINGS: Mapping[Mode, Meaning] = {
-    mode: Meaning(**TEXTS["modes"][mode]) for mode in Mode
-}
 
 
 class Likely(NamedTuple):
@@ -81,6 +64,23 @@ class Signal(NamedTuple):
     check: str
     requirement: str
     likely: list[Likely]
+
+
+def ordered_states() -> list[str]:
+    """Return the states of a diagnosed score, in the order of the paper's figure."""
+    return [
+        PASS,
+        Mode.EVASION,
+        Mode.LOCAL_ONLY,
+        Mode.NEAR_MISS,
+        Mode.TRIVIALIZED,
+        Mode.OVERTHINKING,
+    ]
+
+
+def meaning_of(mode: Mode) -> Meaning:
+    """Return the meaning of a mode."""
+    return Meaning(**TEXTS["modes"][mode])
 
 
 def signals(task: Task) -> list[Signal]:

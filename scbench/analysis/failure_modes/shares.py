@@ -20,7 +20,7 @@ from scbench.analysis.failure_modes.labels import (
     candidates,
     undiagnosed,
 )
-from scbench.analysis.failure_modes.modes import MEANINGS, PASS, Mode
+from scbench.analysis.failure_modes.modes import PASS, Mode, meaning_of
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.sheets import changes_of, points, statuses, task_cell
 from scbench.base.errors import printable
@@ -83,7 +83,8 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
         rows of the run, and those that pass), and one count per status over all rows. task is null
         unless counted by task.
     """
-    state, status = pl.col("state"), pl.col("status")
+    state = pl.col("state")
+    status = pl.col("status")
     sums = {f"label {mode}": (state == mode.value).sum() for mode in Mode}
     sums |= {name.value: (status == name.value).sum() for name in Status}
     sums["judged"] = state.is_in([mode.value for mode in Mode]).sum()
@@ -130,8 +131,9 @@ def shares_sheet(frame: pl.DataFrame) -> Sheet:
     ]
     notes = [_SHARES_NOTE]
     for mode in Mode:
-        columns.append(Column(MEANINGS[mode].short, partial(label_cell, mode)))
-        notes.append(f"{MEANINGS[mode].short}: {MEANINGS[mode].applies}")
+        meaning = meaning_of(mode)
+        columns.append(Column(meaning.short, partial(label_cell, mode)))
+        notes.append(f"{meaning.short}: {meaning.applies}")
     columns.append(Column("status", statuses, is_words=True, wraps=True))
     return sheet_of("Failure modes", columns, rows, notes, breaks)
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from scbench.analysis.failure_modes.modes import MEANINGS, Mode
+from scbench.analysis.failure_modes.modes import Mode, meaning_of
 from scbench.analysis.layout import Sheet
 
 
 def state_title(state: str) -> str:
     """Return the display name of a state; states without a label are named by their status."""
-    return MEANINGS[Mode(state)].short if state in set(Mode) else state
+    return meaning_of(Mode(state)).short if state in set(Mode) else state
 
 
 def square_sheet(

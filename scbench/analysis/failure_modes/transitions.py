@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from scbench.analysis.columns import counts, figures, texts
 from scbench.analysis.compare import run_name
-from scbench.analysis.failure_modes.modes import STATES
+from scbench.analysis.failure_modes.modes import ordered_states
 from scbench.analysis.failure_modes.squares import square_sheet, state_title
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
 from scbench.analysis.paper import BASELINE, TOOLS
@@ -109,8 +110,8 @@ def transitions(
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
         moves = Counter(paired_states(row_states, first, second).iter_rows())
-        occurring = {state for move in moves for state in move}
-        order = list(STATES)
+        occurring = set(chain.from_iterable(moves))
+        order = ordered_states()
         order += [status.value for status in Status if status.value in occurring]
         names = {"first": run_name(*first), "second": run_name(*second)}
         for first_state in order:
@@ -172,12 +173,13 @@ def state_deltas(
     for first, second in pairs:
         all_rows = paired_states(row_states, first, second)
         # Shares are over diagnosed scores, so both must be diagnosed.
-        both = all_rows.filter(pl.all_horizontal(pl.all().is_in(list(STATES))))
+        both = all_rows.filter(pl.all_horizontal(pl.all().is_in(ordered_states())))
         n = both.height
         first_counts = Counter(both["first_state"].to_list())
         second_counts = Counter(both["second_state"].to_list())
-        for state in STATES:
-            first_count, second_count = first_counts[state], second_counts[state]
+        for state in ordered_states():
+            first_count = first_counts[state]
+            second_count = second_counts[state]
             row: dict[str, Any] = dict.fromkeys(DELTAS)
             row |= {
                 "first": run_name(*first),

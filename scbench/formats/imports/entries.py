@@ -104,7 +104,7 @@ class Reply:
 
 
 class State(NamedTuple):
-    """The end of a call.
+    """The end of a call; by default that of a reply whose format has no finish reasons.
 
     Attributes:
         status: the reason why there may be no answer; None if the reply is complete.
@@ -113,10 +113,6 @@ class State(NamedTuple):
 
     status: Status | None = None
     finish: str | None = None
-
-
-# The state of a reply whose format has no finish reasons. Defined after its type.
-COMPLETE = State()
 
 
 # Replies and their errors

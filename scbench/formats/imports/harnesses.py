@@ -12,7 +12,6 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Status
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.entries import (
-    COMPLETE,
     Entry,
     Reply,
     State,
@@ -70,7 +69,7 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
         if text == NO_REPLY:
             yield failed(sample, _NO_REPLY_ERROR)
         else:
-            yield reply(sample, None, text, COMPLETE, {})
+            yield reply(sample, None, text, State(), {})
 
 
 def lighteval(entry: Entry) -> Iterator[Reply]:
@@ -95,7 +94,7 @@ def lighteval(entry: Entry) -> Iterator[Reply]:
         }
         thought = joined([dig(response, "reasonings", place)])
         sample = request._replace(sample=request.sample + place)
-        yield reply(sample, None, joined([text]), COMPLETE, counts, thought)
+        yield reply(sample, None, joined([text]), State(), counts, thought)
 
 
 def _length(tokens: object) -> int | None:
@@ -149,7 +148,8 @@ def trace_reply(
     errors = [*objects(trace.get("errors")), *episode_errors]
     if errors and message_text(message) is None:
         error = first_error(errors)
-        text, state = None, failure(error)
+        text = None
+        state = failure(error)
     model = last_call.get("model")
     last_reply = reply(request, model, text, state, counts, error=error)
     return with_turns(last_reply, trace.get("info"))

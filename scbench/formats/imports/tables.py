@@ -118,7 +118,10 @@ def _typed_value(name: str, value: object) -> object:
     try:
         return parse_json(value.encode())
     except (JsonError, UnicodeEncodeError) as error:
-        raise PredictionsError(f"{name} is not JSON: {error}") from None
+        advice = ""
+        if name == "answer":
+            advice = "; name the column response if it has replies in words"
+        raise PredictionsError(f"{name} is not JSON: {error}{advice}") from None
 
 
 def csv_rows(

@@ -6,6 +6,7 @@ from pathlib import Path
 from scbench.base.canonical import sha256
 from scbench.freezing.compare import one_line
 from scbench.freezing.freeze import release_files
+from scbench.machine.files import MOST_BYTES, read_regular
 from scbench.release.manifest import (
     MANIFEST,
     MOST_MANIFEST_BYTES,
@@ -14,7 +15,7 @@ from scbench.release.manifest import (
     layout,
     picture_file,
 )
-from scbench.release.sources import MOST_BYTES, NOT_SENT, read_regular
+from scbench.release.sources import NOT_SENT
 
 
 def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
@@ -61,7 +62,7 @@ def check_bytes(path: Path, name: str, record: FileRecord) -> Iterator[str]:
     """Compare size and hash of a file with the manifest's."""
     try:
         size = path.stat().st_size
-        data = read_regular(path, record.bytes)
+        data = read_regular(path, min(record.bytes, MOST_BYTES))
     except OSError as error:
         yield f"{name}: cannot be read: {error.strerror}"
         return

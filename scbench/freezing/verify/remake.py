@@ -2,9 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pebble import ProcessExpired
 
 from scbench.base.canonical import canonical_json
 from scbench.base.model import whole_point
@@ -97,6 +100,8 @@ def remake_rows(
         for jobs in task_jobs:
             try:
                 parts = [call.result() for call in jobs.calls]
+            except (BrokenProcessPool, ProcessExpired):
+                raise  # a fault of this machine, not of the release
             except Exception as error:  # noqa: BLE001  (whatever is wrong with a task)
                 file = manifest.rows_file(jobs.task.id)
                 redrawn.problems.append(f"{file}: cannot be drawn again: {error}")

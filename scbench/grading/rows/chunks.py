@@ -20,7 +20,10 @@ _BYTES = 2**20
 
 
 class Shard(NamedTuple):
-    """One of several equal parts of a file: lines ``number``, ``number + total`` and so on."""
+    """One of several equal parts of a file: lines ``number``, ``number + total`` and so on.
+
+    The default is a whole file.
+    """
 
     number: int = 1
     total: int = 1
@@ -31,11 +34,6 @@ class Shard(NamedTuple):
     def holds(self, line: int) -> bool:
         """Return whether a line is one of this part."""
         return line % self.total == self.number % self.total
-
-
-# The only shard of a file that is not split. Defined here because it needs the class
-# above.
-ALL_LINES = Shard()
 
 
 class Chunk(NamedTuple):
@@ -95,7 +93,7 @@ class ChunkBuilder:
 
 
 def cut(
-    blocks: Iterable[tuple[int, bytes] | Problem], shard: Shard = ALL_LINES
+    blocks: Iterable[tuple[int, bytes] | Problem], shard: Shard
 ) -> Iterator[Chunk | Problem]:
     """Yield the lines of a shard as chunks, and problems where they occur.
 

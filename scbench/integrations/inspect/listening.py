@@ -25,6 +25,7 @@ from scbench.integrations.inspect.exhaustion import Watch
 
 # Marks a method that already passes responses on.
 _MARK = "hands_on_responses"
+_LISTENER: "ContextVar[Listener | None]" = ContextVar("listener", default=None)
 
 
 class Listener:
@@ -77,9 +78,6 @@ class Listener:
         if self.body is None:
             return None
         return next(body_replies(request, self.body), None)
-
-
-_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def keep_raw_responses(api: ModelAPI) -> None:

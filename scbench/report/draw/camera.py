@@ -50,7 +50,8 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
     if not len(points):
         points = np.zeros((1, 3))
     projected = tame(points) @ turn.T
-    low, high = projected.min(axis=0), projected.max(axis=0)
+    low = projected.min(axis=0)
+    high = projected.max(axis=0)
     size = np.maximum(high - low, 1e-9)
     margin = _AXES_MARGIN if scene.grid else _MARGIN
     scale_x = (width - 2 * margin) / size[0]
@@ -64,14 +65,16 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
 
 def rotation(azimuth: float, elevation: float) -> Floats:
     """Return the directions to the right, down and towards an eye; angles are in degrees."""
-    a, e = np.radians(azimuth), np.radians(elevation)
-    return np.array(
-        [
-            [-np.sin(a), np.cos(a), 0.0],
-            [np.sin(e) * np.cos(a), np.sin(e) * np.sin(a), -np.cos(e)],
-            [np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)],
-        ]
-    )
+    turn = np.radians(azimuth)
+    rise = np.radians(elevation)
+    ahead = np.cos(turn)
+    aside = np.sin(turn)
+    level = np.cos(rise)
+    above = np.sin(rise)
+    right = [-aside, ahead, 0.0]
+    down = [above * ahead, above * aside, -level]
+    towards_eye = [level * ahead, level * aside, above]
+    return np.array([right, down, towards_eye])
 
 
 def axes_behind(scene: Scene, eye: Floats) -> tuple[Lines, ...]:

@@ -45,6 +45,11 @@ ROLES |= {role: (hue, hue) for role, hue in zip(SERIES[:-1], COLOURS[:-1], stric
 ROLES[SERIES[-1]] = (COLOURS[-1], "#e9eaec")
 
 
+def rgb_of(code: str) -> tuple[int, int, int]:
+    """Return the red, green and blue of a colour such as "#d55e00", from 0 to 255."""
+    return int(code[1:3], 16), int(code[3:5], 16), int(code[5:7], 16)
+
+
 def series(i: int) -> str:
     """Return the role of the i-th of many similar things: a hue, neither grey nor ink."""
     return SERIES[i % _SERIES_HUES]
@@ -58,7 +63,8 @@ def style_sheet(dark: bool | None = None) -> str:
     )
     if dark is not None:
         return rules + role_rules(dark=dark)
-    light_rules, dark_rules = role_rules(dark=False), role_rules(dark=True)
+    light_rules = role_rules(dark=False)
+    dark_rules = role_rules(dark=True)
     return f"{rules}{light_rules}@media (prefers-color-scheme:dark){{{dark_rules}}}"
 
 

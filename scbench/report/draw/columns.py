@@ -53,9 +53,12 @@ def columns(
                 bottom = float(heights[x + dx, y + dy])
             if bottom >= top:
                 continue
-            left_x, left_y = x + start[0], y + start[1]
-            right_x, right_y = x + end[0], y + end[1]
-            upper_left, upper_right = (left_x, left_y, top), (right_x, right_y, top)
+            left_x = x + start[0]
+            left_y = y + start[1]
+            right_x = x + end[0]
+            right_y = y + end[1]
+            upper_left = (left_x, left_y, top)
+            upper_right = (right_x, right_y, top)
             quads.append(
                 [
                     (left_x, left_y, bottom),

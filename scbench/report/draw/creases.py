@@ -9,6 +9,8 @@ from scbench.report.draw.skins import SAME_DIRECTION
 
 # Vertices that agree to this many decimals count as one.
 _DECIMALS = 9
+# The ends of the three sides of a triangle, as positions of its corners.
+_SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 
 
 class Edges(NamedTuple):
@@ -31,10 +33,12 @@ def creases(points: Points, faces: Faces) -> tuple[Points, ...]:
         return ()
     edges = unique_edges(points, faces)
     normals = unit_normals(points, faces)
-    first, second = normals[edges.owners[:, 0]], normals[edges.owners[:, 1]]
+    first = normals[edges.owners[:, 0]]
+    second = normals[edges.owners[:, 1]]
     cosine = np.einsum("ij,ij->i", first, second)
     bends = np.abs(cosine) < SAME_DIRECTION
-    return tuple(points[edges.ends[(edges.uses != 2) | bends]])
+    is_open = edges.uses != 2
+    return tuple(points[edges.ends[is_open | bends]])
 
 
 def loose_edges(points: Points, faces: Faces) -> tuple[Points, ...]:
@@ -47,20 +51,25 @@ def loose_edges(points: Points, faces: Faces) -> tuple[Points, ...]:
 
 def unique_edges(points: Points, faces: Faces) -> Edges:
     """Return the edges of faces (m, 3), without those of length 0."""
-    # Booleans and answers may have several vertices at one place.
+    # Booleans and answers may have several vertices at one place, so places are compared.
     rounded = np.round(points, _DECIMALS)
-    _, place = np.unique(rounded, axis=0, return_inverse=True)
-    sides = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    places = np.sort(place.ravel()[sides], axis=1)
-    owner = np.repeat(np.arange(len(faces)), 3)
+    _, place_of_point = np.unique(rounded, axis=0, return_inverse=True)
+    sides = faces[:, _SIDES].reshape(-1, 2)
+    places = np.sort(place_of_point.ravel()[sides], axis=1)
+    owners = np.repeat(np.arange(len(faces)), 3)
     # Sides at the same two places follow one another.
     order = np.lexsort((places[:, 1], places[:, 0]))
-    places, sides, owner = places[order], sides[order], owner[order]
-    start = np.flatnonzero(np.r_[True, np.any(places[1:] != places[:-1], axis=1)])
-    count = np.diff(np.r_[start, len(places)])
-    owners = np.stack([owner[start], owner[start + (count > 1)]], axis=1)
-    proper = places[start, 0] != places[start, 1]
-    return Edges(sides[start][proper], count[proper], owners[proper])
+    sides = sides[order]
+    places = places[order]
+    owners = owners[order]
+    differs = np.any(places[1:] != places[:-1], axis=1)
+    first = np.flatnonzero(np.r_[True, differs])
+    uses = np.diff(np.r_[first, len(places)])
+    # The side after the first is of another triangle, if the edge has two.
+    second = first + (uses > 1)
+    pairs = np.stack([owners[first], owners[second]], axis=1)
+    has_length = places[first, 0] != places[first, 1]
+    return Edges(sides[first][has_length], uses[has_length], pairs[has_length])
 
 
 def unit_normals(points: Points, faces: Faces) -> Points:

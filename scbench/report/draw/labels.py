@@ -49,7 +49,8 @@ class Label(NamedTuple):
         """Estimated rectangle of the words."""
         width = _LETTER * self.size * len(self.words)
         left_edge = self.x - width * _SHARE_BEFORE[self.anchor]
-        top, bottom = self.y - self.size / 2, self.y + self.size / 2
+        top = self.y - self.size / 2
+        bottom = self.y + self.size / 2
         return TextBox(left_edge, top, left_edge + width, bottom)
 
 
@@ -138,13 +139,12 @@ def labelled_edges(low: Floats, high: Floats, camera: Camera) -> Floats:
     far = low + high - near
     base = np.where(towards_eye, low, high)[2]
     # The upright edge is at the left rim of the picture.
-    sides = np.array([[near[0], far[1], base], [far[0], near[1], base]])
+    one_side = [near[0], far[1], base]
+    other_side = [far[0], near[1], base]
+    sides = np.array([one_side, other_side])
     leftmost = int(np.argmin(camera.project(sides)[:, 0]))
     x, y, _ = sides[leftmost]
-    return np.array(
-        [
-            [[low[0], near[1], base], [high[0], near[1], base]],
-            [[near[0], low[1], base], [near[0], high[1], base]],
-            [[x, y, low[2]], [x, y, high[2]]],
-        ]
-    )
+    along_x = [[low[0], near[1], base], [high[0], near[1], base]]
+    along_y = [[near[0], low[1], base], [near[0], high[1], base]]
+    along_z = [[x, y, low[2]], [x, y, high[2]]]
+    return np.array([along_x, along_y, along_z])

@@ -6,6 +6,7 @@ integer, so that comparisons of depths give the same picture on every machine.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -107,26 +108,35 @@ def paint(triangles: Triangles, width: int, height: int) -> Floats:
     # Depths begin at 1, as 0 is a pixel without a triangle.
     steps = (_DEPTHS - 2) / max(nearest - farthest, 1e-9)
     screen = Screen(width, height, farthest, steps)
-    solid = triangles.opacity >= 1
+    is_solid = triangles.opacity >= 1
     image = np.zeros((height * width, 4))
-    # Depth and index of a triangle in one number, for each pixel. The largest number is the nearest
-    # triangle, and the last one at equal depth.
-    front = np.zeros(height * width, dtype=np.int64)
-    for chunk in fragments(corners, np.flatnonzero(solid), screen):
-        np.maximum.at(front, chunk.pixel, chunk.depth * _MAX_TRIANGLES + chunk.triangle)
+    front = solid_fronts(corners, np.flatnonzero(is_solid), screen)
     covered = np.flatnonzero(front)
     nearest_triangle = front[covered] % _MAX_TRIANGLES
     image[covered, :3] = triangles.colours[nearest_triangle]
     image[covered, 3] = 1
     # Depth of the solid triangle in each pixel, 0 without one.
     wall = front // _MAX_TRIANGLES
-    glass = all_fragments(corners, np.flatnonzero(~solid), screen)
+    glass = all_fragments(corners, np.flatnonzero(~is_solid), screen)
     in_sight = glass.where(glass.depth > wall[glass.pixel])
     lay_over(image, in_sight, triangles.colours, triangles.opacity)
     lights = all_fragments(corners, np.flatnonzero(triangles.glow > 0), screen)
     hidden = lights.where(lights.depth < wall[lights.pixel])
     lay_over(image, hidden, triangles.colours, triangles.glow)
     return image.reshape(height, width, 4)
+
+
+def solid_fronts(corners: Floats, indices: Ints, screen: Screen) -> Ints:
+    """Return the nearest of the chosen triangles in each pixel; 0 for none.
+
+    Depth and index of the triangle are in one number, whose maximum is the nearest triangle, and
+    the last one at equal depth.
+    """
+    front = np.zeros(screen.height * screen.width, dtype=np.int64)
+    for chunk in fragments(corners, indices, screen):
+        depth_and_triangle = chunk.depth * _MAX_TRIANGLES + chunk.triangle
+        np.maximum.at(front, chunk.pixel, depth_and_triangle)
+    return front
 
 
 def lay_over(
@@ -138,7 +148,8 @@ def lay_over(
     # By pixel, then from far to near. The sort is stable, so fragments of equal depth stay in the
     # order of triangles.
     order = np.argsort(layers.pixel * _DEPTHS + layers.depth, kind="stable")
-    triangle, pixel = layers.triangle[order], layers.pixel[order]
+    triangle = layers.triangle[order]
+    pixel = layers.pixel[order]
     # The fragments of a pixel follow one another: their first position and their
     # number.
     first = np.flatnonzero(np.r_[True, pixel[1:] != pixel[:-1]])
@@ -237,13 +248,17 @@ def spans(
     left_edge = np.full(len(owner), np.inf)
     right_edge = np.full(len(owner), -np.inf)
     for i, j in ((0, 1), (1, 2), (2, 0)):
-        start, end = corners[:, i], corners[:, j]
-        rise = end[:, 1] - start[:, 1]
+        start_x, start_y, _ = corners[:, i].T
+        end_x, end_y, _ = corners[:, j].T
+        rise = end_y - start_y
         # A level side crosses no line, so its slope does not matter.
-        slope = (end[:, 0] - start[:, 0]) / np.where(rise == 0, 1, rise)
-        x = (start[:, 0] - slope * start[:, 1])[owner] + slope[owner] * y
+        slope = (end_x - start_x) / np.where(rise == 0, 1, rise)
+        x_at_zero = start_x - slope * start_y
+        x = x_at_zero[owner] + slope[owner] * y
         # Half open, so that a corner that two sides share counts once.
-        crosses = (start[:, 1][owner] <= y) != (end[:, 1][owner] <= y)
+        starts_above = start_y[owner] <= y
+        ends_above = end_y[owner] <= y
+        crosses = starts_above != ends_above
         np.minimum(left_edge, x, out=left_edge, where=crosses)
         np.maximum(right_edge, x, out=right_edge, where=crosses)
     misses = left_edge > right_edge
@@ -270,5 +285,5 @@ def chunks_of(count: Ints) -> Iterator[slice]:
     cuts = np.searchsorted(total, np.arange(_CHUNK, whole, _CHUNK))
     # A run longer than a chunk gives the same cut several times.
     edges = np.unique(np.r_[0, cuts, len(count)])
-    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+    for start, stop in pairwise(edges.tolist()):
         yield slice(start, stop)

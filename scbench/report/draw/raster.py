@@ -7,13 +7,13 @@ to be light or dark.
 import numpy as np
 
 from scbench.report.draw.camera import Camera, camera_of
-from scbench.report.draw.colours import ROLES
+from scbench.report.draw.canvas import pixel_canvas
+from scbench.report.draw.colours import ROLES, rgb_of
 from scbench.report.draw.labels import labels_of
 from scbench.report.draw.painter import Floats, Triangles, paint
 from scbench.report.draw.png import few_colours
 from scbench.report.draw.scene import Lines, Mesh, Scene
 from scbench.report.draw.strokes import strokes_of
-from scbench.report.draw.svg import Drawing
 
 # Maximum number of triangles painted, including those of edges, lines and dots.
 MOST_TRIANGLES = 400_000
@@ -60,8 +60,7 @@ def scene_svg(
     """
     camera = camera_of(scene, width, height)
     size = (width, height)
-    # A drawing takes the length of its longer side.
-    drawing = Drawing((0, 0, width, height), size=max(size), up=False, margin=0)
+    drawing = pixel_canvas(width, height, margin=0)
     png = few_colours(scene_pixels(scene, camera, density, dark))
     drawing.image((0, 0), size, png)
     for text in labels_of(scene, camera):
@@ -74,7 +73,8 @@ def scene_pixels(
     scene: Scene, camera: Camera, density: float, dark: bool | None
 ) -> Floats:
     """Return a scene without its labels: red, green, blue and opacity, 0 to 255, (h, w, 4)."""
-    width, height = round(camera.width * density), round(camera.height * density)
+    width = round(camera.width * density)
+    height = round(camera.height * density)
     triangles = scene_triangles(scene, camera, density * _SMOOTH, dark)
     fine = paint(triangles, width * _SMOOTH, height * _SMOOTH)
     # The mean of each block of `_SMOOTH` times `_SMOOTH` pixels.
@@ -135,7 +135,7 @@ def colour_of(role: str, dark: bool | None) -> Floats:
     code = dark_code if dark else light_code
     if dark is None:
         code = _ON_ANY_PAPER.get(role, light_code)
-    return np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.array(rgb_of(code)) / 255
 
 
 def shaded(corners: Floats, colour: Floats) -> Floats:

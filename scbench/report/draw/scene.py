@@ -136,9 +136,18 @@ def boxes(
     faces = _CUBE_FACES[None] + 8 * np.arange(len(pairs))[:, None, None]
     outline: tuple[Points, ...] = ()
     if edges:
-        outline = tuple(box[list(edge)] for box in points for edge in _CUBE_EDGES)
-    corner_list, face_list = points.reshape(-1, 3), faces.reshape(-1, 3)
+        outline = edges_of(points, _CUBE_EDGES)
+    corner_list = points.reshape(-1, 3)
+    face_list = faces.reshape(-1, 3)
     return Mesh(corner_list, face_list, role, opacity, name, outline)
+
+
+def edges_of(solids: Points, edges: Iterable[Sequence[int]]) -> tuple[Points, ...]:
+    """Return the edges of solids (n, k, 3), solid by solid, from the numbers of their corners."""
+    lines: list[Points] = []
+    for corners in solids:
+        lines += [corners[list(edge)] for edge in edges]
+    return tuple(lines)
 
 
 def wire(

@@ -78,45 +78,55 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
         # Where the two overlap, there is a skin between them.
         front = shapely.difference(facing, opposing, grid_size=grid)
         back = shapely.difference(opposing, facing, grid_size=grid)
-        for shape, turned in ((front, False), (back, True)):
-            for part in thick_polygons(shape, thickness):
-                rings = (part.exterior, *part.interiors)
-                outline += [plane.lifted(np.array(ring.coords)) for ring in rings]
-                flat = triangulated(part, clockwise=turned != plane.mirrored)
-                triangles.append(plane.lifted(flat.reshape(-1, 2)))
+        parts = [(part, False) for part in thick_polygons(front, thickness)]
+        parts += [(part, True) for part in thick_polygons(back, thickness)]
+        for part, is_turned in parts:
+            rings = (part.exterior, *part.interiors)
+            outline += [plane.lifted(np.array(ring.coords)) for ring in rings]
+            flat = triangulated(part, clockwise=is_turned != plane.mirrored)
+            triangles.append(plane.lifted(flat.reshape(-1, 2)))
+    # Triangles share no points here, so the points are numbered in order.
     bare = np.concatenate(triangles)
-    return Surface(bare, np.arange(len(bare)).reshape(-1, 3), tuple(outline))
+    bare_faces = np.arange(len(bare)).reshape(-1, 3)
+    return Surface(bare, bare_faces, tuple(outline))
 
 
 def planes_of(corners: Points, thickness: float) -> list[Plane]:
     """Return the planes of triangles (n, 3, 3), largest first; slivers are skipped."""
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    edge_1 = corners[:, 1] - corners[:, 0]
+    edge_2 = corners[:, 2] - corners[:, 0]
+    cross = np.cross(edge_1, edge_2)
     double_area = np.sqrt(np.sum(cross**2, axis=1))
-    sides = corners - np.roll(corners, 1, axis=1)
-    longest = np.sqrt(np.sum(sides**2, axis=2)).max(axis=1)
     unit = cross / np.maximum(double_area, 1e-300)[:, None]
+    sides = corners - np.roll(corners, 1, axis=1)
+    longest_side = np.sqrt(np.sum(sides**2, axis=2)).max(axis=1)
+    # A triangle of less height than the thickness is a sliver.
+    is_sliver = double_area < thickness * longest_side
     planes: list[Plane] = []
     # Normals and offsets of the planes in arrays, to compare all at once.
-    normals, offsets = np.zeros((len(corners), 3)), np.zeros(len(corners))
+    normals = np.zeros((len(corners), 3))
+    offsets = np.zeros(len(corners))
     # Large triangles give the most exact normals.
     for i in np.argsort(-double_area, kind="stable").tolist():
-        if double_area[i] < thickness * longest[i]:
+        if is_sliver[i]:
             continue
         count = len(planes)
         cosines = normals[:count] @ unit[i]
         heights = corners[i] @ normals[:count].T - offsets[:count]
         distances = np.abs(heights).max(axis=0)
-        matches = np.flatnonzero(
-            (np.abs(cosines) > SAME_DIRECTION) & (distances < thickness)
-        )
+        is_parallel = np.abs(cosines) > SAME_DIRECTION
+        matches = np.flatnonzero(is_parallel & (distances < thickness))
         if not len(matches):
+            offset = unit[i] @ corners[i].mean(axis=0)
             normals[count] = unit[i]
-            offsets[count] = unit[i] @ corners[i].mean(axis=0)
-            planes.append(Plane(unit[i], float(offsets[count]), [i], []))
-        elif cosines[matches[0]] > 0:
-            planes[int(matches[0])].members.append(i)
+            offsets[count] = offset
+            planes.append(Plane(unit[i], float(offset), [i], []))
+            continue
+        first_match = int(matches[0])
+        if cosines[first_match] > 0:
+            planes[first_match].members.append(i)
         else:
-            planes[int(matches[0])].turned.append(i)
+            planes[first_match].turned.append(i)
     return planes
 
 
@@ -140,9 +150,10 @@ def triangulated(polygon: Polygon, *, clockwise: bool) -> Points:
     pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
     # Each ring has four points, the last of them the first again.
     flat = shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3]
-    ux, uy = (flat[:, 1] - flat[:, 0]).T
-    vx, vy = (flat[:, 2] - flat[:, 0]).T
-    wrong_way = (ux * vy > uy * vx) == clockwise
+    edge_1 = flat[:, 1] - flat[:, 0]
+    edge_2 = flat[:, 2] - flat[:, 0]
+    turns_left = edge_1[:, 0] * edge_2[:, 1] > edge_1[:, 1] * edge_2[:, 0]
+    wrong_way = turns_left == clockwise
     flat[wrong_way] = flat[wrong_way, ::-1]
     triangles: Points = flat
     return triangles

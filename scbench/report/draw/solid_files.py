@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scbench.report.draw.colours import ROLES
+from scbench.report.draw.colours import ROLES, rgb_of
 from scbench.report.draw.scene import Mesh
 
 FORMS = ("glb", "stl")
@@ -31,8 +31,8 @@ def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
     scene = trimesh.Scene()
     for mesh, body in zip(meshes, bodies, strict=True):
         code = ROLES[mesh.role][0]
-        red, green, blue = (int(code[i : i + 2], 16) for i in (1, 3, 5))
-        colour = np.array([red, green, blue, round(255 * mesh.opacity)], dtype=np.uint8)
+        opacity = round(255 * mesh.opacity)
+        colour = np.array([*rgb_of(code), opacity], dtype=np.uint8)
         # Colours of corners, not of faces: those would need scipy.
         colours = np.tile(colour, (len(mesh.points), 1))
         body.visual = trimesh.visual.ColorVisuals(body, vertex_colors=colours)

@@ -5,7 +5,7 @@ import numpy.typing as npt
 from manifold3d import Manifold
 
 from scbench.report.draw.creases import creases
-from scbench.report.draw.scene import XYZ, Mesh, Points
+from scbench.report.draw.scene import XYZ, Mesh, Points, edges_of
 from scbench.report.draw.skins import without_skins
 
 # Bodies of more triangles keep their skins: each triangle is compared with all planes.
@@ -65,8 +65,9 @@ def upright_prisms(
         levels.append(np.concatenate([plans, heights], axis=2))
     points = np.concatenate(levels, axis=1)
     faces = _PRISM_FACES[None] + 8 * np.arange(count)[:, None, None]
-    outline = tuple(prism[list(edge)] for prism in points for edge in _PRISM_EDGES)
-    corner_list, face_list = points.reshape(-1, 3), faces.reshape(-1, 3)
+    outline = edges_of(points, _PRISM_EDGES)
+    corner_list = points.reshape(-1, 3)
+    face_list = faces.reshape(-1, 3)
     return Mesh(corner_list, face_list, role, opacity, name, outline)
 
 
@@ -74,13 +75,15 @@ def pulled_in(
     points: Points, low: XYZ | Points, high: XYZ | Points
 ) -> tuple[Points, npt.NDArray[np.bool_]]:
     """Return points clipped to a box, and a mask of the moved ones."""
-    lowest, highest = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    lowest = np.asarray(low, np.float64)
+    highest = np.asarray(high, np.float64)
     inside: Points = np.clip(points, lowest, highest)
     return inside, np.any(inside != points, axis=-1)
 
 
 def box_around(points: Points, times: float) -> tuple[Points, Points]:
     """Return the corners of the bounding box of points, grown by ``times`` longest sides."""
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     margin = times * float(np.max(high - low))
     return low - margin, high + margin

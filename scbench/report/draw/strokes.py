@@ -29,7 +29,8 @@ def strokes_of(part: Lines | Marks, camera: Camera) -> Floats:
     # A line goes from each point to the next, but not from the last of a path.
     last_of_path = np.cumsum([len(path) for path in paths]) - 1
     first = np.delete(np.arange(len(points)), last_of_path)
-    starts, ends = points[first], points[first + 1]
+    starts = points[first]
+    ends = points[first + 1]
     if part.dashed:
         starts, ends = dashes(starts, ends, part.width)
     return ribbons(starts, ends, part.width)
@@ -39,7 +40,8 @@ def dashes(starts: Floats, ends: Floats, width: float) -> tuple[Floats, Floats]:
     """Cut lines into dashes, with one at each end."""
     # Each dash is longer by its width in the end.
     pause = _PAUSE + width
-    length = np.hypot(*(ends - starts)[:, :2].T)
+    path = ends - starts
+    length = np.hypot(path[:, 0], path[:, 1])
     fitting = np.round((length + pause) / (_DASH + pause))
     count = np.clip(fitting, 1, _MOST_DASHES).astype(np.int64)
     line, number = expand_runs(np.zeros_like(count), count)
@@ -48,8 +50,9 @@ def dashes(starts: Floats, ends: Floats, width: float) -> tuple[Floats, Floats]:
     period = 1 / (count - 1 + dash_share)
     begin = number * period[line]
     stop = np.minimum(begin + period[line] * dash_share, 1.0)
-    along = (ends - starts)[line]
-    return starts[line] + along * begin[:, None], starts[line] + along * stop[:, None]
+    origin = starts[line]
+    along = path[line]
+    return origin + along * begin[:, None], origin + along * stop[:, None]
 
 
 def ribbons(starts: Floats, ends: Floats, width: float) -> Floats:
@@ -57,18 +60,24 @@ def ribbons(starts: Floats, ends: Floats, width: float) -> Floats:
     along = ends - starts
     length = np.hypot(along[:, 0], along[:, 1])
     unit = along[:, :2] / np.maximum(length, 1e-9)[:, None]
-    half = width / 2
+    half_width = width / 2
     # Ends stick out by half the width, so that corners close.
     ahead = np.zeros_like(starts)
-    ahead[:, :2] = unit * half
+    ahead[:, :2] = unit * half_width
+    # Across the line: along it, turned by a right angle.
     side = np.zeros_like(starts)
-    side[:, 0] = -unit[:, 1] * half
-    side[:, 1] = unit[:, 0] * half
+    side[:, 0] = -unit[:, 1] * half_width
+    side[:, 1] = unit[:, 0] * half_width
     lift = np.array([0.0, 0.0, 1.0 + width])
     back = starts - ahead + lift
     front = ends + ahead + lift
-    a, b, c, d = back + side, front + side, front - side, back - side
-    return np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+    a = back + side
+    b = front + side
+    c = front - side
+    d = back - side
+    first_halves = np.stack([a, b, c], axis=1)
+    second_halves = np.stack([a, c, d], axis=1)
+    return np.concatenate([first_halves, second_halves])
 
 
 def discs(centres: Floats, radius: float) -> Floats:
@@ -76,11 +85,12 @@ def discs(centres: Floats, radius: float) -> Floats:
     if radius <= 0 or not len(centres):
         return np.zeros((0, 3, 3))
     angles = 2 * np.pi * np.arange(_DISC_CORNERS) / _DISC_CORNERS
-    directions = np.stack(
-        [np.cos(angles), np.sin(angles), np.zeros(_DISC_CORNERS)], axis=1
-    )
-    rim = directions * radius
+    level = np.zeros(_DISC_CORNERS)
+    rim = np.stack([np.cos(angles), np.sin(angles), level], axis=1) * radius
+    # Dots are nearer to the eye than lines through them.
     middle = centres[:, None, :] + np.array([0.0, 0.0, radius + 1])
     hubs = np.broadcast_to(middle, (len(centres), _DISC_CORNERS, 3))
-    fans = np.stack([hubs, middle + rim, middle + np.roll(rim, -1, axis=0)], axis=2)
+    corners = middle + rim
+    next_corners = middle + np.roll(rim, -1, axis=0)
+    fans = np.stack([hubs, corners, next_corners], axis=2)
     return fans.reshape(-1, 3, 3)

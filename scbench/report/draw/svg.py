@@ -88,7 +88,8 @@ class Drawing:
         margin: float = 16,
     ) -> None:
         self._x, self._y, right, top = map(float, frame)
-        self._w, self._h = max(right - self._x, 1e-9), max(top - self._y, 1e-9)
+        self._w = max(right - self._x, 1e-9)
+        self._h = max(top - self._y, 1e-9)
         self.scale = size / max(self._w, self._h)
         self._up = up
         self._margin = margin
@@ -157,6 +158,12 @@ class Drawing:
         # A last line of no length has no direction.
         if arrow and ends[-2] != ends[-1]:
             self.add(arrow_head(ends[-2], ends[-1], role, width))
+
+    def outline(
+        self, corner: XY, opposite: XY, role: str, *, width: float = 1.5
+    ) -> None:
+        """Draw the sides of the rectangle between its lowest and its highest corner."""
+        self.line(rectangle(corner, opposite), role, closed=True, width=width)
 
     def strokes(
         self,
@@ -252,7 +259,8 @@ class Drawing:
         path = ""
         for x0, y0, x1, y1 in rectangles:
             x, y = self.at((x0, y1 if self._up else y0))
-            width, height = short((x1 - x0) * self.scale), short((y1 - y0) * self.scale)
+            width = short((x1 - x0) * self.scale)
+            height = short((y1 - y0) * self.scale)
             path += f"M{short(x)} {short(y)}h{width}v{height}h-{width}z"
         if path:
             sharp = ' shape-rendering="crispEdges"' if crisp else ""
@@ -294,8 +302,10 @@ class Drawing:
     ) -> None:
         """Draw an x at a place; its radius is in pixels."""
         x, y = self.at(centre)
-        left_x, right_x = short(x - radius), short(x + radius)
-        top, bottom = short(y - radius), short(y + radius)
+        left_x = short(x - radius)
+        right_x = short(x + radius)
+        top = short(y - radius)
+        bottom = short(y + radius)
         self.add(
             f'<path d="M{left_x} {top}L{right_x} {bottom}M{left_x} {bottom}L{right_x} {top}" '
             f'fill="none" class="s-{known_role(role)}" stroke-width="{short(width)}" '
@@ -403,7 +413,8 @@ class Drawing:
 
     def _place(self, corner: XY, opposite: XY) -> str:
         """Return the attributes of the rectangle between two opposite corners."""
-        (ax, ay), (bx, by) = self.at(corner), self.at(opposite)
+        ax, ay = self.at(corner)
+        bx, by = self.at(opposite)
         return (
             f'x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}"'
@@ -425,7 +436,8 @@ class Drawing:
             patterns += hatch_pattern(f"{prefix}-{role}", role)
         if patterns:
             patterns = f"<defs>{patterns}</defs>"
-        width, height = short(self.width), short(self.height)
+        width = short(self.width)
+        height = short(self.height)
         return (
             f'<svg class="sb" role="img" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}"><title>{plain_text(label)}</title>'

@@ -53,10 +53,13 @@ def arrow_head(
     tail: tuple[float, float], tip: tuple[float, float], role: str, width: float
 ) -> str:
     """Return the head of an arrow; its two ends are pixels, and not the same."""
-    dx, dy = tip[0] - tail[0], tip[1] - tail[1]
+    dx = tip[0] - tail[0]
+    dy = tip[1] - tail[1]
     size = (4 + 2 * width) / math.hypot(dx, dy)
-    ux, uy = dx * size, dy * size
-    back_x, back_y = tip[0] - ux, tip[1] - uy
+    ux = dx * size
+    uy = dy * size
+    back_x = tip[0] - ux
+    back_y = tip[1] - uy
     corners = [
         (back_x - uy / 2, back_y + ux / 2),
         tip,

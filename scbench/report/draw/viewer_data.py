@@ -132,7 +132,8 @@ def scene_json(scene: Scene) -> dict[str, Any]:
 
 def eye_direction(scene: Scene) -> list[float]:
     """Return the direction from the scene to the eye, of length 1."""
-    azimuth, elevation = math.radians(scene.azimuth), math.radians(scene.elevation)
+    azimuth = math.radians(scene.azimuth)
+    elevation = math.radians(scene.elevation)
     x = math.cos(elevation) * math.cos(azimuth)
     y = math.cos(elevation) * math.sin(azimuth)
     return [round(value, 4) for value in (x, y, math.sin(elevation))]
@@ -159,7 +160,9 @@ def rounded_columns(points: Points, decimals: int) -> list[list[float]]:
     """Return x, y and z of points (n, 3) as lists, with whole numbers as integers."""
     # Adding 0 turns -0 into 0.
     columns = (np.round(tame(points), decimals) + 0.0).T.tolist()
-    return [
-        [int(value) if value.is_integer() else value for value in column]
-        for column in columns
-    ]
+    return [list(map(as_written, column)) for column in columns]
+
+
+def as_written(value: float) -> float:
+    """Return a whole number as an integer, which takes fewer characters."""
+    return int(value) if value.is_integer() else value

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from scbench.report.draw.quads import Corner, Edge, Quad, quad_mesh
-from scbench.report.draw.rectangles import Cells, Rectangle, rectangles, runs_of
+from scbench.report.draw.rectangles import Cells, Rectangle, Run, rectangles, runs_of
 from scbench.report.draw.scene import Mesh, boxes
 
 # The six directions of faces: along an axis, down or up.
@@ -101,14 +101,19 @@ def quad_of(axis: int, position: int, rectangle: Rectangle, *, up: bool) -> Quad
 def layer_outline(mask: Cells, axis: int, position: int) -> Iterator[Edge]:
     """Yield the edges of the faces of one layer, with edges in a row joined."""
     padded = np.pad(mask, 1)
-    # An edge lies between a filled and an empty cell.
-    for row, start, end in runs_of(padded[:-1, 1:-1] ^ padded[1:, 1:-1]):
+    for row, start, end in edges_between_rows(padded):
         first = layer_point(axis, position, row, start)
         yield first, layer_point(axis, position, row, end)
-    turned = padded.T
-    for column, start, end in runs_of(turned[:-1, 1:-1] ^ turned[1:, 1:-1]):
+    for column, start, end in edges_between_rows(padded.T):
         first = layer_point(axis, position, start, column)
         yield first, layer_point(axis, position, end, column)
+
+
+def edges_between_rows(padded: Cells) -> list[Run]:
+    """Return the runs of edges between a filled and an empty cell of neighbouring rows."""
+    above = padded[:-1, 1:-1]
+    below = padded[1:, 1:-1]
+    return runs_of(above ^ below)
 
 
 def layer_point(axis: int, position: float, i: float, j: float) -> Corner:

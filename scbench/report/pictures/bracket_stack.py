@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from scbench.base.wording import counted
 from scbench.graders.shared.short_answers import unspaced
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
@@ -18,9 +18,11 @@ from scbench.report.pictures.shared.tables import (
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 # Pixels from one bracket to the next, and from one depth to the next.
-_STEP, _LEVEL = 11, 13
+_STEP = 11
+_LEVEL = 13
 # Brackets in a line, and lines that are drawn.
-_ACROSS, _LINES = 66, 8
+_ACROSS = 66
+_LINES = 8
 # Surplus brackets of an answer that are listed.
 _MOST_SURPLUS = 5
 _CLOSES = {pair[0]: pair[1] for pair in PAIRS}
@@ -67,20 +69,25 @@ def depth_drawing(
 ) -> Drawing:
     """Draw every bracket at its depth, in lines; brackets that are still open have a box."""
     count = min(len(sequence), _ACROSS * _LINES)
-    lines = [
-        range(start, min(start + _ACROSS, count)) for start in range(0, count, _ACROSS)
-    ]
-    heights = [(max(depths[i] for i in line) + 1) * _LEVEL for line in lines]
+    lines = []
+    heights = []
+    for start in range(0, count, _ACROSS):
+        stop = min(start + _ACROSS, count)
+        deepest = max(depths[start:stop])
+        lines.append(range(start, stop))
+        heights.append((deepest + 1) * _LEVEL)
     width = max(map(len, lines)) * _STEP
     drawing = pixel_canvas(width, sum(heights), margin=10)
     top = 0
     for line, height in zip(lines, heights, strict=True):
         for k, i in enumerate(line):
-            x, y = (k + 0.5) * _STEP, top + depths[i] * _LEVEL
+            x = (k + 0.5) * _STEP
+            y = top + depths[i] * _LEVEL
             role = "quiet"
             if i in still_open:
                 role = "ink"
-                low, high = (x - 5, y - 7), (x + 5, y + 6)
+                low = (x - 5, y - 7)
+                high = (x + 5, y + 6)
                 mark(drawing, low, high, "target", f"position {i + 1}")
             drawing.text((x, y), sequence[i], role, size=12, bold=i in still_open)
         top += height

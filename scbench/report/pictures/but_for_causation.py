@@ -7,9 +7,9 @@ from typing import NamedTuple
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import entries
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import (
     Cell,
     Row,
@@ -21,7 +21,10 @@ from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Pixels of an event's box, between columns and between rows.
-_WIDTH, _HEIGHT, _GAP, _ROW_GAP = 124, 34, 36, 18
+_WIDTH = 124
+_HEIGHT = 34
+_GAP = 36
+_ROW_GAP = 18
 # Letters of a line in a box.
 _ACROSS = 22
 # Letters of a line of text.
@@ -200,7 +203,8 @@ def graph(
     """Return events as boxes in columns, with arrows from causes."""
     columns = event_columns(levels, rules)
     tallest = max(map(len, columns))
-    width, height = _WIDTH + _GAP, _HEIGHT + _ROW_GAP
+    width = _WIDTH + _GAP
+    height = _HEIGHT + _ROW_GAP
     across = len(columns) * width - _GAP
     drawing = pixel_canvas(across, tallest * height, margin=8)
     rows: dict[int, float] = {}
@@ -213,12 +217,15 @@ def graph(
     }
     for event, rule in rules.items():
         for cause, expected in rule.conditions:
-            (ax, ay), (bx, by) = places[cause], places[event]
+            ax, ay = places[cause]
+            bx, by = places[event]
             ends = [(ax + _WIDTH, ay), (bx - 2, by)]
             drawing.line(ends, "given", dashed=not expected, arrow=True)
-    happened, without = courses.get("happened", {}), courses.get("without it", {})
+    happened = courses.get("happened", {})
+    without = courses.get("without it", {})
     for event, (x, y) in places.items():
-        low, high = (x, y - _HEIGHT / 2), (x + _WIDTH, y + _HEIGHT / 2)
+        low = (x, y - _HEIGHT / 2)
+        high = (x + _WIDTH, y + _HEIGHT / 2)
         dashed = happened.get(event) is False
         drawing.box(low, high, "paper", edge="given", dashed=dashed)
         changed_fate = fate(without, event)
@@ -237,14 +244,20 @@ def graph(
 def event_levels(count: int, rules: Rules) -> Levels:
     """Return the level of each event: 0 without a rule, else 1 above its highest cause."""
     levels = {event: 0 for event in range(count) if event not in rules}
-    while ready := [
-        event
-        for event, rule in rules.items()
-        if event not in levels and all(cause in levels for cause, _ in rule.conditions)
-    ]:
-        for event in ready:
-            causes = [levels[cause] for cause, _ in rules[event].conditions]
-            levels[event] = 1 + max(causes, default=0)
+    waiting = dict(rules)
+    while waiting:
+        # The events whose causes all have a level; in rules with a cycle, none at last.
+        ready = {}
+        for event, rule in waiting.items():
+            causes = [cause for cause, _ in rule.conditions]
+            if levels.keys() >= set(causes):
+                ready[event] = causes
+        if not ready:
+            break
+        for event, causes in ready.items():
+            highest = max((levels[cause] for cause in causes), default=0)
+            levels[event] = 1 + highest
+            del waiting[event]
     return levels
 
 

@@ -156,7 +156,8 @@ def solid_meshes(params: Params, opacity: float) -> list[Mesh]:
     """Return the solids of an item in a different colour each."""
     parts = []
     for i, solid in enumerate(params.solids):
-        body, name = solid_body(solid), f"{i + 1}: {solid.kind}"
+        body = solid_body(solid)
+        name = f"{i + 1}: {solid.kind}"
         parts.append(body_mesh(body, series(i), opacity=opacity, name=name))
     return parts
 
@@ -188,7 +189,9 @@ def drawn_mesh(answer: Answer, union: Manifold) -> DrawnMesh:
     points = np.array(vertices, dtype=np.float64).reshape(-1, 3)
     near, far = pulled_in(points, *box_around(np.array(body_bounds(union)), _VIEW))
     room = _MOST_CORNERS
-    faces, positions, left_out = [], [], 0
+    faces = []
+    positions = []
+    left_out = 0
     for i, face in enumerate(answer.polyhedron.faces):
         corners = face.vertex
         if max(corners) >= len(points) or len(set(corners)) < len(corners):
@@ -313,7 +316,8 @@ def edge_marks(mesh: DrawnMesh, failed: Failures) -> list[Lines]:
         edges = failed.get(check_id, ())[:_MOST_MARKS]
         if edges:
             paths = tuple(mesh.points[list(edge)] for edge in edges)
-            width, name = _EDGE_WIDTHS[check_id], check_id.replace("_", " ")
+            width = _EDGE_WIDTHS[check_id]
+            name = check_id.replace("_", " ")
             parts.append(Lines(paths, "wrong", width, check_id == "winding", name))
     return parts
 
@@ -336,7 +340,8 @@ def outward_triangles(mesh: DrawnMesh) -> Triangles:
     """Return the triangles of a mesh, oriented so that its volume is not negative."""
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     used, corners = np.unique(cut.corners, return_inverse=True)
-    points, corners = mesh.points[used], corners.reshape(-1, 3)
+    points = mesh.points[used]
+    corners = corners.reshape(-1, 3)
     # Six times the volume is the sum of the triple products of all triangles.
     a, b, c = (points[corners[:, k]] - points[0] for k in range(3))
     if np.sum(np.cross(a, b) * c) < 0:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scbench.base.wording import counted
+from scbench.report.draw.canvas import frame_around
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.delaunay_triangulation import Answer, Params
@@ -13,7 +14,8 @@ _MOST_TRIANGLES = 400
 # Maximum number of missing triangles with thick outlines.
 _MOST_OUTLINES = 12
 # Maximum number of circles, and of other marks of one kind.
-_MOST_CIRCLES, _MOST_MARKS = 8, 50
+_MOST_CIRCLES = 8
+_MOST_MARKS = 50
 # How faults are marked, by check id.
 _MARKED = {
     "empty_circle": "dashed: a circumcircle with a point inside (ringed)",
@@ -36,8 +38,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the points; with an answer, its triangles and the circles of wrong ones."""
     xs, ys = zip(*params.points, strict=True)
     pad = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
-    frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
-    drawing = Drawing(frame, size=380)
+    drawing = Drawing(frame_around(xs, ys, pad), size=380)
     legend: Legend = []
     count = len(params.points)
     caption = f"{count} points. Which triangles between them have empty circumcircles?"
@@ -145,10 +146,16 @@ def circumcircle(
 ) -> Circle | None:
     """Return the circle through three points; None if they are collinear."""
     # Coordinates relative to a; d is four times the area of the triangle.
-    bx, by, cx, cy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
+    bx = b[0] - a[0]
+    by = b[1] - a[1]
+    cx = c[0] - a[0]
+    cy = c[1] - a[1]
     d = 2 * (bx * cy - by * cx)
     if d == 0:
         return None
-    ux = (cy * (bx * bx + by * by) - by * (cx * cx + cy * cy)) / d
-    uy = (bx * (cx * cx + cy * cy) - cx * (bx * bx + by * by)) / d
-    return Circle((a[0] + ux, a[1] + uy), (ux * ux + uy * uy) ** 0.5)
+    b_square = bx * bx + by * by
+    c_square = cx * cx + cy * cy
+    ux = (cy * b_square - by * c_square) / d
+    uy = (bx * c_square - cx * b_square) / d
+    radius = (ux * ux + uy * uy) ** 0.5
+    return Circle((a[0] + ux, a[1] + uy), radius)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from scbench.base.wording import counted
@@ -103,13 +104,14 @@ def answered_tile(
         strokes.append(joining(4, ring_sides[a], ring_sides[b], role, tip=tip))
     for a, b in missing:
         tip = f"sides {a} and {b} are certain to be joined, but not listed"
-        first, second = ring_sides[a], ring_sides[b]
+        first = ring_sides[a]
+        second = ring_sides[b]
         curve = joining(4, first, second, "missing", dashed=True, tip=tip)
         strokes.append(curve._replace(width=2.5))
     labels = square.labels
     # A curve can end only where the class changes.
     changes = {side for side in range(4) if labels[side] != labels[(side + 1) % 4]}
-    surplus_sides = {ring_sides[number] for pair in surplus for number in pair}
+    surplus_sides = {ring_sides[number] for number in chain.from_iterable(surplus)}
     state = "right" if judged else ""
     if faults:
         state = "wrong"
@@ -168,7 +170,8 @@ def answer_caption(n: int, answer: Answer, verdicts: Verdicts) -> str:
         return f"{lists} for {counted(n, 'square')}{ending}"
     squares = counted(n, "square")
     parts = [f"Right pairs for {metrics['squares_right']} of {squares}"]
-    surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
+    surplus = len(metrics.get("surplus", ()))
+    missing = len(metrics.get("missing", ()))
     if surplus:
         parts.append(f"{counted(surplus, 'wrong pair')} listed")
     if missing:

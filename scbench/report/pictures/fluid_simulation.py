@@ -9,13 +9,13 @@ import numpy as np
 
 from scbench.base.wording import counted
 from scbench.graders.fluid_simulation import earthworks
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.rectangles import Cells, rectangles
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, wire
-from scbench.report.draw.svg import XY, Drawing, Fill, rectangle
+from scbench.report.draw.svg import XY, Drawing, Fill
 from scbench.report.draw.voxels import roughness, voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.schemas.fluid_simulation import Answer, Params
 
 # Maximum number of numbered lakes; there may be hundreds of puddles.
@@ -24,19 +24,23 @@ _MOST_LAKES = 12
 _UNCUT = 16
 # For larger worlds: cells drawn around the changes of the answer, and the maximum in
 # all.
-_ROOM, _LEAST_WIDE = 2, 9
+_ROOM = 2
+_LEAST_WIDE = 9
 # Maps of levels in a row, and pixels of one.
-_PER_ROW, _MAP = 4, 168
+_PER_ROW = 4
+_MAP = 168
 # Approximate pixels of the cut.
 _CUT = 400
 # Maximum number of rectangles in a world that is drawn in 3D.
 _ROUGHEST = 8_000
 # Maximum number of protected zones and of rain marks on the map of the ground.
-_MOST_ZONES, _MOST_RAIN = 40, 64
+_MOST_ZONES = 40
+_MOST_RAIN = 64
 # Distance outside the world within which boxes are drawn.
 _AHEAD = 4
 # Pixels of a row of the table of lakes, and of the whole table.
-_TABLE_ROW, _TABLE_WIDTH = 18, 330
+_TABLE_ROW = 18
+_TABLE_WIDTH = 330
 # Where the columns of that table are centred.
 _TABLE_COLUMNS = {
     "lake": 14,
@@ -179,7 +183,8 @@ def start_picture(
     params: Params, goal: str, answer: Answer | None, verdicts: Verdicts
 ) -> Picture:
     """Return the ground, with the reason if an answer was not simulated."""
-    width, height = params.width, params.height
+    width = params.width
+    height = params.height
     caption = f"A world of {width} x {width} x {height} voxels. Goal: {goal}."
     if verdicts and answer is None:
         caption = f"There are no earthworks to draw. {caption}"
@@ -200,7 +205,8 @@ def zone_line(params: Params) -> Legend:
 
 def ground_scene(params: Params) -> Scene:
     """Return the ground in 3D, with the rain above it."""
-    width, stretch = params.width, height_stretch(params.width)
+    width = params.width
+    stretch = height_stretch(params.width)
     rock = earthworks.ground(params)
     top = params.height * stretch
     surface = rock.sum(axis=2) * stretch
@@ -249,7 +255,8 @@ def read_world(params: Params, verdicts: Verdicts) -> World:
     for x, y in [*drains, *params.rain]:
         changed[x, y] = True
     part = window(changed)
-    x, y = part[0].start, part[1].start
+    x = part[0].start
+    y = part[1].start
     return World(
         rock[part],
         fallen[part],
@@ -384,7 +391,8 @@ def world_scene(
     params: Params, world: World, answer: Answer | None, verdicts: Verdicts
 ) -> Scene:
     """Return the world in 3D; zones and boxes only with an answer."""
-    width, stretch = world.width, height_stretch(world.width)
+    width = world.width
+    stretch = height_stretch(world.width)
     top = params.height * stretch
     solid = world.rock | world.water
     parts: list[Shape] = [
@@ -448,7 +456,8 @@ def near_cell(cell: Sequence[float], world: World) -> list[int]:
 
 def lake_marks(world: World, stretch: float) -> list[Marks]:
     """Return each lake's number above its middle, if there are several lakes."""
-    spots, names = [], []
+    spots = []
+    names = []
     for i, lake in enumerate(world.lakes):
         # A lake may lie outside the half of the world that is shown.
         if (lake & world.water).any():
@@ -479,9 +488,11 @@ def level_maps(world: World, verdicts: Verdicts) -> Drawing:
         if z == 0:
             for x, y in world.drains:
                 drawing.cross(middle(x, y, corner), "wrong", radius=4, width=2)
-        role, words = "ink", f"z = {z}"
+        role = "ink"
+        words = f"z = {z}"
         if z in dry:
-            role, words = "wrong", f"z = {z}: must be dry"
+            role = "wrong"
+            words = f"z = {z}: must be dry"
         place = (corner[0], corner[1] + width)
         drawing.text(place, words, role, anchor="start", shift=(0, -9), bold=z in dry)
     return drawing
@@ -506,8 +517,8 @@ def draw_level(drawing: Drawing, world: World, z: int, corner: XY) -> None:
     if len(wrong) <= _MOST_LAKES:
         for x, y in wrong:
             drawing.ring(middle(x, y, corner), "wrong", radius=7)
-    border = rectangle(corner, (corner[0] + width, corner[1] + width))
-    drawing.line(border, "quiet", closed=True, width=1)
+    opposite = (corner[0] + width, corner[1] + width)
+    drawing.outline(corner, opposite, "quiet", width=1)
     for i, lake in enumerate(world.lakes):
         levels = lake.sum(axis=(0, 1))
         if int(levels.argmax()) == z:
@@ -522,7 +533,8 @@ def middle(x: int, y: int, corner: XY) -> XY:
 
 def side_cut(world: World, cut: int) -> Drawing:
     """Return a side view of the world cut along x at a row, relative to the world's corner."""
-    width, height = world.width, world.height
+    width = world.width
+    height = world.height
     cell = max(_CUT // width, 4)
     drawing = Drawing((0, 0, width, height), size=cell * max(width, height), margin=22)
     paint_cut(drawing, world, np.s_[:, cut], (0, 0), 0.75)
@@ -536,7 +548,7 @@ def side_cut(world: World, cut: int) -> Drawing:
     for x in sorted({x for x, y in world.rain if y == cut}):
         ends = [(x + 0.5, height), (x + 0.5, height - 1)]
         drawing.line(ends, "water", width=2, arrow=True)
-    drawing.line(rectangle((0, 0), (width, height)), "quiet", closed=True, width=1)
+    drawing.outline((0, 0), (width, height), "quiet", width=1)
     for z in range(height):
         drawing.text((0, z + 0.5), z, "quiet", size=9, anchor="end", shift=(-4, 0))
     start = world.corner[0]
@@ -555,8 +567,10 @@ def paint_cut(
     opacity: float,
 ) -> None:
     """Paint the cells of a flat cut through a world; `opacity` applies to rock."""
-    rock, fallen = world.rock[part], world.fallen[part]
-    water, wrong = world.water[part], world.wrong[part]
+    rock = world.rock[part]
+    fallen = world.fallen[part]
+    water = world.water[part]
+    wrong = world.wrong[part]
     paint_cells(drawing, rock & ~fallen, corner, "rock", opacity=opacity)
     paint_cells(drawing, rock & fallen, corner, "wrong", opacity=0.8)
     paint_cells(drawing, water & ~wrong, corner, "water")
@@ -626,10 +640,12 @@ def goal_gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     if goal is None or "wanted" not in goal.details:
         return []
     kind = params.goal.kind
-    reached, target = goal.details["reached"], goal.details["wanted"]
+    reached = goal.details["reached"]
+    target = goal.details["wanted"]
     sense = "at least"
     if kind == "exact_volume":
-        reached, sense = verdicts.metrics["water_voxels"], "exactly"
+        reached = verdicts.metrics["water_voxels"]
+        sense = "exactly"
     gauges = [Gauge(_COUNTED[kind], reached, target, goal.passed, sense)]
     for check_id, label in _FAULT_GAUGES.items():
         check = verdicts.check(check_id)
@@ -656,7 +672,8 @@ def answer_legend(params: Params, world: World, verdicts: Verdicts) -> Legend:
 def answer_caption(goal: str, verdicts: Verdicts) -> str:
     """Return the goal, the water that remains, and the faults."""
     metrics = verdicts.metrics
-    lakes, water = metrics["lake_count"], metrics["water_voxels"]
+    lakes = metrics["lake_count"]
+    water = metrics["water_voxels"]
     if water:
         summary = (
             f"Result: {counted(water, 'voxel')} of water in {counted(lakes, 'lake')}"

@@ -14,7 +14,10 @@ from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 # Bits of a label that are drawn; deeper boxes are too small to be visible.
 _DEEPEST = 60
-TARGET, RIGHT, MISSING, SURPLUS = "target", "right", "missing", "wrong"
+TARGET = "target"
+RIGHT = "right"
+MISSING = "missing"
+SURPLUS = "wrong"
 # The parts that boxes can play, named by their colour roles, in drawing order.
 _PARTS = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
 _OPACITY = {TARGET: 0.85, RIGHT: 0.45, "answer": 0.4, SURPLUS: 0.3}
@@ -28,7 +31,8 @@ _LEGEND = {
 # Pixels of a letter of a label.
 _LETTER = 6.2
 # Pixels of a drawing of the square, and of a cut through the cube.
-_SQUARE, _CUT = 340, 220
+_SQUARE = 340
+_CUT = 220
 # How far boxes are pulled apart, in sides of the target.
 _GAP = 0.45
 # Distance from the target, in its sides, within which boxes are drawn when pulled
@@ -36,7 +40,8 @@ _GAP = 0.45
 _NEAR = 1.1
 # A target with a shorter side than this gets a close-up, with this much margin in sides
 # of the target.
-_SMALL, _CLOSE_ROOM = 0.2, 1.6
+_SMALL = 0.2
+_CLOSE_ROOM = 1.6
 # Maximum number of labels of a part printed in a terminal.
 _MOST_LABELS = 50
 # Faults in words, by check id, for one label and for several.
@@ -130,7 +135,8 @@ def labelled_boxes(
     strangers: list[str] = []
     marked: list[str] = []
     if answer is not None:
-        metrics, failed = verdicts.metrics, verdicts.failures
+        metrics = verdicts.metrics
+        failed = verdicts.failures
         leaves = set(params.leaves) - {params.target}
         answered = [
             label for label in dict.fromkeys(answer.neighbors) if label in leaves
@@ -208,7 +214,8 @@ def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
                 paint_box(drawing, in_frame[label], part, f"{label}: {part}")
     for label in tree.strangers:
         if label in in_frame:
-            box, tip = in_frame[label], f"{label[:_DEEPEST]} is not a leaf"
+            box = in_frame[label]
+            tip = f"{label[:_DEEPEST]} is not a leaf"
             drawing.box(*box, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
             drawing.ring(box.middle, SURPLUS, radius=7)
     for label in tree.marked:
@@ -326,7 +333,8 @@ def pulled_apart(tree: LabelledBoxes) -> Scene:
         if members:
             middles = np.array([np.mean(box, axis=0) for box in members.values()])
             parts.append(Marks(middles, "ink", 0, tuple(members)))
-    strangers, marked = corners(tree.strangers), corners(tree.marked)
+    strangers = corners(tree.strangers)
+    marked = corners(tree.marked)
     parts += outlines(list(strangers.values()), list(marked.values()))
     return Scene(tuple(parts))
 
@@ -334,7 +342,8 @@ def pulled_apart(tree: LabelledBoxes) -> Scene:
 def moved_apart(box: Box, target: Box) -> Corners | None:
     """Return the part of a box near the target, moved away from the target; None if empty."""
     side = max(high - low for low, high in target)
-    lows, highs = [], []
+    lows = []
+    highs = []
     for (low, high), (target_low, target_high) in zip(box, target, strict=True):
         start = max(low, target_low - _NEAR * side)
         end = min(high, target_high + _NEAR * side)
@@ -393,7 +402,8 @@ def answer_caption(answer: Answer, tree: LabelledBoxes, verdicts: Verdicts) -> s
     if "missing" not in metrics:
         return f"{summary}, more than are read; {verdicts.fraction}."
     right = len(tree.parts[RIGHT])
-    missing, surplus = len(tree.parts[MISSING]), len(tree.parts[SURPLUS])
+    missing = len(tree.parts[MISSING])
+    surplus = len(tree.parts[SURPLUS])
     parts = [f"{right} of {counted(right + missing, 'neighbour')} listed"]
     if surplus:
         finding = counted(

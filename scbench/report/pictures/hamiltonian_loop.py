@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from scbench.base.wording import counted
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.report.pictures.shared.path_text import joint
 from scbench.schemas.hamiltonian_loop import Answer, Params
@@ -68,7 +68,8 @@ def grid(params: Params, room: float) -> Drawing:
     """Return the empty grid; `room` is the width of the margin in cells."""
     n = params.size
     # Cells are counted from 1, and have their middles at whole numbers.
-    low, high = 0.5, n + 0.5
+    low = 0.5
+    high = n + 0.5
     size = min(max(24 * n, 240), 640)
     frame = (low - room, low - room, high + room, high + room)
     drawing = Drawing(frame, size=size, up=False)
@@ -76,7 +77,7 @@ def grid(params: Params, room: float) -> Drawing:
     drawing.strokes([[(low, tick), (high, tick)] for tick in ticks], "faint")
     drawing.strokes([[(tick, low), (tick, high)] for tick in ticks], "faint")
     drawing.tiles(corners(params.blocked), "rock", opacity=0.75)
-    drawing.line(rectangle((low, low), (high, high)), "ink", closed=True)
+    drawing.outline((low, low), (high, high), "ink")
     every = 1 if drawing.scale >= 14 else 10
     for i in sorted({1, *range(every, n + 1, every)}):
         drawing.text((i, low), i, "quiet", size=9, shift=(0, -8))
@@ -170,8 +171,10 @@ def draw_start(drawing: Drawing, places: Sequence[Place]) -> None:
     drawing.dot(start, "ink", radius=radius, tip="start")
     if len(places) > 1:
         (ax, ay), (bx, by) = places[:2]
-        length = max(abs(bx - ax), abs(by - ay), 1.0)
-        ahead = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
+        dx = bx - ax
+        dy = by - ay
+        length = max(abs(dx), abs(dy), 1.0)
+        ahead = (ax + 0.75 * dx / length, ay + 0.75 * dy / length)
         drawing.line([start, ahead], "ink", width=2, arrow=True)
 
 

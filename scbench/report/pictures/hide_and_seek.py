@@ -84,7 +84,7 @@ class Crowd(NamedTuple):
     @property
     def overlapping(self) -> set[int]:
         """People who overlap another person."""
-        return {i for pair in self.pairs for i in pair}
+        return set(chain.from_iterable(self.pairs))
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -113,10 +113,11 @@ def read_crowd(params: Params, answer: Answer | None, verdicts: Verdicts) -> Cro
     xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
     failed = verdicts.failures
     reach = params.max_distance + 1e-6
+    distances = [math.hypot(x, y) for x, y in xy.tolist()]
     pixels = verdicts.metrics.get("visible_people", ())
     return Crowd(
         xy,
-        near=[i for i, (x, y) in enumerate(xy.tolist()) if math.hypot(x, y) <= reach],
+        near=[i for i, distance in enumerate(distances) if distance <= reach],
         far={i for i in failed.get("distance", ()) if i < n},
         inside={i for i in failed.get("clear_of_building", ()) if i < n},
         pairs=[(a, b) for a, b in failed.get("people_apart", ()) if max(a, b) < n],
@@ -189,7 +190,8 @@ def crowd_frame(params: Params, crowd: Crowd) -> Frame:
 def ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
     """Return the ground where a person's head, and so the whole person, is hidden."""
     eye_x, eye_y, eye_z = params.sniper
-    roof, head = params.building[2], params.person[2]
+    roof = params.building[2]
+    head = params.person[2]
     if head >= roof:
         return shapely.Polygon()
     # At the height of a head, the roof's corners are this many times as far from the eye.
@@ -208,7 +210,8 @@ def ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapel
 
 def footprint(params: Params) -> tuple[XY, XY]:
     """Return two opposite corners of the building on the ground, the lowest first."""
-    half_x, half_y = params.building[0] / 2, params.building[1] / 2
+    half_x = params.building[0] / 2
+    half_y = params.building[1] / 2
     return (-half_x, -half_y), (half_x, half_y)
 
 
@@ -216,7 +219,8 @@ def draw_sniper(drawing: Drawing, params: Params, frame: Frame) -> None:
     """Draw an arrow along the sniper's line of sight, from the edge of the frame inwards."""
     x, y, z = params.sniper
     middle_x, middle_y = frame.middle
-    dx, dy = x - middle_x, y - middle_y
+    dx = x - middle_x
+    dy = y - middle_y
     reach = frame.half / max(abs(dx), abs(dy), 1e-9)
     tail = (middle_x + dx * reach, middle_y + dy * reach)
     tip = (middle_x + dx * reach * 0.88, middle_y + dy * reach * 0.88)
@@ -258,7 +262,8 @@ def draw_people(drawing: Drawing, params: Params, crowd: Crowd, judged: bool) ->
     radius = max(width * drawing.scale * 0.9, 7)
     if len(crowd.pixels) <= _MOST_RINGS:
         for i in sorted(crowd.pixels):
-            place, tip = crowd.xy[i].tolist(), f"person {i} is seen"
+            place = crowd.xy[i].tolist()
+            tip = f"person {i} is seen"
             drawing.ring(place, "wrong", radius=radius, width=2.5, tip=tip)
     for i in sorted(crowd.inside):
         place = crowd.xy[i].tolist()
@@ -272,7 +277,8 @@ def draw_people(drawing: Drawing, params: Params, crowd: Crowd, judged: bool) ->
 
 def point_at_strays(drawing: Drawing, crowd: Crowd, frame: Frame) -> None:
     """Point from the edge of the frame at people who are outside it."""
-    middle, half = np.array(frame.middle), frame.half
+    middle = np.array(frame.middle)
+    half = frame.half
     for i in sorted(crowd.far)[:_MOST_RINGS]:
         away = np.clip(crowd.xy[i], -_FARTHEST, _FARTHEST) - middle
         longest = max(float(np.abs(away).max()), 1e-9)
@@ -302,7 +308,8 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
     last = np.minimum(corners.max(axis=0) + 12, camera.image)
     # Nobody and nothing can be seen from there.
     if (last - first).min() <= 0:
-        first, last = np.zeros(2), np.array(camera.image)
+        first = np.zeros(2)
+        last = np.array(camera.image)
     drawing = Drawing((*first.tolist(), *last.tolist()), size=380, up=False, margin=18)
     away = np.linalg.norm((low + high) / 2 - np.array(camera.eye), axis=1)
     role = "wrong" if metrics else "answer"
@@ -326,8 +333,7 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
         for k, i in enumerate(crowd.near, start=1):
             if i in crowd.pixels:
                 ring_person(drawing, outlines[k], i, crowd.pixels[i])
-    border = rectangle(first.tolist(), last.tolist())
-    drawing.line(border, "quiet", closed=True, width=1)
+    drawing.outline(first.tolist(), last.tolist(), "quiet", width=1)
     return drawing
 
 
@@ -346,9 +352,12 @@ def project(camera: Camera, points: Floats) -> Floats:
     rays = points - np.array(camera.eye)
     ahead = np.maximum(rays @ np.array(camera.forward), 1e-6)
     columns, rows = camera.image
+    # From -1 to 1 inside the picture, to the right and upwards.
     u = rays @ np.array(camera.right) / ahead / (camera.tangent * (columns / rows))
     v = rays @ np.array(camera.up) / ahead / camera.tangent
-    flat = np.stack([(u + 1) * columns / 2, (1 - v) * rows / 2], axis=-1)
+    column = (u + 1) * columns / 2
+    row = (1 - v) * rows / 2
+    flat = np.stack([column, row], axis=-1)
     within_reach: Floats = np.clip(flat, -_FARTHEST, _FARTHEST)
     return within_reach
 
@@ -374,7 +383,8 @@ def draw_nearest_edges(
 ) -> None:
     """Draw the three edges of a box that meet at the corner nearest to the eye."""
     corners = box_corners(low, high)
-    nearest = int(((corners - np.array(camera.eye)) ** 2).sum(axis=1).argmin())
+    rays = corners - np.array(camera.eye)
+    nearest = int((rays**2).sum(axis=1).argmin())
     flat = project(camera, corners).tolist()
     lines = [[flat[nearest], flat[nearest ^ bit]] for bit in (1, 2, 4)]
     drawing.strokes(lines, "ink", width=1)
@@ -422,7 +432,8 @@ def answer_caption(
         parts.append(f"{people_are(count)} placed instead of {params.people}")
     parts += verdicts.faults(_FAULTS)
     if crowd.pixels:
-        visible, pixels = len(crowd.pixels), sum(crowd.pixels.values())
+        visible = len(crowd.pixels)
+        pixels = sum(crowd.pixels.values())
         seen = f"{visible} of {counted(count, 'person', 'people')} can be seen"
         parts.append(f"{seen} on {counted(pixels, 'pixel')}")
     if not parts:

@@ -15,16 +15,20 @@ from scbench.report.pictures.shared.unfolding import Place, Unfolded, unfold
 from scbench.schemas.hyper_snake import Answer, Params
 
 # Maximum number of path cells drawn, in 2D and in 3D.
-_MOST_CELLS, _MOST_IN_SPACE = 8_000, 2_000
+_MOST_CELLS = 8_000
+_MOST_IN_SPACE = 2_000
 # Maximum cells along an axis, and maximum walls, drawn in 3D.
-_LONGEST_AXIS, _MOST_WALLS = 40, 500
+_LONGEST_AXIS = 40
+_MOST_WALLS = 500
 # Shades of the path, from its start to its end.
 _SHADES = 8
 # In smaller cells (in pixels), a path has shades but no lines, and the start has no
 # letter.
-_FINE, _LETTERED = 11, 12
+_FINE = 11
+_LETTERED = 12
 # Characters and lines of a text.
-_MOST_COLUMNS, _MOST_LINES = 120, 200
+_MOST_COLUMNS = 120
+_MOST_LINES = 200
 # Faults of a path in words, by check id.
 _FAULTS = {
     "start": "the first cell is not the start",
@@ -151,7 +155,8 @@ def unfolded_box(
     elif len(missed) < len(params.food):
         legend.append(("right", "eaten food"))
     if layout.holds(params.start):
-        place, cell = layout.middle(params.start), drawing.scale
+        place = layout.middle(params.start)
+        cell = drawing.scale
         drawing.dot(place, "note", radius=max(min(cell * 0.34, 10), 3), tip="start")
         if cell >= _LETTERED:
             drawing.text(place, "S", size=min(cell * 0.5, 13), bold=True)
@@ -162,7 +167,8 @@ def unfolded_box(
 def draw_grid(drawing: Drawing, layout: Unfolded) -> None:
     """Draw the small squares and their cells."""
     width, height = layout.square
-    inner, outer = [], []
+    inner = []
+    outer = []
     for x, y in layout.squares():
         inner += [[(x + i, y), (x + i, y + height)] for i in range(1, width)]
         inner += [[(x, y + i), (x + width, y + i)] for i in range(1, height)]
@@ -180,7 +186,8 @@ def name_axes(drawing: Drawing, layout: Unfolded) -> None:
     shift = (0, -14)
     drawing.text((0, 0), f"{across} →", "quiet", anchor="start", size=11, shift=shift)
     if down:
-        corner, shift = (0, layout.height), (0, 14)
+        corner = (0, layout.height)
+        shift = (0, 14)
         drawing.text(corner, f"↓ {down}", "quiet", anchor="start", size=11, shift=shift)
 
 
@@ -274,7 +281,8 @@ def mark_faults(
             if place not in marked:
                 marked.add(place)
                 drawing.cross(place, "wrong", radius=radius, width=1.5)
-    fault, cell = first_fault_check(path, verdicts), path.first_fault
+    fault = first_fault_check(path, verdicts)
+    cell = path.first_fault
     if not fault or cell is None or len(cell) != axes:
         return bool(marked)
     place = layout.middle(cell)
@@ -301,8 +309,9 @@ def space_scene(params: Params, path: Path, missed: set[tuple[int, ...]]) -> Sce
 
     parts: list[Shape] = [wire((0, 0, 0), size, "faint", name="the box")]
     if params.walls:
-        solid = [(wall, [c + 1 for c in wall]) for wall in params.walls[:_MOST_WALLS]]
-        parts.append(boxes(solid, "quiet", opacity=0.7, name="walls"))
+        low = np.array(params.walls[:_MOST_WALLS])
+        walls = zip(low.tolist(), (low + 1).tolist(), strict=True)
+        parts.append(boxes(walls, "quiet", opacity=0.7, name="walls"))
     legal = points(path.legal_cells)
     if len(legal) > 1:
         parts.append(Lines((legal,), "answer", 4, name="the path"))
@@ -367,7 +376,8 @@ def box_caption(params: Params, path: Path | None, verdicts: Verdicts) -> str:
         if path.legal:
             summary = f"after {counted(path.legal, 'cell')} {summary}"
         return f"{summary[0].upper()}{summary[1:]}. {score}"
-    length, free = metrics["length"], metrics["free_cells"]
+    length = metrics["length"]
+    free = metrics["free_cells"]
     summary = f"The path visits {length} of {free} free cells"
     missed = len(metrics.get("missed_food", ()))
     if missed:
@@ -378,7 +388,8 @@ def box_caption(params: Params, path: Path | None, verdicts: Verdicts) -> str:
 def unfolded_text(params: Params, path: Path | None) -> str | None:
     """Return the unfolded box in characters; None if it is too large."""
     layout = unfold(params.size, rounded=True)
-    columns, rows = int(np.ceil(layout.width)), int(np.ceil(layout.height))
+    columns = int(np.ceil(layout.width))
+    rows = int(np.ceil(layout.height))
     if columns > _MOST_COLUMNS or rows > _MOST_LINES:
         return None
     signs = dict.fromkeys(np.ndindex(*layout.extents), "·")

@@ -42,7 +42,10 @@ from scbench.schemas.interlocking_parts import Answer, Params
 MOST_PARTS = 40
 MOST_TRIANGLES = 20_000
 MOST_CHARACTERS = 1_000_000
-LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20)
+# Seconds of wall clock for the OpenSCAD sources of an answer.
+PATIENCE = 120.0
+# Processor time decides, because a busy machine may take long to draw a small part.
+LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20, wall=PATIENCE)
 # Maximum number of marked clashes, and of parts whose faults are written below their
 # beds.
 MOST_MARKS = 12
@@ -165,18 +168,21 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 def task_scene(params: Params) -> Scene:
     """Return the space inside the cage, the rods, and the printer's bed next to them."""
     x, y, z = params.inner
-    low, high = (-x / 2, -y / 2, params.bar), (x / 2, y / 2, params.bar + z)
+    low = (-x / 2, -y / 2, params.bar)
+    high = (x / 2, y / 2, params.bar + z)
     inside = wire(low, high, "target", width=2, name="inside")
     a, b, c = params.printing.bed
     middle = -1.3 * x - a / 2
-    low, high = (middle - a / 2, -b / 2, 0), (middle + a / 2, b / 2, c)
+    low = (middle - a / 2, -b / 2, 0)
+    high = (middle + a / 2, b / 2, c)
     bed = wire(low, high, "quiet", name="the bed")
     return Scene((inside, bed, rods(params)), elevation=20)
 
 
 def rods(params: Params) -> Lines:
     """Return the four rods, which are longer than the cage is high."""
-    low, high = -30.0, params.outer.z[1] + 30
+    low = -30.0
+    high = params.outer.z[1] + 30
     paths = [np.array([[x, y, low], [x, y, high]]) for x, y in rod_places(params)]
     return Lines(tuple(paths), "ink", 2, name="rods")
 
@@ -217,7 +223,8 @@ def part_in_cage(
     matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -FARTHEST, FARTHEST)
     points = shell.points @ matrix[:, :3].T + matrix[:, 3]
     width, depth, height = *params.outer.sides, params.outer.z[1]
-    near, far = (-width, -depth, -height / 2), (width, depth, 1.5 * height)
+    near = (-width, -depth, -height / 2)
+    far = (width, depth, 1.5 * height)
     in_cage, _ = pulled_in(points, near, far)
     body = None
     with suppress(ValueError):
@@ -304,7 +311,8 @@ def space_faults(params: Params, failed: Failures) -> Iterator[Lines]:
     ):
         if check_id in failed:
             x, y = (side / 2 for side in space.sides)
-            low, high = (-x, -y, space.z[0]), (x, y, space.z[1])
+            low = (-x, -y, space.z[0])
+            high = (x, y, space.z[1])
             edges = boxes([(low, high)], "wrong").outline
             yield Lines(edges, "wrong", 2.5, dashed=True, name=words)
 
@@ -346,7 +354,8 @@ def beds(
     places: dict[str, list[Points]] = {"quiet": [], "wrong": []}
     labels: dict[str, list[str]] = {"quiet": [], "wrong": []}
     for k, part in enumerate(parts):
-        x, y = k % columns * 1.25 * width, -(k // columns) * 1.35 * depth
+        x = k % columns * 1.25 * width
+        y = -(k // columns) * 1.35 * depth
         shift = np.array([x, y, 0.0])
         lying = lying_points(part, params)
         shapes.append(part_mesh(part, lying + shift))
@@ -372,7 +381,8 @@ def lying_points(part: DrawnPart, params: Params) -> Points:
     width, depth, height = params.printing.bed
     middle = middle_of(part.points)
     centred = part.points - (middle[0], middle[1], 0.0)
-    low, high = (-width, -depth, -2 * height), (width, depth, 6 * height)
+    low = (-width, -depth, -2 * height)
+    high = (width, depth, 6 * height)
     return pulled_in(centred, low, high)[0]
 
 
@@ -433,7 +443,8 @@ def rod_section(
     """
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
     place = entries[0]["corner"] if entries else rod_places(params)[2]
-    start, end = -40.0, params.outer.z[1] + 40.0
+    start = -40.0
+    end = params.outer.z[1] + 40.0
     reach = 1.6 * (params.rods.gripped / 2) * WIDENED
     frame = box(start, -reach, end, reach)
     # As wide as a scene, so that it goes next to one.
@@ -498,17 +509,25 @@ def draw_fit(
 ) -> None:
     """Draw a rod and the width of its nut (dashed), and write whether they fit."""
     start, end = ends
-    nut, rod = params.rods.gripped / 2, params.rods.free / 2
-    low, high = (start, -rod * WIDENED), (end, rod * WIDENED)
-    rod_words, rod_role = f"rod {2 * rod:g} mm", "ink"
+    nut = params.rods.gripped / 2
+    rod = params.rods.free / 2
+    low = (start, -rod * WIDENED)
+    high = (end, rod * WIDENED)
+    rod_words = f"rod {2 * rod:g} mm"
+    rod_role = "ink"
     if blocked:
-        rod_words, rod_role = f"{rod_words}, blocked", "wrong"
+        rod_words = f"{rod_words}, blocked"
+        rod_role = "wrong"
         drawing.box(low, high, "wrong", hatched=True, edge="wrong")
     else:
         drawing.box(low, high, "given", opacity=0.5, edge="ink")
-    nut_words, nut_role, width = f"nut {2 * nut:g} mm", "quiet", 1
+    nut_words = f"nut {2 * nut:g} mm"
+    nut_role = "quiet"
+    width = 1
     if loose:
-        nut_words, nut_role, width = f"{nut_words}, not held", "wrong", 2
+        nut_words = f"{nut_words}, not held"
+        nut_role = "wrong"
+        width = 2
     for y in (-nut * WIDENED, nut * WIDENED):
         drawing.line([(start, y), (end, y)], nut_role, width=width, dashed=True)
     place: tuple[float, float] = (start, 0)

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from scbench.base.wording import counted
-from scbench.graders.largest_printable_prime import HEIGHTS, Pose, Stand, groups, pose
+from scbench.graders.largest_printable_prime import HEIGHTS, groups, pose
+from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.report.draw.svg import Drawing, rectangle
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Panel, Picture, Verdicts, wrong_line
@@ -230,7 +232,8 @@ def draw_glyph(
     drawing: Drawing, centre: XY, digit: Digit, position: int | None = None
 ) -> None:
     """Draw one digit above the one below it, if that one lies flat."""
-    x, y = centre[0], centre[1] + 2.5
+    x = centre[0]
+    y = centre[1] + 2.5
     size = drawing.scale
     if digit.below is not None:
         # A pose has segments only if it is flat.
@@ -249,13 +252,15 @@ def draw_glyph(
         role = "wrong" if digit.unsupported else "note"
         bars = upright_bars((x, y), digit.segments, digit.pose.stand)
         drawing.strokes(bars, role, width=1.4 * size, tip=tip)
-        floor = min(v for bar in bars for _, v in bar) - 1.4
+        lowest = min(v for _, v in chain.from_iterable(bars))
+        floor = lowest - 1.4
         drawing.line([(x - 7, floor), (x + 7, floor)], "ink", width=1)
     role = "wrong" if digit.faulty else "ink"
     label = f"{digit.digit}{digit.sign}"
     drawing.text((x, y - 15.5), label, role, size=11, bold=digit.faulty)
     if digit.unsupported:
-        low, high = (x - 8, y - 12), (x + 8, y + 12)
+        low = (x - 8, y - 12)
+        high = (x + 8, y + 12)
         drawing.box(low, high, "wrong", opacity=0, edge="wrong", width=2)
     if digit.unprintable:
         drawing.cross((x, y), "wrong", radius=7.5 * size, width=2.5)
@@ -264,7 +269,11 @@ def draw_glyph(
 def bars_at(centre: XY, segments: Collection[str]) -> list[list[XY]]:
     """Return the bars of a digit that lies flat, in order of their letters."""
     x, y = centre
-    return [[(x + u, y + v) for u, v in BARS[segment]] for segment in sorted(segments)]
+    bars = []
+    for segment in sorted(segments):
+        ends = BARS[segment]
+        bars.append([(x + u, y + v) for u, v in ends])
+    return bars
 
 
 def hanging_segments(digit: Digit) -> frozenset[str]:
@@ -419,7 +428,8 @@ def gauges(params: Params, verdicts: Verdicts) -> list[Gauge]:
     bars = [Gauge("digits", metrics["digits"], params.best_digits, long)]
     height = metrics.get("height_mm")
     if height is not None:
-        tall, target = verdicts.passed("height"), params.target_height_mm
+        tall = verdicts.passed("height")
+        target = params.target_height_mm
         bars.append(Gauge("height", height, target, tall, "more than", " mm"))
     return bars
 

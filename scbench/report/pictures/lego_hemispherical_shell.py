@@ -141,7 +141,8 @@ def bounding_box(target: Body, radius: float, wall: Wall | None) -> tuple[XYZ, X
         plans = wall.plans.reshape(-1, 2)
         ends.append([*plans.min(axis=0), float(wall.low.min())])
         ends.append([*plans.max(axis=0), float(wall.low.max()) + HEIGHT])
-    low, high = np.floor(np.min(ends, axis=0)), np.ceil(np.max(ends, axis=0))
+    low = np.floor(np.min(ends, axis=0))
+    high = np.ceil(np.max(ends, axis=0))
     return low.tolist(), high.tolist()
 
 
@@ -151,7 +152,8 @@ def wall_of(answer: Answer, params: Params, verdicts: Verdicts) -> Wall:
     axis = (*params.centre_mm, 0.0)
     reach = RIM * params.outer_radius_mm
     top = 1.2 * body(params).outer.top + HEIGHT
-    low, high = (-reach, -reach, -HEIGHT), (reach, reach, top)
+    low = (-reach, -reach, -HEIGHT)
+    high = (reach, reach, top)
     rows = []
     far = {}
     for i, brick in enumerate(poses):
@@ -284,7 +286,8 @@ def surface_wires(
     z = levels_of(surface, 25)
     r = surface.radius(z)
     for level in circles:
-        x, y = r[level] * np.cos(TURN), r[level] * np.sin(TURN)
+        x = r[level] * np.cos(TURN)
+        y = r[level] * np.sin(TURN)
         yield np.stack([x, y, np.full_like(TURN, z[level])], axis=1)
     for k in range(meridians):
         a = k * np.pi / (meridians / 2)
@@ -462,7 +465,8 @@ def answer_caption(answer: Answer, wall: Wall, verdicts: Verdicts) -> str:
     if verdicts:
         metrics = verdicts.metrics
         if "filled" in metrics:
-            filled, spill = metrics["filled"], metrics["spill"]
+            filled = metrics["filled"]
+            spill = metrics["spill"]
             parts.append(f"{filled:.1%} of the target filled")
             parts.append(f"{spill:.1%} of its volume in bricks outside")
         parts.append(verdicts.fraction)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scbench.base.wording import counted
 from scbench.report.draw.columns import columns
 from scbench.report.draw.scene import Lines, Marks, Scene, Shape
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
 from scbench.schemas.maze_3d import Answer, Params
@@ -147,7 +147,7 @@ def maze_plan(
     shade_heights(drawing, params, rows)
     drawing.tiles(routes.reached, "note", opacity=0.55)
     drawing.tiles(routes.jumped, "note", hatched=True)
-    drawing.line(rectangle((0, 0), (n, n)), "ink", closed=True, width=1.5)
+    drawing.outline((0, 0), (n, n), "ink", width=1.5)
     digits_below = drawing.scale < SMALLEST_FREE_DIGIT
     if digits_below:
         draw_digits(drawing, rows)
@@ -232,7 +232,8 @@ def draw_moves(
     """Draw steps to neighbours as lines, and jumps as arcs."""
     steps = []
     for origin, goal in moves:
-        (ax, ay), (bx, by) = cell_middle(origin), cell_middle(goal)
+        ax, ay = cell_middle(origin)
+        bx, by = cell_middle(goal)
         if not is_jump(origin, goal):
             steps.append([(ax, ay), (bx, by)])
             continue
@@ -241,7 +242,8 @@ def draw_moves(
             (ax + bx) / 2 + (by - ay) * 0.45,
             (ay + by) / 2 + (ax - bx) * 0.45,
         )
-        start, end = (ax, ay), (bx, by)
+        start = (ax, ay)
+        end = (bx, by)
         drawing.curve(start, control, end, role, width=width, dashed=dashed, tip="jump")
     drawing.strokes(steps, role, width=width, dashed=dashed)
 
@@ -310,9 +312,11 @@ def maze_scene(params: Params, rows: Sequence[str], routes: Routes) -> Scene:
     """Return the maze as columns, the first row at the back."""
     n = params.size
     table = height_table(params)
-    heights = np.array([[table.get(c, 0) for c in row] for row in rows], np.float64)
-    # Indexed x, then y from the front; flattened where tall columns would hide the maze.
-    heights = heights[::-1].T * min(max(n / 25, 0.3), 0.5)
+    row_heights = [[table.get(sign, 0) for sign in row] for row in rows]
+    # Tall columns would hide the maze.
+    flattening = min(max(n / 25, 0.3), 0.5)
+    # Indexed x, then y from the front.
+    heights = np.array(row_heights, np.float64)[::-1].T * flattening
     end_cells = cells_with(rows, "AB")
     # Each column has one colour: first that of the ends, then that of the route.
     ends = place_mask(n, end_cells)
@@ -355,7 +359,8 @@ def path_in_space(
 ) -> Iterator[XYZ]:
     """Yield the points of moves just above the columns, jumps as arcs."""
     for origin, goal in moves:
-        start, end = above(heights, origin, 0.3), above(heights, goal, 0.3)
+        start = above(heights, origin, 0.3)
+        end = above(heights, goal, 0.3)
         yield start
         if is_jump(origin, goal):
             for i in range(1, ARC_STEPS):
@@ -365,7 +370,8 @@ def path_in_space(
 
 def above(heights: npt.NDArray[np.float64], place: Place, lift: float) -> XYZ:
     """Return a point over the middle of a column."""
-    x, y = place[0], len(heights) - 1 - place[1]
+    x = place[0]
+    y = len(heights) - 1 - place[1]
     return x + 0.5, y + 0.5, float(heights[x, y]) + lift
 
 
@@ -399,13 +405,16 @@ def gauges(params: Params, routes: Routes, verdicts: Verdicts) -> Iterator[Gauge
     cells = params.size**2
     if routes.first and not routes.second:
         share = round(100 * len(routes.first) / cells, 1)
-        least, passed = params.min_route_percent, verdicts.passed("coverage")
+        least = params.min_route_percent
+        passed = verdicts.passed("coverage")
         yield Gauge("cells on the route", share, least, passed, unit=" %")
-        jumps, passed = len(routes.jumped), verdicts.passed("jumps")
+        jumps = len(routes.jumped)
+        passed = verdicts.passed("jumps")
         yield Gauge("jumps on the route", jumps, params.jumps, passed)
     for height, count in verdicts.failures.get("height_share", ()):
         share = round(100 * count / cells, 1)
-        label, limit = f"cells of height {height}", params.max_height_percent
+        label = f"cells of height {height}"
+        limit = params.max_height_percent
         yield Gauge(label, share, limit, False, "at most", " %")
 
 
@@ -428,9 +437,15 @@ def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
     return " ".join(parts)
 
 
+def printable_row(row: str) -> str:
+    """Return a row with a question mark for each character that terminals do not print."""
+    signs = [sign if sign.isprintable() else "?" for sign in row]
+    return "".join(signs)
+
+
 def text_view(params: Params, rows: Sequence[str], routes: Routes) -> str:
     """Return the maze as text, with the verdict's places next to it or below."""
-    maze = ["".join(c if c.isprintable() else "?" for c in row) for row in rows]
+    maze = [printable_row(row) for row in rows]
     if not (routes.first or routes.reached):
         return "\n".join(maze)
     findings = [text_key(routes), *map("".join, sign_table(params, rows, routes))]

@@ -60,7 +60,8 @@ def scored_choices(
         elif i == answered:
             role = "wrong"
         pair_points = [points[i] or "·" for points in points_by_liked]
-        name, total = Cell(film[0], role), Cell(sums[i], role)
+        name = Cell(film[0], role)
+        total = Cell(sums[i], role)
         rows.append((ascii_uppercase[i], name, *pair_points, total))
     return rows
 

@@ -129,10 +129,12 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     meshes = []
     for kind in sorted(set(packing.kinds)):
         mask = np.array(packing.kinds) == kind
-        low, high = packing.low[mask].tolist(), packing.high[mask].tolist()
+        low = packing.low[mask].tolist()
+        high = packing.high[mask].tolist()
         role, name = "wrong", ""
         if kind >= 0:
-            role, name = size_role(kind), size_words(params, kind)
+            role = size_role(kind)
+            name = size_words(params, kind)
         meshes.append(boxes(zip(low, high, strict=True), role, name=name))
     return meshes
 
@@ -144,9 +146,11 @@ def sizes_picture(params: Params) -> Picture:
     x = 0.0
     for kind, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
-        name = size_words(params, kind)
         # The prisms are upright, so that the row is not much wider than high.
-        parts.append(boxes([((x, 0, 0), (x + a, b, c))], size_role(kind), name=name))
+        low = (x, 0, 0)
+        high = (x + a, b, c)
+        name = size_words(params, kind)
+        parts.append(boxes([(low, high)], size_role(kind), name=name))
         x += a + 0.2 * longest
     count = sum(line.count for line in params.prisms)
     caption = (
@@ -182,11 +186,14 @@ def side_words(sides: Sequence[object]) -> str:
 def packing_of(params: Params, answer: Answer, verdicts: Verdicts) -> Packing:
     """Return the boxes of an answer as they are drawn."""
     entries = answer.boxes[:MOST_BOXES]
-    positions, low, high = [], [], []
+    positions = []
+    low = []
+    high = []
     for i, entry in enumerate(entries):
         ends = list(zip(entry.XyzMin, entry.XyzMax, strict=True))
         # Answers may give the corners the wrong way round.
-        lowest, highest = [min(pair) for pair in ends], [max(pair) for pair in ends]
+        lowest = [min(pair) for pair in ends]
+        highest = [max(pair) for pair in ends]
         if max(map(abs, lowest + highest)) < FARTHEST:
             positions.append(i)
             low.append(lowest)
@@ -206,14 +213,14 @@ def packing_of(params: Params, answer: Answer, verdicts: Verdicts) -> Packing:
         sides = sorted(int(b - a) for a, b in zip(low[k], high[k], strict=True))
         kinds_of_boxes.append(kinds.get(tuple(sides), -1))
     return Packing(
-        lows[near][:, order],
-        highs[near][:, order],
-        [positions[k] for k in rows],
-        kinds_of_boxes,
-        box_faults(verdicts),
-        order,
-        overlapping_pairs(verdicts),
-        len(entries) - len(rows),
+        low=lows[near][:, order],
+        high=highs[near][:, order],
+        positions=[positions[k] for k in rows],
+        kinds=kinds_of_boxes,
+        faults=box_faults(verdicts),
+        order=order,
+        overlaps=overlapping_pairs(verdicts),
+        far=len(entries) - len(rows),
     )
 
 
@@ -330,10 +337,12 @@ def cut_boxes(
     """Return the parts of boxes in each piece, the pieces side by side."""
     cuttings: list[tuple[list[float], list[float]]] = []
     for k, (start, end) in enumerate(pieces):
-        a, b = low.copy(), high.copy()
+        a = low.copy()
+        b = high.copy()
         if len(pieces) > 1:
             inside = (high[:, 2] > start) & (low[:, 2] < end)
-            a, b = low[inside], high[inside]
+            a = low[inside]
+            b = high[inside]
         a[:, 2] = np.clip(a[:, 2], start, end)
         b[:, 2] = np.clip(b[:, 2], start, end)
         shift = np.array([k * step, 0.0, -start])
@@ -350,7 +359,8 @@ def shared_boxes(packing: Packing) -> tuple[Points, Points]:
         if a in rows and b in rows:
             first.append(rows[a])
             second.append(rows[b])
-    i, j = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
+    i = np.array(first, dtype=np.int64)
+    j = np.array(second, dtype=np.int64)
     low = np.maximum(packing.low[i], packing.low[j])
     high = np.minimum(packing.high[i], packing.high[j])
     return low, high
@@ -363,11 +373,13 @@ def piece_frames(
     low, high = packing.ends
     length = pieces[0][1] - pieces[0][0]
     parts: list[Lines | Marks] = []
-    labels, places = [], []
+    labels = []
+    places = []
     for k, (start, end) in enumerate(pieces):
         corner = np.array([low[0] + k * step, low[1], start - pieces[k][0]])
         size = np.array([high[0] - low[0], high[1] - low[1], end - start])
-        parts.append(wire(corner.tolist(), (corner + size).tolist(), "ink", width=1.2))
+        opposite = corner + size
+        parts.append(wire(corner.tolist(), opposite.tolist(), "ink", width=1.2))
         # With many pieces, only a short label fits.
         labels.append(f"{start:g} to {end:g}" if len(pieces) <= 2 else f"{start:.0f}")
         places.append(corner + size * (0.5, 0, 0) - (0, 0, 0.05 * length))
@@ -380,7 +392,8 @@ def fault_labels(packing: Packing, pieces: list[Piece], step: float) -> list[Mar
     faulty = np.flatnonzero(packing.faulty).tolist()
     if not faulty or len(faulty) > MOST_LABELS:
         return []
-    places, labels = [], []
+    places = []
+    labels = []
     for k in faulty:
         x, y, z = ((packing.low[k] + packing.high[k]) / 2).tolist()
         piece = 0
@@ -406,7 +419,8 @@ def unplaced_boxes(
         # Small boxes are enlarged to be visible.
         stretch = max(1.0, least / sides[2])
         a, b, c = (side * stretch for side in sides)
-        outline = boxes([((x, y, 0), (x + b, y + a, c))], "missing").outline
+        box = ((x, y, 0), (x + b, y + a, c))
+        outline = boxes([box], "missing").outline
         parts.append(Lines(outline, "missing", 2, dashed=True, name="not placed"))
         place = np.array([[x + b / 2, y, 1.15 * c]])
         parts.append(Marks(place, "missing", 0, (f"{missing} missing",)))
@@ -422,11 +436,12 @@ def fill_profile(packing: Packing) -> Drawing:
     drawing.box((0, 0), (width, height), "missing", hatched=True)
     ends, shares = cross_section_shares(packing)
     if shares:
-        xs = (ends - low[2]) / max(float(high[2] - low[2]), 1e-9) * width
+        length = max(float(high[2] - low[2]), 1e-9)
+        xs = ((ends - low[2]) / length * width).tolist()
         outline = [(0.0, 0.0)]
-        for i, share in enumerate(shares):
+        for (start, stop), share in zip(pairwise(xs), shares, strict=True):
             y = height * share
-            outline += [(float(xs[i]), y), (float(xs[i + 1]), y)]
+            outline += [(start, y), (stop, y)]
         outline.append((float(width), 0.0))
         drawing.area(outline, "paper")
         drawing.area(outline, "right", opacity=0.6, edge="right", width=1)
@@ -443,14 +458,17 @@ def fill_profile(packing: Packing) -> Drawing:
 def cross_section_shares(packing: Packing) -> tuple[Points, list[float]]:
     """Return the places where boxes start or end, and the filled share from each to the next."""
     low, high = packing.ends
-    whole = max(float((high[0] - low[0]) * (high[1] - low[1])), 1e-9)
-    ends = np.unique(np.concatenate([packing.low[:, 2], packing.high[:, 2]]))
+    width, depth, _ = high - low
+    whole = max(float(width * depth), 1e-9)
+    starts = packing.low[:, 2]
+    stops = packing.high[:, 2]
+    ends = np.unique(np.concatenate([starts, stops]))
     middles = (ends[:-1] + ends[1:]) / 2
+    # Whether each box is at each middle, shape (middles, boxes).
+    is_there = (starts < middles[:, None]) & (middles[:, None] < stops)
     sides = packing.high - packing.low
     areas = sides[:, 0] * sides[:, 1]
-    starts_before = packing.low[None, :, 2] < middles[:, None]
-    ends_after = middles[:, None] < packing.high[None, :, 2]
-    shares = np.minimum((starts_before & ends_after) @ areas / whole, 1.0)
+    shares = np.minimum(is_there @ areas / whole, 1.0)
     return ends, shares.tolist()
 
 

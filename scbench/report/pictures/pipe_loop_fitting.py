@@ -143,12 +143,15 @@ def asked_words(params: Params) -> list[str]:
 def square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
     """Return the square, with room for the joints of a loop."""
     side = params.side
-    low, high = -OUTSIDE * side, (1 + OUTSIDE) * side
+    low = -OUTSIDE * side
+    high = (1 + OUTSIDE) * side
     xs = [min(max(x, low), high) for x, _ in joints]
     ys = [min(max(y, low), high) for _, y in joints]
     pad = 0.03 * side
-    left_edge, right_edge = min(0.0, *xs, 0.0) - pad, max(side, *xs, side) + pad
-    bottom, top = min(0.0, *ys, 0.0) - pad, max(side, *ys, side) + pad
+    left_edge = min(0.0, *xs, 0.0) - pad
+    right_edge = max(side, *xs, side) + pad
+    bottom = min(0.0, *ys, 0.0) - pad
+    top = max(side, *ys, side) + pad
     # Larger squares need more room for their pipes.
     size = 680
     if side <= 8:
@@ -161,7 +164,7 @@ def square_drawing(params: Params, joints: Sequence[XY]) -> Drawing:
         level = [[(0, i), (side, i)] for i in range(1, side)]
         drawing.strokes(upright, "faint", width=0.6)
         drawing.strokes(level, "faint", width=0.6)
-    drawing.line(rectangle((0, 0), (side, side)), "given", closed=True, width=5)
+    drawing.outline((0, 0), (side, side), "given", width=5)
     drawing.text((0, 0), 0, "quiet", size=9, shift=(-7, 8))
     drawing.text((side, 0), f"{side} m", "quiet", size=9, shift=(-4, 10))
     return drawing
@@ -175,7 +178,8 @@ def draw_constraints(drawing: Drawing, params: Params, verdicts: Verdicts) -> No
             case schema.CoverQuadrants():
                 draw_quadrants(drawing, params.side, verdicts)
             case schema.WallMargin():
-                low, high = constraint.margin, params.side - constraint.margin
+                low = constraint.margin
+                high = params.side - constraint.margin
                 corners = rectangle((low, low), (high, high))
                 drawing.line(corners, role, dashed=True, closed=True, tip="margin")
             case schema.CentroidBox():
@@ -194,7 +198,8 @@ def draw_quadrants(drawing: Drawing, side: int, verdicts: Verdicts) -> None:
     for name in verdicts.failures.get("coverage_quadrants", ()):
         x = half if "right" in name else 0.0
         y = half if "top" in name else 0.0
-        low, high = (x, y), (x + half, y + half)
+        low = (x, y)
+        high = (x + half, y + half)
         tip = f"no joint in the {name} quadrant"
         drawing.box(low, high, "missing", hatched=True, opacity=0.5, tip=tip)
 
@@ -203,7 +208,8 @@ def draw_centroid(
     drawing: Drawing, constraint: schema.CentroidBox, verdicts: Verdicts
 ) -> None:
     """Draw the box for the mean of the joints, and the mean if a verdict has it."""
-    low, high = (constraint.xmin, constraint.ymin), (constraint.xmax, constraint.ymax)
+    low = (constraint.xmin, constraint.ymin)
+    high = (constraint.xmax, constraint.ymax)
     tip = "where the mean must lie"
     drawing.box(low, high, "note", opacity=0.25, edge="note", tip=tip)
     check = verdicts.check(constraint.type)
@@ -237,10 +243,12 @@ def draw_start_circle(
     drawing: Drawing, constraint: schema.FixedStart, role: str
 ) -> None:
     """Draw the circle in which the loop must start."""
-    place, radius = (constraint.x, constraint.y), constraint.tolerance
+    place = (constraint.x, constraint.y)
+    radius = constraint.tolerance
     drawing.ring(place, role, radius=radius, units="task", dashed=True, tip="start")
     if role == "wrong":
-        words, shift = "start here", (0, -16)
+        words = "start here"
+        shift = (0, -16)
         drawing.text(place, words, "wrong", size=10, shift=shift, bold=True)
 
 
@@ -283,7 +291,8 @@ def draw_start(
     """Draw the first joint and the direction of the loop, and where it should start."""
     start = joints[0]
     if len(joints) > 1:
-        (ax, ay), (bx, by) = start, joints[1]
+        ax, ay = start
+        bx, by = joints[1]
         tip = (ax + 0.7 * (bx - ax), ay + 0.7 * (by - ay))
         # Thinner than the loop, so that the loop is visible on both sides.
         width = max(loop_width(drawing) * 0.7, 1.2)
@@ -436,19 +445,22 @@ def contact(first: Pipe, second: Pipe) -> XY:
 def distance_to_pipe(place: XY, pipe: Pipe) -> float:
     """Return the distance from a place to a segment."""
     (ax, ay), (bx, by) = pipe
-    ux, uy = bx - ax, by - ay
+    ux = bx - ax
+    uy = by - ay
     square = ux * ux + uy * uy
     share = 0.0
     if square != 0:
         share = ((place[0] - ax) * ux + (place[1] - ay) * uy) / square
     share = min(max(share, 0.0), 1.0)
-    x, y = place[0] - ax - share * ux, place[1] - ay - share * uy
+    x = place[0] - ax - share * ux
+    y = place[1] - ay - share * uy
     return math.hypot(x, y)
 
 
 def angle(points: Sequence[XY], i: int) -> float:
     """Return the angle inside a closed line at one of its points, in degrees."""
-    (ax, ay), (bx, by) = points[i - 1], points[i]
+    ax, ay = points[i - 1]
+    bx, by = points[i]
     cx, cy = points[(i + 1) % len(points)]
     turn = math.atan2(ay - by, ax - bx) - math.atan2(cy - by, cx - bx)
     return abs(math.degrees(math.remainder(turn, 2 * math.pi)))
@@ -481,10 +493,12 @@ def figures(params: Params, verdicts: Verdicts) -> Iterator[Figure]:
         yield Figure("crossings", "crossings", crossings, params.crossings, "exactly")
     if verdicts.failed("length"):
         metrics = verdicts.metrics
-        longest, upper = metrics["longest"], 1 + params.length_tolerance
+        longest = metrics["longest"]
+        upper = 1 + params.length_tolerance
         if longest > upper:
             yield Figure("length", "longest pipe", longest, upper, "at most", " m")
-        shortest, lower = metrics["shortest"], 1 - params.length_tolerance
+        shortest = metrics["shortest"]
+        lower = 1 - params.length_tolerance
         if shortest < lower:
             yield Figure("length", "shortest pipe", shortest, lower, "at least", " m")
     for rule in params.constraints:
@@ -496,13 +510,15 @@ def figures(params: Params, verdicts: Verdicts) -> Iterator[Figure]:
             case schema.MinTurns() if "turns" in details:
                 yield Figure(rule.type, "turns", details["turns"], rule.turns)
             case schema.MaxStraightRun() if "length" in details:
-                name, length = "longest straight run", details["length"]
+                name = "longest straight run"
+                length = details["length"]
                 yield Figure(rule.type, name, length, rule.joints, "at most")
             case schema.HullArea() if "area" in details:
                 area = details["area"]
                 yield Figure(rule.type, "area of the hull", area, rule.area, unit=" m²")
             case schema.FixedStart() if "distance" in details:
-                name, distance = "distance of the start", details["distance"]
+                name = "distance of the start"
+                distance = details["distance"]
                 limit = rule.tolerance
                 yield Figure(rule.type, name, distance, limit, "at most", " m")
 

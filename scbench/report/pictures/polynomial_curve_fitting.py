@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.graders.polynomial_curve_fitting import formula as formulas
-from scbench.graders.polynomial_curve_fitting.formula import Formula, Op
+from scbench.graders.polynomial_curve_fitting.formula import Formula
+from scbench.graders.polynomial_curve_fitting.nodes import Op
 from scbench.report.draw.rectangles import rectangles
 from scbench.report.draw.svg import Drawing, as_float, rectangle
 from scbench.report.picture import Panel, Picture, Verdicts
@@ -86,7 +87,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def read_cells(rows: Sequence[str]) -> Cells:
     """Return the mask of black cells of a picture, from rows of # and other characters."""
-    return np.array([[cell == "#" for cell in row] for row in rows])
+    signs = np.array([list(row) for row in rows])
+    return np.asarray(signs == "#")
 
 
 def cell_map(cells: Cells, size: int) -> Drawing:
@@ -113,7 +115,8 @@ def difference_map(black: Cells, positive: Cells, size: int) -> Drawing:
 
 def blank_grid(n: int, size: int) -> Drawing:
     """Return the paper for n x n cells; cell centres have whole coordinates."""
-    low, high = -0.5, n - 0.5
+    low = -0.5
+    high = n - 0.5
     drawing = Drawing((low, low, high, high), size=size, up=False, margin=14)
     drawing.box((low, low), (high, high), "paper", edge="quiet")
     if drawing.scale >= SMALLEST_HATCHED:
@@ -224,7 +227,8 @@ def crossings(values: Floats, places: Floats) -> list[Line]:
         ends = []
         for k, (a, b) in enumerate(ring):
             c, d = ring[k - 1]
-            before, after = float(values[c, d]), float(values[a, b])
+            before = float(values[c, d])
+            after = float(values[a, b])
             if (before > 0) != (after > 0):
                 # Halved, so that the difference of two large numbers stays finite.
                 share = min(max((before / 2) / (before / 2 - after / 2), 0.0), 1.0)
@@ -250,7 +254,8 @@ def corner_count(corners: Cells) -> npt.NDArray[np.int64]:
 def answer_caption(black: Cells, positive: Cells, verdicts: Verdicts) -> str:
     """Return the figures of a formula that could be evaluated."""
     metrics = verdicts.metrics
-    missed, surplus = int((black & ~positive).sum()), int((positive & ~black).sum())
+    missed = int((black & ~positive).sum())
+    surplus = int((positive & ~black).sum())
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
     counts = f"wrong: {missed} black, {surplus} white"
     reason = ""

@@ -73,7 +73,8 @@ def task_picture(params: Params, clue_count: int) -> Picture:
 
 def blank_grid(params: Params, room: int) -> Drawing:
     """Return the blank grid; `room` is the width of the margin in cells."""
-    w, h = params.width, params.height
+    w = params.width
+    h = params.height
     size = min(max(26 * max(w, h), 220), 520)
     frame = (-room, -room, w + room, h + room)
     drawing = Drawing(frame, size=size, up=False, margin=22)
@@ -90,12 +91,16 @@ def draw_rectangles(
     """Draw the rectangles of an answer; those without a colour are drawn as wrong."""
     # Gaps between neighbours keep their outlines visible.
     gap = min(2 / drawing.scale, 0.2)
-    for i, (piece, (x0, y0, x1, y1)) in enumerate(zip(pieces, corners, strict=True)):
-        low, high = (x0 + gap, y0 + gap), (x1 - gap, y1 - gap)
+    for i, piece in enumerate(pieces):
+        x0, y0, x1, y1 = corners[i]
+        low = (x0 + gap, y0 + gap)
+        high = (x1 - gap, y1 - gap)
         tip = f"position {i}: {[min(value, 10**6) for value in piece]}"
         role, opacity, width = "wrong", 0.15, 3.5
         if i in colours:
-            role, opacity, width = colours[i], 0.3, 2
+            role = colours[i]
+            opacity = 0.3
+            width = 2
         drawing.box(low, high, role, opacity=opacity, edge=role, width=width, tip=tip)
 
 
@@ -134,7 +139,8 @@ def are_neighbours(first: Rectangle, second: Rectangle) -> bool:
 def drawn_corners(piece: Sequence[int], params: Params) -> Rectangle:
     """Return the lowest and highest corner of a rectangle, clipped to the grid."""
     x0, y0, x1, y1 = piece
-    w, h = params.width, params.height
+    w = params.width
+    h = params.height
     return (
         min(x0, x1, w),
         min(y0, y1, h),
@@ -162,11 +168,12 @@ def draw_clues(
     drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]
 ) -> None:
     """Draw the lines and the clues of the grid, with a ring around each open clue."""
-    w, h = params.width, params.height
+    w = params.width
+    h = params.height
     upright = [[(x, 0), (x, h)] for x in range(w + 1)]
     level = [[(0, y), (w, y)] for y in range(h + 1)]
     drawing.strokes(upright + level, "faint", width=0.7)
-    drawing.line(rectangle((0, 0), (w, h)), "ink", closed=True, width=2)
+    drawing.outline((0, 0), (w, h), "ink", width=2)
     cell = drawing.scale
     radius = min(max(cell * 0.46, 5), 13)
     for x, y in open_clues:
@@ -219,7 +226,8 @@ def answer_caption(answer: Answer, verdicts: Verdicts, clue_count: int) -> str:
     right = clue_count - len(metrics["open_clues"])
     clues = counted(clue_count, "clue")
     parts = [summary, f"matching rectangles for {right} of {clues}"]
-    overlapped, uncovered = len(metrics["overlapped"]), len(metrics["uncovered"])
+    overlapped = len(metrics["overlapped"])
+    uncovered = len(metrics["uncovered"])
     if overlapped:
         parts.append(f"{counted(overlapped, 'cell')} covered more than once")
     if uncovered:
@@ -251,7 +259,10 @@ def text_view(
 
 def number_rows(params: Params) -> list[str]:
     """Return the grid as lines of text, with a dot for a cell without a clue."""
-    width = max(len(str(value)) for row in params.grid for value in row)
-    return [
-        " ".join(f"{value or '.':>{width}}" for value in row) for row in params.grid
-    ]
+    largest = max(map(max, params.grid))
+    width = len(str(largest))
+    rows = []
+    for row in params.grid:
+        cells = [f"{value or '.':>{width}}" for value in row]
+        rows.append(" ".join(cells))
+    return rows

@@ -7,6 +7,7 @@ from scbench.base.wording import counted
 from scbench.builders.shuffle import stories
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.named_options import option
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
@@ -128,9 +129,7 @@ def lane_drawing(
     # One more step ends each lane.
     width = LEFT_MARGIN + (longest + 1) * STEP + RIGHT_MARGIN
     height = block_height * len(blocks)
-    drawing = Drawing(
-        (0, 0, width, height), size=max(width, height), up=False, margin=6
-    )
+    drawing = pixel_canvas(width, height, margin=6)
     for block in blocks:
         draw_names(drawing, params, block, holdings[block.start], solved)
         draw_events(drawing, params, block)
@@ -156,7 +155,8 @@ def draw_names(
     """Write names and things where the lanes start; draw straight lanes unless solved."""
     for lane, name in enumerate(params.people):
         place = block.at(block.start, lane)
-        low, high = (2, place[1] - 11), (LEFT_MARGIN - 8, place[1] + 11)
+        low = (2, place[1] - 11)
+        high = (LEFT_MARGIN - 8, place[1] + 11)
         mark(drawing, low, high, "target" if lane == params.asked else "")
         # The things in between are part of the solution.
         thing = ""

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from scbench.base.wording import counted
 from scbench.graders.shared.named_options import option
 from scbench.graders.svg_shapes import shape_of
+from scbench.report.draw.canvas import frame_around
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.tables import (
@@ -41,10 +42,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def outline_drawing(joints: Sequence[complex], outline: Sequence[complex]) -> Drawing:
     """Return a drawing of an outline with its joints; points are complex numbers."""
-    xs, ys = [p.real for p in outline], [p.imag for p in outline]
+    xs = [p.real for p in outline]
+    ys = [p.imag for p in outline]
     pad = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys))
-    frame = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
-    drawing = Drawing(frame, size=300, up=False)
+    drawing = Drawing(frame_around(xs, ys, pad), size=300, up=False)
     corners = list(zip(xs, ys, strict=True))
     drawing.area(corners, "given", opacity=0.3, edge="ink", width=2)
     for joint in joints:
@@ -128,7 +129,8 @@ def elliptic_arc(
         point /= turn
         return complex(point.real / radius_x, point.imag / radius_y)
 
-    a, b = squeezed(start), squeezed(end)
+    a = squeezed(start)
+    b = squeezed(end)
     chord = b - a
     if chord:
         # Radii too small for the chord are enlarged, as the SVG standard requires.

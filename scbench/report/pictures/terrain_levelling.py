@@ -1,6 +1,7 @@
 """Pictures of rough ground before and after blasts: the plan, the change, and the flat region."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ from scbench.base.wording import counted
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.report.draw.columns import columns
 from scbench.report.draw.scene import Scene
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
@@ -75,7 +76,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     latest, flat, flat_role = before, region, "note"
     title = "as columns"
     if len(maps) > 1:
-        latest, flat_role = maps[1], "right"
+        latest = maps[1]
+        flat_role = "right"
         flat = flat_region(metrics.get("region_after"), params)
         title = "after, as columns"
         result = result_map(latest, span, region, flat)
@@ -97,8 +99,9 @@ def flat_region(rows: Sequence[str] | None, params: Params) -> Region:
     """Return a region from a verdict's rows of # and dots; without rows, the ground's."""
     n = len(params.heights)
     if rows is not None:
-        return np.array([[mark == "#" for mark in row] for row in rows], dtype=bool)
-    heights = [height for row in params.heights for height in row]
+        signs = np.array([list(row) for row in rows])
+        return np.asarray(signs == "#")
+    heights = list(chain.from_iterable(params.heights))
     region = np.zeros(n * n, dtype=bool)
     region[largest_flat(heights, n, params.flat_tolerance)] = True
     return region.reshape(n, n)
@@ -117,7 +120,7 @@ def height_map(
         size = min(8.5, drawing.scale / 2.5)
         for y, x in np.ndindex(n, n):
             drawing.text((x + 0.5, y + 0.5), f"{heights[y, x]:.1f}", size=size)
-    drawing.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
+    drawing.outline((0, 0), (n, n), "quiet", width=1)
     drawing.text((0, 0), "x →", "quiet", size=10, anchor="start", shift=(0, -10))
     drawing.text((0, 0), "y ↓", "quiet", size=10, anchor="end", shift=(-3, 7))
     return drawing
@@ -252,7 +255,7 @@ def change_panels(change: Heights, caption: str) -> list[Panel]:
         for sign, cells in (("−", change < -SAME), ("+", change > SAME)):
             for x, y in cells_of(cells):
                 drawing.text((x + 0.5, y + 0.5), sign, size=size)
-    drawing.line(rectangle((0, 0), (n, n)), "quiet", closed=True, width=1)
+    drawing.outline((0, 0), (n, n), "quiet", width=1)
     words = f"Cells lower (−) and higher (+) than before. {caption}"
     return [Panel("what changed", drawing, words)]
 
@@ -260,7 +263,8 @@ def change_panels(change: Heights, caption: str) -> list[Panel]:
 def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     """Return the ground as columns, those of the flat region in another colour."""
     # Indexed x, then y from the front.
-    turned, flat = heights[::-1].T, region[::-1].T
+    turned = heights[::-1].T
+    flat = region[::-1].T
     # On large ground cells are small, and heights would be hard to see.
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1
@@ -302,10 +306,10 @@ def text_view(heights: Heights, region: Region) -> str:
     else:
         lines = []
         for heights_of_row, flat_of_row in zip(heights, region, strict=True):
-            cells = [
-                f"[{height:2.0f}]" if flat else f" {height:2.0f} "
-                for height, flat in zip(heights_of_row, flat_of_row, strict=True)
-            ]
-            lines.append("".join(cells).rstrip())
+            line = ""
+            for height, flat in zip(heights_of_row, flat_of_row, strict=True):
+                words = f"{height:2.0f}"
+                line += f"[{words}]" if flat else f" {words} "
+            lines.append(line.rstrip())
         key = "heights rounded to whole units; in brackets: the largest flat region"
     return "\n".join([*lines, "", key])

@@ -12,7 +12,7 @@ from shapely.geometry.base import BaseGeometry
 from scbench.base.wording import counted
 from scbench.graders.tetrahedra_shadow_projection import Floats, corners
 from scbench.report.draw.polygons import fill
-from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Scene, Shape, edges_of
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
@@ -128,7 +128,8 @@ def arranged(answer: Answer, target: Polygon, verdicts: Verdicts) -> Arrangement
     x, y, u, v = frame_around(target, RIM)
     tall = 2 * (u - x) + LAYER * len(positions)
     middle = middle_height(places[:, 2], tall)
-    low, high = np.array([x, y, middle - tall]), np.array([u, v, middle + tall])
+    low = np.array([x, y, middle - tall])
+    high = np.array([u, v, middle + tall])
     pulled = np.clip(places, low, high)
     rows = []
     for place, i in zip(pulled.tolist(), positions, strict=True):
@@ -239,7 +240,7 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
         (faulty, "wrong", 0.9, "faulty tetrahedra"),
     ):
         if mask.any():
-            rims = tuple(body[[a, b]] for body in bodies[mask] for a, b in EDGES)
+            rims = edges_of(bodies[mask], EDGES)
             mesh = body_mesh(
                 bodies[mask], role, opacity=opacity, name=name, outline=rims
             )
@@ -249,10 +250,10 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
         flat = bodies.copy()
         flat[:, :, 2] = floor - 0.01
         parts.append(body_mesh(flat, "faint", name="shadow"))
-    rings = [
-        np.array([(x, y, floor) for x, y, *_ in ring.coords])
-        for ring in (target.exterior, *target.interiors)
-    ]
+    rings = []
+    for ring in (target.exterior, *target.interiors):
+        corners = shapely.get_coordinates(ring)
+        rings.append(np.insert(corners, 2, floor, axis=1))
     parts.append(Lines(tuple(rings), "target", 3, name="target"))
     parts += fault_labels(arrangement, bodies)
     # Not along a side of a square or an equilateral triangle, which would look cut off.
@@ -304,11 +305,15 @@ def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
     ends = np.array([[target.bounds[0], 0.0], [target.bounds[2], 0.0]])
     flat = arrangement.bodies[:, :, [0, 2]]
     points = np.concatenate([ends, flat.reshape(-1, 2)])
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     title, size = "from the side: x to the right, z up", 340
     if float(high[1] - low[1]) > SLIM * float(high[0] - low[0]):
         title, size = "from the side: z to the right, x up", 680
-        flat, ends, low, high = flat[..., ::-1], ends[:, ::-1], low[::-1], high[::-1]
+        flat = flat[..., ::-1]
+        ends = ends[:, ::-1]
+        low = low[::-1]
+        high = high[::-1]
     margin = 0.04 * float(np.max(high - low))
     frame = (*(low - margin).tolist(), *(high + margin).tolist())
     drawing = Drawing(frame, size=size)

@@ -67,7 +67,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 def question_text(params: Params) -> str:
     """Return the task in a sentence."""
-    k, n = len(params.corner_order), params.n_classes
+    k = len(params.corner_order)
+    n = params.n_classes
     hint = ""
     if params.known:
         hint = f" The patterns agree with ({', '.join(params.known)})."
@@ -105,9 +106,11 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
             tiles.append(Tile(title=title, state=state, below=below, corners=k))
             continue
         pattern = canonical(labels)
-        state, reason = "right" if judged else "", ""
+        state = "right" if judged else ""
+        reason = ""
         if pattern in surplus:
-            state, reason = "wrong", reasons.get(pattern, "")
+            state = "wrong"
+            reason = reasons.get(pattern, "")
         elif pattern in earlier and pattern in repeats:
             state, reason = "wrong", "listed before"
         earlier.add(pattern)

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from scbench.base.wording import counted
+from scbench.report.draw.canvas import frame_around, pixel_canvas
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Legend, Panel, Picture, Verdicts, wrong_line
@@ -54,7 +56,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     observed = verdicts.metrics.get("observed")
     if observed:
         regions = {KINDS[kind]: n for kind, n in observed.items()}
-    ends = [end for segment in answer.segments for end in segment]
+    ends = list(chain.from_iterable(answer.segments))
     drawing = frame_drawing(params, ends)
     if regions is not None:
         draw_regions(drawing, params, verdicts.metrics["endpoints"])
@@ -77,14 +79,19 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
     """Return the frame with its coordinates, and room for the ends of segments."""
     xs, ys = zip(*params.corners, strict=True)
-    low_x, high_x, low_y, high_y = min(xs), max(xs), min(ys), max(ys)
+    low_x = min(xs)
+    high_x = max(xs)
+    low_y = min(ys)
+    high_y = max(ys)
     width = max(high_x - low_x, high_y - low_y)
     room = BEYOND * width
-    all_x = [*xs, *(min(max(x, low_x - room), high_x + room) for x, _ in ends)]
-    all_y = [*ys, *(min(max(y, low_y - room), high_y + room) for _, y in ends)]
+    all_x = list(xs)
+    all_y = list(ys)
+    for x, y in ends:
+        all_x.append(min(max(x, low_x - room), high_x + room))
+        all_y.append(min(max(y, low_y - room), high_y + room))
     pad = 0.1 * width
-    bounds = (min(all_x) - pad, min(all_y) - pad, max(all_x) + pad, max(all_y) + pad)
-    drawing = Drawing(bounds, size=340)
+    drawing = Drawing(frame_around(all_x, all_y, pad), size=340)
     grid = params.coordinate_grid or ()
     for value in grid:
         upright = [(value, low_y - pad / 3), (value, high_y + pad / 3)]
@@ -100,7 +107,8 @@ def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
         # Without a grid, coordinates are written at the corners.
         if not grid:
             words = f"({x:.4g}, {y:.4g})"
-            at_left, above = 4 * x < sum(xs), 4 * y > sum(ys)
+            at_left = 4 * x < sum(xs)
+            above = 4 * y > sum(ys)
             shift = (-10 if at_left else 10, -13 if above else 13)
             anchor: Literal["start", "end"] = "start" if at_left else "end"
             drawing.text((x, y), words, "quiet", size=9, shift=shift, anchor=anchor)
@@ -115,7 +123,8 @@ def draw_regions(
         corners = [(float(x), float(y)) for x, y in region]
         n = len(corners)
         drawing.area(corners, ROLES.get(n, "quiet"), opacity=0.35)
-        middle = (sum(x for x, _ in corners) / n, sum(y for _, y in corners) / n)
+        xs, ys = zip(*corners, strict=True)
+        middle = (sum(xs) / n, sum(ys) / n)
         drawing.text(middle, n, size=17, bold=True)
 
 
@@ -140,7 +149,8 @@ def place_on_frame(params: Params, position: float) -> Exact:
     """Return the place on the frame's boundary at a position (side index plus share of side)."""
     # Verdicts contain floats; a nearby simple fraction keeps exact arithmetic fast.
     side, share = divmod(Fraction(position).limit_denominator(10**9), 1)
-    start, end = params.corners[int(side) % 4], params.corners[(int(side) + 1) % 4]
+    start = params.corners[int(side) % 4]
+    end = params.corners[(int(side) + 1) % 4]
     x = Fraction(start[0]) + share * (Fraction(end[0]) - Fraction(start[0]))
     y = Fraction(start[1]) + share * (Fraction(end[1]) - Fraction(start[1]))
     return x, y
@@ -153,7 +163,8 @@ def halves(region: Sequence[Exact], a: Exact, b: Exact) -> list[list[Exact]]:
     to_left: list[Exact] = []
     to_right: list[Exact] = []
     for i, corner in enumerate(region):
-        side, side_before = sides[i], sides[i - 1]
+        side = sides[i]
+        side_before = sides[i - 1]
         # The line crosses this side of the outline.
         if side * side_before < 0:
             before = region[i - 1]
@@ -182,7 +193,11 @@ def proper_corners(region: Sequence[Exact]) -> list[Exact]:
 
 def cross_product(a: Exact, b: Exact, p: Exact) -> Fraction:
     """Return twice the area of a triangle; negative if it turns clockwise."""
-    return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
+    bx = b[0] - a[0]
+    by = b[1] - a[1]
+    px = p[0] - a[0]
+    py = p[1] - a[1]
+    return bx * py - by * px
 
 
 def draw_segments(drawing: Drawing, answer: Answer, verdicts: Verdicts) -> Legend:
@@ -221,7 +236,8 @@ def draw_end_faults(
     off_frame = {(item["segment"], item["end"]) for item in failed.get("boundary", ())}
     # Ends out of view are marked at the nearest place in view.
     for end in verdicts.metrics.get("endpoints", ()):
-        segment, j = end["segment"], end["end"]
+        segment = end["segment"]
+        j = end["end"]
         if (segment, j) in off_frame:
             place = drawing.nearest(answer.segments[segment][j])
             mark_off_frame(drawing, params, place, end)
@@ -273,10 +289,9 @@ def tally(targets: Counts, regions: Counts | None) -> Drawing:
     columns = list(tally_columns(targets, targets if regions is None else regions))
     row_count = 1 if regions is None else 2
     left_edge = 0 if regions is None else 78
-    width, height = left_edge + STEP * max(len(columns), 4), STEP * row_count
-    drawing = Drawing(
-        (0, 0, width, height), size=max(width, height), up=False, margin=6
-    )
+    width = left_edge + STEP * max(len(columns), 4)
+    height = STEP * row_count
+    drawing = pixel_canvas(width, height, margin=6)
     if regions is not None:
         drawing.text((0, STEP / 2), "wanted", anchor="start", size=13)
         drawing.text((0, STEP * 1.5), "actual", anchor="start", size=13)

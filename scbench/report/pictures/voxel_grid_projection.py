@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scbench.base.wording import counted
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
-from scbench.report.draw.svg import Drawing, rectangle
+from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
 from scbench.report.gauges import Gauge, gauge_panels
 from scbench.report.picture import Legend, Panel, Picture, Verdicts
@@ -59,19 +59,20 @@ class View(NamedTuple):
     along: int
 
 
-# The three shadows of a cube. They are defined here because they need the type above.
-VIEWS = (
-    View("projection_xy", 0, 1, 2),
-    View("projection_xz", 0, 2, 1),
-    View("projection_yz", 1, 2, 0),
-)
-
-
 class Cells(NamedTuple):
     """The entries of an answer that are read: cells of the cube, and invalid entries."""
 
     inside: Counter[Cell]
     outside: list[tuple[float, ...]]
+
+
+def views() -> tuple[View, ...]:
+    """Return the three shadows of a cube."""
+    return (
+        View("projection_xy", 0, 1, 2),
+        View("projection_xz", 0, 2, 1),
+        View("projection_yz", 1, 2, 0),
+    )
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
@@ -105,7 +106,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ]
     count = verdicts.check("count")
     if count is not None and answer is not None:
-        entries, passed = len(answer.voxels), count.passed
+        entries = len(answer.voxels)
+        passed = count.passed
         gauge = Gauge("cells listed", entries, params.cells, passed, "exactly")
         panels += gauge_panels([gauge])
     return Picture(tuple(panels), caption, tuple(legend), text)
@@ -185,7 +187,7 @@ def solid_cells(
 def hole_lines(n: int, verdicts: Verdicts) -> list[Shape]:
     """Return a line through the cube for each hole in a shadow, unless there are many."""
     paths = []
-    for view in VIEWS:
+    for view in views():
         for a, b in few_holes(view, verdicts):
             ends = np.zeros((2, 3))
             ends[:, view.across] = a + 0.5
@@ -211,10 +213,11 @@ def outside_marks(
     if not cells.outside or not verdicts.failed("cells"):
         return []
     legend.append(("wrong", "entries that are not cells of the cube"))
-    points = [
-        [min(max(value, -2), n + 1) + 0.5 for value in place]
-        for place in cells.outside[:MOST_OUTSIDE]
-    ]
+    points = []
+    for place in cells.outside[:MOST_OUTSIDE]:
+        # Far entries are drawn next to the cube.
+        nearest = [min(max(value, -2), n + 1) for value in place]
+        points.append([value + 0.5 for value in nearest])
     return [Marks(np.array(points, dtype=np.float64), "wrong", 9, name="no cell")]
 
 
@@ -261,7 +264,7 @@ def axis_images(name: str) -> list[str] | None:
 
 
 def reflection_matrix(name: str) -> Matrix | None:
-    """Return the matrix (3, 3) of a symmetry; None if it is no reflection in a plane."""
+    """Return the matrix (3, 3) of a symmetry; None if it is not a reflection in a plane."""
     matrix = np.zeros((3, 3), int)
     for row, image in enumerate(axis_images(name) or ()):
         matrix[row, AXES.index(image[-1])] = -1 if "-" in image else 1
@@ -287,7 +290,8 @@ def mirror_plane(n: int, matrix: Matrix) -> Mesh:
         diagonal[a], diagonal[b] = normal[b], -normal[a]
         spans = np.stack([diagonal, np.identity(3)[along_plane[0]]])
     signs = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
-    middle, half = n / 2, n / 2 + 0.6
+    middle = n / 2
+    half = n / 2 + 0.6
     points = middle + half * signs @ spans
     faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)
     outline = (np.vstack([points, points[:1]]),)
@@ -298,7 +302,7 @@ def shadow_drawing(n: int, cells: Cells, answered: bool, verdicts: Verdicts) -> 
     """Return the three shadows side by side."""
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)
-    for k, view in enumerate(VIEWS):
+    for k, view in enumerate(views()):
         x = k * pitch
         counts = Counter((cell[view.across], cell[view.up]) for cell in cells.inside)
         shade_counts(drawing, x, counts)
@@ -314,7 +318,7 @@ def shadow_drawing(n: int, cells: Cells, answered: bool, verdicts: Verdicts) -> 
         elif answered and verdicts.passed(view.check_id):
             role = "right"
             title += ": full"
-        drawing.line(rectangle((x, 0), (x + n, n)), role, closed=True, width=2)
+        drawing.outline((x, 0), (x + n, n), role, width=2)
         middle = x + n / 2
         drawing.text((middle, n), title, role, size=13, bold=answered, shift=(0, -12))
         words = f"{AXES[view.across]} →"
@@ -346,7 +350,7 @@ def draw_holes(
     verdicts: Verdicts,
 ) -> int:
     """Hatch the holes of a shadow that starts at x and ring a few; return their number."""
-    holes = [(x + a, b) for a in range(n) for b in range(n) if (a, b) not in counts]
+    holes = [(x + a, b) for a, b in np.ndindex(n, n) if (a, b) not in counts]
     drawing.tiles(holes, "missing", hatched=True)
     radius = max(0.75 * drawing.scale, 6)
     for a, b in few_holes(view, verdicts):
@@ -379,7 +383,7 @@ def faults_in_words(params: Params, entries: int, verdicts: Verdicts) -> Iterato
     if verdicts.failed("count"):
         yield f"{counted(entries, 'entry', 'entries')} instead of {params.cells}"
     yield from verdicts.faults(FAULTS)
-    holes = sum(verdicts.fault_count(view.check_id) for view in VIEWS)
+    holes = sum(verdicts.fault_count(view.check_id) for view in views())
     if holes:
         yield f"the shadows have {counted(holes, 'hole')}"
     symmetry = plainest_symmetry(verdicts)
@@ -394,7 +398,7 @@ def text_view(params: Params, cells: Cells) -> str:
     n = params.size
     width = max(n, 12)
     blocks = []
-    for view in VIEWS:
+    for view in views():
         covered = {(cell[view.across], cell[view.up]) for cell in cells.inside}
         lines = [f"{AXES[view.across]} right, {AXES[view.up]} up"]
         for b in range(n - 1, -1, -1):

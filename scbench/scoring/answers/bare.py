@@ -6,7 +6,7 @@ whole reply or in its last fence. Words count in the same places if the task's g
 
 A value behind a mark does not count if its sentence is conditional ("If so, the answer is 7") or
 offers another value ("**7** or **8**"), if it is struck through (``~~7~~``), or if the next
-sentence takes it back ("Wait, no"). The whole text of a reply that was cut is no value.
+sentence takes it back ("Wait, no"). The whole text of a truncated reply does not count as a value.
 """
 
 import re

@@ -39,7 +39,7 @@ from scbench.scoring.answers.visible import shown
 _CUT = {Status.TRUNCATED, Status.BLOCKED, Status.API_ERROR}
 # Objects with more characters between them are not alternatives.
 _MOST_BETWEEN = 200
-# HTML tags, code fences with their language, and any character that is no letter or digit. Only
+# HTML tags, code fences with their language, and any character that is not a letter or digit. Only
 # one of the three can match at any character, so the pattern does not backtrack.
 _FORMATTING = r"(?:</?\w+>|(?<!`)`{3}\w*|(?!</?\w+>|(?<!`)`{3})[\W_])*"
 # Only formatting around "or", as in {...} or alternatively: {...}

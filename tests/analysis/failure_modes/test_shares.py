@@ -13,7 +13,7 @@ from scbench.analysis.failure_modes.label_files import (
     read_labels,
 )
 from scbench.analysis.failure_modes.labels import candidates
-from scbench.analysis.failure_modes.modes import PASS, STATES, Mode
+from scbench.analysis.failure_modes.modes import PASS, Mode, ordered_states
 from scbench.analysis.failure_modes.shares import label_shares, states
 from scbench.analysis.failure_modes.transitions import (
     run_pairs,
@@ -100,7 +100,7 @@ def test_the_papers_differences_of_states(found, paper_numbers, scores):
         )
         assert round(100 * row["delta"], 2) == cell["delta_pp"]
         assert (row["n"], row["left_out"]) == (scores, 0)
-    assert table["state"].to_list()[:6] == list(STATES), (
+    assert table["state"].to_list()[:6] == ordered_states(), (
         "in the order of the paper's figure"
     )
 
@@ -127,7 +127,7 @@ def mixed(make_results):
 def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
     table = transitions(mixed, run_pairs(mixed))
     cells = {(a, b): n for a, b, n in table.select(pl.nth(2, 3, 4)).iter_rows()}
-    listing = [*STATES, "unparsed", "truncated", "blocked", "missing"]
+    listing = [*ordered_states(), "unparsed", "truncated", "blocked", "missing"]
     assert list(dict.fromkeys(a for a, _ in cells)) == listing
     assert len(cells) == len(listing) ** 2
     assert {pair: n for pair, n in cells.items() if n} == {

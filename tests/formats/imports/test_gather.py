@@ -459,3 +459,14 @@ def test_timeouts_give_their_reason(tmp_path):
     (prediction,), _ = taken(written(tmp_path, [episode]))
     assert prediction["status"] == "api_error"
     assert "time limit" in prediction["error"]
+
+
+def test_a_column_of_replies_named_answer_is_explained(tmp_path):
+    path = tmp_path / "table.csv"
+    columns = {"id": ["two_segments/07"], "answer": ["I think so."], "model": ["M"]}
+    pl.DataFrame(columns).write_csv(path)
+    predictions, problems = taken(path)
+    assert predictions == []
+    (problem,) = problems
+    assert "answer is not JSON" in str(problem)
+    assert "name the column response if it has replies in words" in str(problem)

@@ -21,7 +21,8 @@ from scbench.graders.interlocking_parts.part_meshes import (
 )
 from scbench.graders.interlocking_parts.print_checks import strip_width
 from scbench.graders.interlocking_parts.rays import Meter, TooManyRaysError, cast
-from scbench.graders.interlocking_parts.rod_holes import rods_around
+from scbench.graders.interlocking_parts.rod_holes import rods_around, walls_around
+from scbench.graders.interlocking_parts.side_bars import bars_of, thickness_fault
 from scbench.graders.interlocking_parts.thickness import survey
 from scbench.graders.shared.triangle_pairs import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
@@ -189,11 +190,11 @@ def test_columns_stay_within_the_bounding_box_of_the_part():
     # Two bars 40 apart, which end where the bounding box does.
     bars = Manifold.cube((100, 10, 10), True).translate((0, 25, 0))
     bars += Manifold.cube((100, 10, 10), True).translate((0, -25, 0))
-    result = openings(bars, Spacing(**rules, free=30, blocked=39))
+    result = openings(bars, Spacing(**rules, free=30, blocked=39), bar=10)
     assert result.free == pytest.approx(70 * 10)
     assert result.unblocked == pytest.approx(61 * 1)
     # One wider than the part is nowhere.
-    assert openings(bars, Spacing(**rules, free=30, blocked=61)).unblocked == 0
+    assert openings(bars, Spacing(**rules, free=30, blocked=61), 10).unblocked == 0
 
 
 def test_holes_around_a_rod_are_closed_near_and_high_enough():
@@ -215,11 +216,74 @@ def test_holes_around_a_rod_are_closed_near_and_high_enough():
     assert around(low.translate((0, 0, 900)) - hole.translate((0, 0, 900))) == 0
 
 
+def test_a_hair_around_a_rod_does_not_hold_it():
+    def around(body):
+        return rods_around(PAPER, body, [[0.0, 0.0]])
+
+    def slot(width):
+        return Manifold.cube((width, 40, 20)).translate((-width / 2, 0, -1))
+
+    hole = Manifold.cylinder(20, 3.2, 3.2, 24).translate((0, 0, -1))
+    hair = Manifold.cylinder(10, 3.22, 3.22, 24) - hole
+    washer = Manifold.cylinder(10, 3.8, 3.8, 24) - hole
+    block = Manifold.cube((30, 30, 10), True).translate((0, 0, 5))
+    assert around(hair) == 0
+    assert around(washer) == 1
+    assert around(block - hole - slot(6) + hair) == 0, "a hook that a hair closes"
+    # Like the tip of a hole that prints lying.
+    assert around(block - hole - slot(1) + hair) == 1
+
+
+def test_walls_around_a_rod_are_as_thick_as_they_are_in_all_directions():
+    ring = CrossSection.circle(6, 720) - CrossSection.circle(4, 720)
+    middle = np.array([50.0, -20.0])
+    walls = walls_around(ring.translate(tuple(middle)), middle, 8.0)
+    assert walls == pytest.approx(np.full(len(walls), 2), abs=1e-3)
+    # Only up to the circle, and from its middle if there is no hole.
+    assert walls_around(ring, np.zeros(2), 5.0).max() == pytest.approx(1, abs=1e-3)
+    block = CrossSection.square((40, 40), center=True)
+    assert walls_around(block, np.zeros(2), 8.0) == pytest.approx(8)
+
+
+def test_a_hair_stops_no_large_column():
+    rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
+    ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
+    spacing = Spacing(**rules, free=39, blocked=39)
+    hair = Manifold.cube((0.05, 60, 0.05), True)
+    assert openings(ring + hair, spacing, bar=10).free == 0
+    assert openings(ring + hair, spacing, bar=10).unblocked == pytest.approx(1)
+    bar = Manifold.cube((2.6, 60, 2), True)
+    assert openings(ring + bar, spacing, bar=10).unblocked == 0
+
+
+def test_bars_are_as_thick_as_asked_for_and_full():
+    def fault(body):
+        bars = bars_of([body], 10, -5, 15)
+        return thickness_fault(bars, [body], face, (9.5, 10.5))
+
+    face = CrossSection.square((90, 90))
+    grid = Manifold.cube((90, 90, 10))
+    for x in (10, 50):
+        for y in (10, 50):
+            grid -= Manifold.cube((30, 30, 30)).translate((x, y, -10))
+    assert fault(grid) == ""
+    assert fault(grid.trim_by_plane((0, 0, -1), -9.6)) == ""
+    # A sheet with posts that are as high as bars.
+    sheet = grid.trim_by_plane((0, 0, -1), -1.5)
+    posts = Manifold.cube((10, 10, 10)) + Manifold.cube((10, 13, 10)).translate(
+        (40, 60, 0)
+    )
+    assert fault(sheet + posts) == "has bars with faces 1.5 mm apart"
+    cover = grid.trim_by_plane((0, 0, 1), 8.5)
+    top = cover + Manifold.cube((5, 5, 1)).translate((15, 15, 9))
+    assert fault(sheet + posts + top) == "has bars that are hollow"
+
+
 def test_columns_pass_where_there_is_just_room():
     rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
     ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
     for side, free in ((39, True), (39.9, True), (40, False), (41, False)):
-        result = openings(ring, Spacing(**rules, free=side, blocked=side))
+        result = openings(ring, Spacing(**rules, free=side, blocked=side), bar=10)
         assert (result.free > 0) == free
         assert (
             result.free
@@ -227,9 +291,8 @@ def test_columns_pass_where_there_is_just_room():
             == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
         )
     above = ring.translate((500, -300, 26))
-    assert openings(above, Spacing(**rules, free=39, blocked=39)).free == pytest.approx(
-        400
-    )
+    result = openings(above, Spacing(**rules, free=39, blocked=39), bar=10)
+    assert result.free == pytest.approx(400)
 
 
 def test_rays_may_use_up_their_budget_and_no_more():
@@ -244,4 +307,4 @@ def test_an_outline_may_be_as_long_as_the_bound_and_no_longer(monkeypatch):
     block = Manifold.cube((20, 20, 5))  # four corners seen from above
     for bound, is_measured in ((4, True), (3, False)):
         monkeypatch.setattr(f"{openings.__module__}.MAX_OUTLINE", bound)
-        assert (openings(block, PAPER.spacing) is not None) == is_measured
+        assert (openings(block, PAPER.spacing, PAPER.bar) is not None) == is_measured

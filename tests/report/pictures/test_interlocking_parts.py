@@ -6,8 +6,9 @@ import pytest
 from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
 from scbench.report.draw.scene import Mesh, Scene, boxes
+from scbench.report.figures import SECONDS
 from scbench.report.picture import Panel, draw_of
-from scbench.report.pictures.interlocking_parts import rod_section
+from scbench.report.pictures.interlocking_parts import LIMITS, rod_section
 from scbench.report.sheet import rendered
 
 TASK = "interlocking_parts"
@@ -93,3 +94,9 @@ def test_programs_are_not_run_and_rubbish_is_not_drawn(monkeypatch):
     assert len([p for p in found.panels[0].view.parts if isinstance(p, Mesh)]) == 1
     found = picture([program])
     assert found.panels[0].title == "the task; no part can be drawn"
+
+
+def test_a_busy_machine_has_time_to_read_the_parts():
+    assert LIMITS.deadline >= 10 * LIMITS.seconds
+    # The child ends first, so that the picture shows the parts that need no child.
+    assert LIMITS.deadline < SECONDS

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scbench.base.wording import counted
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import mark, text_picture
 from scbench.report.pictures.shared.wording import shortened
 
 # Maximum number of operands in a drawn expression.
 MOST_LEAVES = 64
 # Minimum pixels of a node.
-_WIDTH, _HEIGHT = 46, 46
+_WIDTH = 46
+_HEIGHT = 46
 # Characters shown of a value; tooltips and terminals show all.
 _LONGEST = 9
 _LEGEND = {
@@ -221,13 +222,16 @@ def tree_drawing(
         branches = [[place, places[k]] for k in node.below]
         drawing.strokes(branches, "given", width=1.5)
     for i, (x, y) in enumerate(places):
-        node, value = nodes[i], values[i]
+        node = nodes[i]
+        value = values[i]
         remark = remarks.get(i, Remark(""))
         lines = [node.words]
         if node.below and value:
             lines.append(value)
-        half_width, half_height = width / 2 - 3, (10 if len(lines) == 1 else 15)
-        low, high = (x - half_width, y - half_height), (x + half_width, y + half_height)
+        half_width = width / 2 - 3
+        half_height = 10 if len(lines) == 1 else 15
+        low = (x - half_width, y - half_height)
+        high = (x + half_width, y + half_height)
         drawing.box(low, high, "paper", edge="given", width=1, tip=value or "")
         mark(drawing, low, high, remark.role, remark.words)
         for k, words in enumerate(lines):
@@ -274,7 +278,8 @@ def tree_lines(
     waiting = [(len(nodes) - 1, 0)]
     while waiting:
         at, depth = waiting.pop()
-        node, value = nodes[at], values[at]
+        node = nodes[at]
+        value = values[at]
         line = f"{'  ' * depth}{node.words}"
         if node.below and value is not None:
             line += f" = {value}"

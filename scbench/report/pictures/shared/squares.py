@@ -11,16 +11,20 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from scbench.graders.shared.corner_labels import canonical, crossed_sides
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.tables import side_by_side
 
 Point = tuple[float, float]
 
 # Tiles in a row.
 _COLUMNS = 6
-# Pixels of a tile: its width, its title, each line below it, and the space around the polygon.
-_WIDTH, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
+# Pixels of a tile: its smallest width, its title, each line below it, and the space around the
+# polygon.
+_WIDTH = 118.0
+_HEAD = 20.0
+_FOOT = 15.0
+_ROOM = 24.0
 # Pixels of half a square's side.
 _HALF = 33.0
 # Labels from here on are too long to be written.
@@ -98,20 +102,25 @@ def sheet(tiles: Sequence[Tile], *, half: float = _HALF) -> Drawing:
     if any(tile.letters for tile in tiles):
         width += 0.6 * half
     lines = max(len(tile.below) for tile in tiles)
-    height = _HEAD + 2 * (half + _ROOM) + _FOOT * lines + (6 if lines else 0)
-    rows = -(-len(tiles) // columns)
+    height = _HEAD + 2 * (half + _ROOM) + _FOOT * lines
+    if lines:
+        height += 6
+    rows = math.ceil(len(tiles) / columns)
     drawing = pixel_canvas(columns * width, rows * height, margin=4)
     for i, tile in enumerate(tiles):
-        low = (i % columns * width, i // columns * height)
-        draw_state(drawing, tile.state, low, (low[0] + width, low[1] + height))
-        draw_tile(drawing, tile, (low[0] + width / 2, low[1]), half)
+        row, column = divmod(i, columns)
+        x = column * width
+        y = row * height
+        draw_state(drawing, tile.state, (x, y), (x + width, y + height))
+        draw_tile(drawing, tile, (x + width / 2, y), half)
     return drawing
 
 
 def draw_state(drawing: Drawing, state: str, low: Point, high: Point) -> None:
     """Draw the frame of a tile between two opposite corners, with a tick or a cross."""
     frame = ((low[0] + 2, low[1] + 2), (high[0] - 2, high[1] - 2))
-    x, y = high[0] - 12, low[1] + 12
+    x = high[0] - 12
+    y = low[1] + 12
     if state == "missing":
         drawing.box(*frame, "missing", hatched=True, opacity=0.3)
         drawing.box(*frame, "missing", opacity=0, edge="missing", dashed=True, width=2)
@@ -125,7 +134,8 @@ def draw_state(drawing: Drawing, state: str, low: Point, high: Point) -> None:
 
 def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:
     """Draw the title, the polygon and the lines below it; `top` is the middle of its upper edge."""
-    cx, cy = top[0], top[1] + _HEAD + half + _ROOM
+    cx = top[0]
+    cy = top[1] + _HEAD + half + _ROOM
     k = tile.size
 
     def at(place: Point) -> Point:
@@ -141,9 +151,15 @@ def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:
         drawing.area(ring, "paper", opacity=0.8)
     drawing.line(ring, "quiet", closed=True, width=1.5, dashed=not tile.labels)
     draw_sides(drawing, tile, at)
-    for start, bend, end, role, dashed, thick, tip in tile.strokes:
+    for stroke in tile.strokes:
         drawing.curve(
-            at(start), at(bend), at(end), role, width=thick, dashed=dashed, tip=tip
+            at(stroke.start),
+            at(stroke.bend),
+            at(stroke.end),
+            stroke.role,
+            width=stroke.width,
+            dashed=stroke.dashed,
+            tip=stroke.tip,
         )
     for role, place in tile.junctions:
         drawing.dot(at(place), role, radius=5.5)
@@ -168,6 +184,7 @@ def draw_sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> No
         drawing.line(map(at, halves), class_colour(name), width=4)
     for side, words in enumerate(tile.sides):
         x, y = middle(k, side)
+        # Words are outside the polygon, 12 pixels from the side.
         away = math.hypot(x, y)
         shift = (12 * x / away, -12 * y / away)
         drawing.text(at((x, y)), words, "quiet", size=10, shift=shift)
@@ -176,12 +193,15 @@ def draw_sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> No
 def draw_path(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
     """Draw the numbers of a path along the corners, with its steps."""
     for a, b in pairwise(tile.order):
-        (ax, ay), (bx, by) = ring[a], ring[b]
+        ax, ay = ring[a]
+        bx, by = ring[b]
         length = math.hypot(bx - ax, by - ay)
-        # Arrows end before the discs.
-        ux, uy = (bx - ax) / length * 13, (by - ay) / length * 13
-        ends = [(ax + ux, ay + uy), (bx - ux, by - uy)]
-        drawing.line(ends, "note", width=2, arrow=True)
+        # Arrows begin and end outside the discs, 13 pixels from the corners.
+        gap_x = (bx - ax) / length * 13
+        gap_y = (by - ay) / length * 13
+        start = (ax + gap_x, ay + gap_y)
+        end = (bx - gap_x, by - gap_y)
+        drawing.line([start, end], "note", width=2, arrow=True)
     for place, i in enumerate(tile.order):
         drawing.dot(ring[i], "note", radius=10)
         drawing.dot(ring[i], "paper", radius=8)
@@ -201,7 +221,8 @@ def draw_labels(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
 def draw_letters(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
     """Draw a letter outside each corner."""
     xs, ys = zip(*ring, strict=True)
-    cx, cy = sum(xs) / len(ring), sum(ys) / len(ring)
+    cx = sum(xs) / len(ring)
+    cy = sum(ys) / len(ring)
     for place, letter in zip(tile.order, tile.letters, strict=False):
         x, y = ring[place]
         away = math.hypot(x - cx, y - cy)
@@ -227,11 +248,13 @@ def interfaces(
     ends = crossed_sides(ring)
     if later:
         ends = ends[1:] + ends[:1]
+    # The two classes that an interface separates, by the side at which it ends.
     kinds = {side: frozenset((ring[side], ring[(side + 1) % k])) for side in ends}
     strokes: list[Stroke] = []
     at = 0
     while len(ends) > 1 and at < len(ends):
-        first, second = ends[at], ends[(at + 1) % len(ends)]
+        first = ends[at]
+        second = ends[(at + 1) % len(ends)]
         if kinds[first] == kinds[second]:
             strokes.append(joining(k, first, second, role, dashed=dashed))
             ends = [side for side in ends if side not in {first, second}]
@@ -241,29 +264,41 @@ def interfaces(
             at += 1
     if not ends:
         return Interfaces(tuple(strokes), ())
-    classes = {label for side in ends for label in kinds[side]}
-    groups = [ends]
-    if len(classes) > 3:
-        half = len(ends) // 2
-        groups = [ends[:half], ends[half:]]
-    places: list[Point] = []
-    for group in groups:
-        far = [middle(k, side) for side in group]
-        # A single junction is in the centre; two are half way to the middle of their ends.
-        share = 0.0 if len(groups) == 1 else 0.5 / len(far)
-        place = (share * sum(x for x, _ in far), share * sum(y for _, y in far))
-        places.append(place)
-        strokes += [Stroke(end, place, place, role, dashed) for end in far]
-    if len(places) == 2:
-        strokes.append(Stroke(places[0], places[0], places[1], role, dashed))
-    return Interfaces(tuple(strokes), tuple((role, place) for place in places))
+    classes: set[int] = set()
+    classes.update(*(kinds[side] for side in ends))
+    middles = [middle(k, side) for side in ends]
+    if len(classes) <= 3:
+        centre = (0.0, 0.0)
+        strokes += spokes(middles, centre, role, dashed=dashed)
+        return Interfaces(tuple(strokes), ((role, centre),))
+    half = len(ends) // 2
+    first_place = half_way(middles[:half])
+    second_place = half_way(middles[half:])
+    strokes += spokes(middles[:half], first_place, role, dashed=dashed)
+    strokes += spokes(middles[half:], second_place, role, dashed=dashed)
+    strokes.append(Stroke(first_place, first_place, second_place, role, dashed))
+    return Interfaces(tuple(strokes), ((role, first_place), (role, second_place)))
+
+
+def half_way(places: Sequence[Point]) -> Point:
+    """Return the point half way from the centre to the middle of some places."""
+    share = 0.5 / len(places)
+    return share * sum(x for x, _ in places), share * sum(y for _, y in places)
+
+
+def spokes(
+    ends: Iterable[Point], junction: Point, role: str, *, dashed: bool
+) -> list[Stroke]:
+    """Return straight interfaces from each end to a junction."""
+    return [Stroke(end, junction, junction, role, dashed) for end in ends]
 
 
 def joining(
     k: int, first: int, second: int, role: str, *, dashed: bool = False, tip: str = ""
 ) -> Stroke:
     """Return an interface between the middles of two sides of a polygon with k corners."""
-    start, end = middle(k, first), middle(k, second)
+    start = middle(k, first)
+    end = middle(k, second)
     return Stroke(start, (0.0, 0.0), end, role, dashed, tip=tip)
 
 
@@ -277,7 +312,8 @@ def corner(k: int, i: int) -> Point:
 
 def middle(k: int, side: int) -> Point:
     """Return the middle of a side, where its class changes if it does."""
-    (ax, ay), (bx, by) = corner(k, side), corner(k, side + 1)
+    ax, ay = corner(k, side)
+    bx, by = corner(k, side + 1)
     return (ax + bx) / 2, (ay + by) / 2
 
 

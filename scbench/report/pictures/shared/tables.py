@@ -7,9 +7,9 @@ from typing import NamedTuple
 from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import Value, quote
 from scbench.graders.shared.short_answers import integer
+from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import XY, Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
-from scbench.report.pictures.shared.canvas import pixel_canvas
 from scbench.report.pictures.shared.wording import shortened
 
 # Characters of one cell.
@@ -19,7 +19,9 @@ _BLOCK = 26
 # Tables in one picture.
 _MOST_TABLES = 10
 # Pixels: of a row, of a letter, and between columns.
-_ROW_HEIGHT, _LETTER, _GAP = 21, 6.9, 14
+_ROW_HEIGHT = 21
+_LETTER = 6.9
+_GAP = 14
 # Spaces between blocks of text.
 _BLOCK_GAP = 4
 # Signs that replace colours in a terminal, by role.

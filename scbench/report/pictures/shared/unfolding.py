@@ -5,6 +5,7 @@ the right or downwards.
 """
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -59,9 +60,10 @@ class Unfolded(NamedTuple):
 
     def squares(self) -> Iterator[Place]:
         """Yield the upper left corner of each small square."""
-        origin = (0,) * min(2, len(self.extents))
-        for outer in product(*(range(count) for count in self.extents[2:])):
-            yield self.at((*origin, *outer))
+        first_cell = (0,) * min(2, len(self.extents))
+        further_axes = map(range, self.extents[2:])
+        for position in product(*further_axes):
+            yield self.at((*first_cell, *position))
 
     @property
     def square(self) -> tuple[int, int]:
@@ -77,13 +79,11 @@ def unfold(size: Sequence[int], *, rounded: bool = False) -> Unfolded:
         size: cells along each axis.
         rounded: whether gaps are whole cells, as text needs.
     """
-    extents = list(size)
-    for axis in range(len(extents) - 1, -1, -1):
-        limit = _MOST_CELLS // math.prod(extents[:axis])
-        extents[axis] = max(1, min(extents[axis], limit))
+    extents = shown_extents(size)
     ways = axis_ways(extents)
-    # Length, and number of axes, so far to the right and downwards.
-    lengths, levels = [1.0, 1.0], [0, 0]
+    # Length of the layout so far, and number of axes in it, to the right and downwards.
+    lengths = [1.0, 1.0]
+    levels = [0, 0]
     steps = []
     for way, count in zip(ways, extents, strict=True):
         gap = _GAPS[min(levels[way], len(_GAPS) - 1)]
@@ -94,6 +94,15 @@ def unfold(size: Sequence[int], *, rounded: bool = False) -> Unfolded:
         lengths[way] += (count - 1) * step
         levels[way] += 1
     return Unfolded(tuple(extents), ways, tuple(steps), lengths[0], lengths[1])
+
+
+def shown_extents(size: Sequence[int]) -> list[int]:
+    """Return the number of cells shown along each axis; the last axes are cut first."""
+    extents = list(size)
+    for axis in reversed(range(len(extents))):
+        limit = _MOST_CELLS // math.prod(extents[:axis])
+        extents[axis] = max(1, min(extents[axis], limit))
+    return extents
 
 
 def axis_ways(size: Sequence[int]) -> tuple[int, ...]:
@@ -107,8 +116,8 @@ def axis_ways(size: Sequence[int]) -> tuple[int, ...]:
         sides = [1, 1]
         for way, count in zip(ways, size, strict=True):
             sides[way] *= count
-        pairs = zip(ways, in_turn, strict=True)
-        return max(sides), sum(way != usual for way, usual in pairs)
+        breaks = map(operator.ne, ways, in_turn)
+        return max(sides), sum(breaks)
 
     # The first two axes make a small square, so their directions alternate.
     choices = ((0, 1, *further) for further in product((0, 1), repeat=len(size) - 2))
