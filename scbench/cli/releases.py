@@ -311,17 +311,42 @@ def rungs(
             table, tasks, rung=rung, count=count, draws=draws, fresh=fresh
         )
         problems = 0
+        all_reports: list[RungReport] = []
         # Checks take long, so each task is printed when it is done.
         for task, group in groupby(reports, attrgetter("task")):
-            task_reports = list(group)
+            total = len(table.tasks[task].all_rungs)
+            task_reports = []
+            for report in group:
+                say(f"{task}: rung {report.rung} of {total} checked")
+                task_reports.append(report)
+            all_reports += task_reports
             sheet = rungs_sheet(table.tasks[task], task_reports)
             sys.stdout.write(terminal(sheet) + "\n\n")
             sys.stdout.flush()
             for report in task_reports:
                 problems += len(report.problems)
+        if fresh and len(table.tasks if tasks is None else tasks) > 1:
+            sys.stdout.write(terminal(shortcuts_sheet(all_reports)) + "\n\n")
         if problems:
             say(counted(problems, "problem"))
             raise typer.Exit(PROBLEMS)
+
+
+def shortcuts_sheet(reports: Sequence[RungReport]) -> Sheet:
+    """Return one table of the best program on each rung of all tasks."""
+    lines = []
+    for report in reports:
+        if report.shortcuts:
+            best = best_of(report.shortcuts)
+            numbers = [f"{best.score:.2f}", f"{best.floor:.2f}"]
+            verdict = "WRONG" if best.problem else ""
+            lines.append([report.task, str(report.rung), best.name, *numbers, verdict])
+    return Sheet(
+        "Programs that see only part of an item, the best on each rung",
+        ["task", "rung", "shortcut", "score", "floor", "verdict"],
+        lines,
+        words=frozenset({"task", "shortcut", "verdict"}),
+    )
 
 
 def rungs_sheet(table: TaskLadder, reports: Sequence[RungReport]) -> Sheet:

@@ -94,7 +94,7 @@ def test_chances_are_those_of_independent_trials():
 
 def test_the_program_to_show_is_one_with_a_problem():
     fine = Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.5, 12, True)
-    wrong = Shortcut("walls emptied", 0.6, 0.2, 1.0, 12)
+    wrong = Shortcut("walls emptied", 0.8, 0.2, 1.0, 12)
     assert best_of([fine, wrong]) == wrong
     assert best_of([fine]) == fine
 
@@ -112,13 +112,13 @@ def test_an_empty_answer_has_the_form_of_an_answer():
 
 def test_the_checker_reports_shortcuts():
     table = parse_ladder(TABLE)
-    (report,) = check_ladder(table, fresh=4)
+    (report,) = check_ladder(table, fresh=8)
     assert any(problem.startswith("'food") for problem in report.problems)
     implied = table.tasks["hyper_snake"].model_copy(
         update={"implied": {"food": "All."}}
     )
     excused = table.model_copy(update={"tasks": {"hyper_snake": implied}})
-    (report,) = check_ladder(excused, fresh=4)
+    (report,) = check_ladder(excused, fresh=8)
     assert not any("food" in problem for problem in report.problems)
     assert report.shortcuts
 
@@ -132,7 +132,7 @@ def test_implied_parameters_exist():
 
 # Rungs take turns, so that low and high ones are tried.
 RUNGS = (1, 4, 2, 3)
-FEW = 6
+FEW = 8
 
 
 @pytest.mark.parametrize(
