@@ -6,6 +6,9 @@ import pytest
 from PIL import Image
 
 from scbench.base.model import rung_of
+from scbench.cli.releases import shortcuts_sheet
+from scbench.freezing.ladder_check import RungReport
+from scbench.freezing.shortcuts import Shortcut
 from scbench.release.load import open_release
 from scbench.release.sources import read_manifest
 
@@ -15,7 +18,11 @@ count = 2
 [maze_3d]
 measure = "cells"
 words = "Longer routes."
-rungs = [{ size = 5, jumps = 1 }, { size = 8, jumps = 2 }, { size = 6, jumps = 1 }]
+rungs = [
+  { size = 6, jumps = 1, max_height_percent = 60, min_route_percent = 14, placed = true },
+  { size = 8, jumps = 2, max_height_percent = 60, min_route_percent = 14, placed = true },
+  { size = 7, jumps = 1, max_height_percent = 60, min_route_percent = 14, placed = true },
+]
 """
 
 
@@ -91,7 +98,7 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
 
 def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
     own.write_text(
-        TABLE.replace("count = 2", "count = 1").replace("size = 8", "size = 5"), "utf-8"
+        TABLE.replace("count = 2", "count = 1").replace("size = 8", "size = 7"), "utf-8"
     )
     assert (
         inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode
@@ -116,3 +123,17 @@ def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
         done = inside("gallery", *wrong)
         assert done.returncode == 2
         assert message in done.stderr
+
+
+def test_one_table_has_the_best_program_on_each_rung_of_all_tasks():
+    wrong = Shortcut("walls emptied", 0.8, 0.2, 1.0, 12)
+    fine = Shortcut("empty answer", 0.0, 0.2, 1.0, 12)
+    reports = [
+        RungReport("maze_3d", 3, {}, shortcuts=(fine, wrong)),
+        RungReport("hyper_snake", 1, {}, shortcuts=(fine,)),
+        RungReport("hyper_snake", 2, {}),
+    ]
+    assert shortcuts_sheet(reports).rows == [
+        ["maze_3d", "3", "walls emptied", "0.80", "0.20", "WRONG"],
+        ["hyper_snake", "1", "empty answer", "0.00", "0.20", ""],
+    ]
