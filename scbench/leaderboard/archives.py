@@ -95,9 +95,12 @@ class Entry(NamedTuple):
 
 def open_archive(path: Path, scratch: Path) -> Opened:
     """Copy the files of a submission from an archive into an empty folder."""
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
+    try:
+        status = path.stat()
         kind = kind_of(status.st_mode)
+    except OSError:
+        kind = "broken link"
+    if kind != "file":
         return Opened(path, findings=[finding("odd_submission", kind=kind)])
     size = status.st_size
     if size > MOST_PACKED:

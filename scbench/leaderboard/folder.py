@@ -34,7 +34,7 @@ def open_submission(path: Path) -> Iterator[Opened]:
     Raises:
         PredictionsError: there is no such folder or archive.
     """
-    if not path.exists():
+    if not os.path.lexists(path):
         raise PredictionsError(
             f"no submission at {path}: name a folder that contains {ABOUT}, or an archive of it"
         )

@@ -138,15 +138,22 @@ def test_no_command_waits_for_a_pipe(inside, tmp_path, pipe, words):
     assert "not a regular file" in done.stderr
 
 
-def test_a_pipe_among_submissions_stops_no_other(inside, tmp_path, pipe):
+@pytest.mark.parametrize(
+    ("name", "kind"), [("pipe.zip", "device or pipe"), ("link.zip", "broken link")]
+)
+def test_an_odd_submission_stops_no_other(inside, tmp_path, pipe, name, kind):
+    (tmp_path / "link.zip").symlink_to("link.zip")
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     done = inside(
-        "submission", "validate", tmp_path / "a", f"{pipe}.zip", tmp_path / "b"
+        "submission", "validate", tmp_path / "a", tmp_path / name, tmp_path / "b"
     )
     assert done.returncode == 1
-    assert "it is a device or pipe, not an archive or a folder" in done.stdout
-    for name in ("a", "b"):
+    assert (
+        f"{name}: problem [odd_submission] it is a {kind}, not an archive"
+        in done.stdout
+    )
+    for other in ("a", "b"):
         assert (
-            f"{tmp_path / name}/submission.yaml: problem [missing_file]" in done.stdout
+            f"{tmp_path / other}/submission.yaml: problem [missing_file]" in done.stdout
         )
