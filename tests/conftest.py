@@ -366,25 +366,26 @@ const ground = node => {
   }
   return [255, 255, 255];
 };
-// Labels in bars stand on the bar, not on the page.
-const bar = text => {
-  const box = text.getBoundingClientRect();
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  const bars = [...text.closest('svg').querySelectorAll('.mark-rect path')];
-  return bars.findLast(path => {
-    const {left, right, top, bottom} = path.getBoundingClientRect();
-    return left <= x && x <= right && top <= y && y <= bottom;
+// The bar on which a text of a chart lies, if any.
+const barBelow = (node, chart) => {
+  const text = node.getBoundingClientRect();
+  const x = (text.left + text.right) / 2, y = (text.top + text.bottom) / 2;
+  return [...chart.querySelectorAll('[aria-roledescription="bar"]')].find(bar => {
+    const box = bar.getBoundingClientRect();
+    return box.left < x && x < box.right && box.top < y && y < box.bottom;
   });
 };
 const faint = [];
 for (const node of document.querySelectorAll('main *, header *, footer *')) {
   if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
   const drawn = node.closest('figure.chart svg');
-  if (!node.getClientRects().length || ['title', 'style'].includes(node.tagName)) continue;
+  if (!node.offsetParent && !drawn || ['title', 'style'].includes(node.tagName)) continue;
+  // A chart for other widths is not displayed.
+  if (drawn && !node.getBoundingClientRect().width) continue;
   const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
-  const under = drawn && bar(node);
-  const behind = under ? parse(getComputedStyle(under).fill) : ground(node);
-  const [high, low] = [lum([r, g, b]), lum(behind)].sort((a, b) => b - a);
+  const bar = drawn && barBelow(node, drawn);
+  const below = bar ? parse(getComputedStyle(bar).fill) : ground(node);
+  const [high, low] = [lum([r, g, b]), lum(below)].sort((a, b) => b - a);
   if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));
 }
 return faint;
