@@ -61,10 +61,13 @@ def thickness_fault(
     if bars.faces is None:
         return ""
     low, high = bars.faces
+    section_area = min((section ^ face).area() for section in bars.sections)
+    if round(section_area, 3) == 0:
+        # There are no bars. The criterion on the gaps says so.
+        return ""
     thickness = round(high - low, _THICKNESS_DECIMALS)
     if not wanted[0] <= thickness <= wanted[1]:
         return f"has bars with faces {thickness:g} mm apart"
-    section_area = min((section ^ face).area() for section in bars.sections)
     west, south, east, north = face.bounds()
     slab = Manifold.cube((east - west, north - south, high - low))
     slab = slab.translate((west, south, low))
