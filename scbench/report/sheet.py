@@ -130,8 +130,8 @@ def sheet_svg(
     rows = rows_of(panels, most_width)
     content_width = _LEAST_WIDTH
     for row in rows:
-        width = sum(panel.width + _GAP for panel in row) - _GAP
-        content_width = max(content_width, width)
+        row_width = sum(panel.width + _GAP for panel in row) - _GAP
+        content_width = max(content_width, row_width)
     sheet = Sheet(content_width + 2 * _PAD)
     if heading:
         sheet.add_heading(heading)
