@@ -109,6 +109,11 @@ def pytest_collection():
         gc.enable()
 
 
+def pytest_unconfigure():
+    """Let the end of Python free all objects; libraries report those that it cannot free."""
+    gc.unfreeze()
+
+
 def pytest_collection_modifyitems(items):
     """Put verdicts first: what they judge, verifying the newest release does not judge again.
 
