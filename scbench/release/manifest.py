@@ -325,6 +325,12 @@ class Manifest(Frozen):
         """Whether all its instances are on rungs: the config ``ladder``, or a drawn ladder."""
         return self.experiment is not None and bool(self.experiment.measures)
 
+    @property
+    def is_preview(self) -> bool:
+        """Whether it is an alpha, beta or release candidate, which may still change. For the card."""
+        match = _VERSION.fullmatch(own_name(self.version))
+        return match is not None and match[4] is not None
+
     def of_terse(self) -> "Manifest":
         """Return the manifest of the config ``terse`` alone.
 
