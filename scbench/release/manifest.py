@@ -327,7 +327,7 @@ class Manifest(Frozen):
 
     @property
     def is_preview(self) -> bool:
-        """Whether it is an alpha, beta or release candidate, which may still change. For the card."""
+        """Whether it is a preview, which may still change: an alpha, beta or release candidate."""
         match = _VERSION.fullmatch(own_name(self.version))
         return match is not None and match[4] is not None
 
