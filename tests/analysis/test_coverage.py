@@ -85,5 +85,6 @@ def test_scores_of_two_values_are_held(n):
 
 
 def test_the_overall_line_finds_ten_points_and_seldom_what_is_not_there():
-    assert scores.overall_power(120, 0.1) > 0.6
+    # Items with a floor of 1 have no weight, and 4.0.0 has more of them.
+    assert scores.overall_power(120, 0.1) > 0.5
     assert scores.overall_power(200, 0.0) <= 0.09
