@@ -140,7 +140,7 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
     ]
 
 
-def test_no_worker_outlives_a_killed_run(slow_run):
+def test_no_worker_outlives_a_killed_run(slow_run, gate):
     args, out = slow_run
     process = start(args)
 
@@ -152,6 +152,8 @@ def test_no_worker_outlives_a_killed_run(slow_run):
     assert len(group()) >= 3, "the run, its fork server and its workers"
     process.kill()
     process.communicate()
+    # A worker ends with its line, which may be one that waits.
+    gate.touch()
     until(lambda: not group())
 
 
