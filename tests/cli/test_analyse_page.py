@@ -375,9 +375,7 @@ def test_tables_fit_a_terminal_and_shorten_nothing(
             # Some columns are dropped together.
             droppable += [drop] if isinstance(drop, str) else drop
         dropped = [
-            head
-            for head in droppable
-            if re.search(rf"[ ,]{re.escape(head)}[,.]", last)
+            head for head in droppable if re.search(rf"[ ,]{re.escape(head)}[,.]", last)
         ]
         # A long id of a task may continue on the next line.
         wraps = sheet.wraps | {"task"}
