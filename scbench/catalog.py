@@ -105,7 +105,7 @@ class Task:
         package: the import package that contains its modules (see above).
         heavy: whether one verdict can take long enough to be scheduled separately.
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
-            and this only ends what hangs.
+            and this limit only ends verdicts that hang.
         typical: processor time of a typical verdict of a heavy task in seconds, for displays of
             progress; 0 if it is short.
         scores: how many scores one answer gets.

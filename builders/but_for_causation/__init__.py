@@ -85,7 +85,7 @@ class Space(Point):
     )
     facts_matter: bool = parameter(
         False,
-        "whether stories are redrawn that a rule of thumb answers without the facts of the day, "
+        "whether to redraw stories that a rule of thumb answers without the facts of the day, "
         "such as walking back from the outcome to the first choice; for necessary_set only",
         "interference",
         later=True,

@@ -183,7 +183,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
                 return params
         raise GenerationError(
-            f"{_DRAWS} unions are near a hull or solid; ask for a larger greedy"
+            f"in each of {_DRAWS} draws, the hull or the largest solid scored above "
+            f"{point.greedy}; ask for a larger greedy"
         )
 
 

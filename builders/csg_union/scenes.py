@@ -56,12 +56,12 @@ class Space(Point):
     )
     relation: Relation = parameter(
         "mixed",
-        "how each further solid lies to an earlier one; mixed is any but a void, which "
+        "position of each further solid relative to an earlier one; mixed is any but a void, which "
         "is six panels around a hollow",
     )
     greedy: float = parameter(
         1.0,
-        "most that the hull of all solids, or the largest of them, may score",
+        "highest score that the hull of all solids, or the largest solid alone, may reach",
         gt=0, le=1, later=True,
     )  # fmt: skip
     max_vertices: int = parameter(120, "most vertices of the union", ge=8, le=1_000)
@@ -73,11 +73,11 @@ class Space(Point):
                 f"min_sides {self.min_sides} is above max_sides {self.max_sides}"
             )
         if self.relation == "void" and self.solids != 6:
-            raise ValueError(f"a void takes 6 solids, not {self.solids}")
+            raise ValueError(f"a void needs 6 solids, not {self.solids}")
         if self.relation == "void" and self.rotation != "none":
             raise ValueError("the panels around a void are not turned")
         if "sphere" in self.kinds and not sphere_sides(self):
-            raise ValueError("a sphere takes an even number of sides, at least 4")
+            raise ValueError("a sphere needs an even number of sides, at least 4")
         return self
 
 
@@ -88,7 +88,7 @@ def sphere_sides(point: Space) -> list[int]:
 
 
 def draw_scene(point: Space, rng: Stream) -> Params:
-    """Draw solids of which each counts, and whose union no edge or point contact spoils.
+    """Draw solids that all count, with a union without edge and point contacts.
 
     Raises:
         GenerationError: no such set in 30 attempts with 20 places for each solid.

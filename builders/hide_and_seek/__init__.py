@@ -55,7 +55,7 @@ class Space(Point):
     depth: float = parameter(6.0, "width of the building along y", ge=1.0, le=20.0)
     height: float = parameter(10.0, "height of the building", ge=3.0, le=40.0)
     person_width: float = parameter(
-        0.5, "sides of the square that a person stands on", ge=0.2, le=2.0
+        0.5, "side of the square that a person stands on", ge=0.2, le=2.0
     )
     person_height: float = parameter(2.0, "height of a person", ge=0.5, le=2.5)
     radius: float = parameter(
@@ -82,8 +82,8 @@ class Space(Point):
     )
     greedy: float = parameter(
         1.0,
-        "most that a crowd may score which is placed without looking at heights; scenes in which "
-        "one scores more are redrawn",
+        "highest score that a crowd placed without regard to heights may reach; other scenes are "
+        "redrawn",
         ge=0.0,
         le=1.0,
     )

@@ -293,8 +293,8 @@ def spans(region: Region, y: float) -> Iterator[XY]:
 def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
     """Yield names and places of people who touch, in the silhouette of the building.
 
-    They are the packings of `hiding_places` with the test left out that says how far the shadow
-    reaches: from the walls on, nearest first.
+    They are the packings of `hiding_places` without the test of the shadow's reach: from the walls
+    on, nearest first.
     """
     eye = params.sniper
     region = hidden_region(params, eye, heights=False)

@@ -43,8 +43,8 @@ def is_in_view(camera: Camera, place: Sequence[float]) -> bool:
 def is_seen_in_the_open(params: Params) -> bool:
     """Whether a person covers enough pixels wherever nothing is in the way.
 
-    Looked at are places along the far rim, where people are smallest. How the edges of a person
-    fall between pixels makes a difference of some, so they are many.
+    The places lie along the far rim, where people are smallest. They are many, because the number
+    of pixels depends on how a person's edges fall between pixels.
     """
     x, y, _ = params.sniper
     middle = math.atan2(-y, -x)

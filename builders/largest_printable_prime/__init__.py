@@ -113,7 +113,11 @@ class Space(Point):
         None, "most digits of the number, if there is a limit", ge=4, le=200
     )
     fewer_digits: int = parameter(
-        0, "most by which that limit is lowered at random", ge=0, le=10, later=True
+        0,
+        "largest amount by which that limit is lowered at random",
+        ge=0,
+        le=10,
+        later=True,
     )
     min_digits: int = parameter(
         1, "fewest digits of the longest prime", ge=1, le=200, later=True
@@ -314,7 +318,7 @@ def draw_rules(point: Space, rng: Stream) -> Params:
 
 
 def raised(params: Params, rng: Stream) -> Params:
-    """Draw a target height that primes as long as the longest reach, but not the first one found.
+    """Draw a target height that some longest prime reaches, but not the first one found.
 
     Raises:
         GenerationError: the height would not matter, or see `longest_prime`.

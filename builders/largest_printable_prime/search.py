@@ -1,10 +1,10 @@
 """An exhaustive search for the longest prime that can be printed.
 
 The top of a tower is known by the poses that its last digit can have; whole groups are appended to
-it. Between tops that lead back to each other groups can follow in many orders, but each only once,
-so their number and the longest way through the rest bound what can still follow. Lengths are tried
-from that bound down, and numbers of one length from the largest down; so the result is proved to be
-the longest, and it is the largest of its length.
+it. Among tops that lead back to each other, groups can follow in many orders, but each only once.
+So their number and the longest way through all other tops bound the groups that can still follow.
+Lengths are tried from that bound down, and numbers of one length from the largest down; so the
+result is proved to be the longest, and it is the largest of its length.
 """
 
 from collections.abc import Generator, Hashable, Iterator
@@ -51,7 +51,7 @@ def longest_prime(params: Params, work: int = WORK) -> SearchResult:
 
     Args:
         params: the rules.
-        work: steps after which the search gives up. It does not change what a search finds.
+        work: steps after which the search gives up. It does not change the result of a search.
 
     Raises:
         GenerationError: there is no such prime, or too much work to find it.

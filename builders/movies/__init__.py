@@ -126,7 +126,7 @@ class LikedTags(NamedTuple):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Similar films, and choices of which one wins by at least a set margin.
+    """Similar films, and choices, one of which wins by at least a set margin.
 
     The next best choice is as near to that margin as the candidates allow. If only titles are
     printed, the liked films share exactly one genre. The right choice has it, too, and all other
@@ -310,9 +310,9 @@ def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Spac
 
 
 def select_with_decoys(point: Space, rng: Stream, *, ahead: int) -> Selection | None:
-    """Draw films and a choice that beats all others, of which one beats it by each other rule.
+    """Draw films and a choice that beats all others; by each other rule, one of these wins.
 
-    Besides these, so many choices are ``ahead`` of it if genres and themes count the same.
+    In addition, ``ahead`` choices beat it if genres and themes count the same.
     """
     relatives = similar_films(rng.choice(films()))
     liked, _ = _draw_liked(relatives, point, rng)

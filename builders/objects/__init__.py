@@ -108,7 +108,7 @@ class ObjectsCase(Case):
         ge=0, description="entries whose noun is in an earlier entry as well"
     )
     distracting: int = Field(
-        ge=0, description="things that do not count, by their quantities"
+        ge=0, description="total quantity of the things that do not count"
     )
 
 

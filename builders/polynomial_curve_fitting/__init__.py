@@ -110,7 +110,7 @@ class Space(Point):
     )  # fmt: skip
     limited: bool = parameter(
         False,
-        "whether the formula may have no higher total degree than max_degree",
+        "whether max_degree limits the total degree of the formula",
         later=True,
     )
 

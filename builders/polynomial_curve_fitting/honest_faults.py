@@ -43,7 +43,7 @@ def faulty_polynomials(
 def with_constant(
     coefficients: Sequence[Sequence[int]], numerator: int, denominator: int
 ) -> list[list[int]]:
-    """Return coefficients of which the constant one is multiplied by a fraction, rounded."""
+    """Return coefficients with the constant one multiplied by a fraction and rounded."""
     table = [list(row) for row in coefficients]
     table[0][0] = table[0][0] * numerator // denominator
     return table

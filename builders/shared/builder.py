@@ -221,7 +221,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
             GenerationError: the search behind the count found nothing.
         """
         raise NotImplementedError(
-            f"{self.task} has no measure, so no ladder can be drawn of it"
+            f"{self.task} has no measure, so it cannot have a ladder"
         )
 
     def carried_over(
@@ -303,7 +303,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         for part in table.get("instead", ()):
             if text.count(part["of"]) != 1:
                 raise ValueError(
-                    f"{self.task}: prompt.txt must say once: {part['of']!r}"
+                    f"{self.task}: prompt.txt must contain exactly once: {part['of']!r}"
                 )
             text = text.replace(part["of"], part["say"])
         words = dict(self.words(params))

@@ -182,7 +182,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return Params(width=point.width, height=point.height, grid=grid)
         raise GenerationError(
             f"no puzzle of {point.width} x {point.height} cells with these areas, candidates and "
-            f"search nodes came up in {proofs} calls of the solver; ask for fewer search nodes, "
+            f"search nodes was found in {proofs} calls of the solver; ask for fewer search nodes, "
             "another range of candidates, a smaller min_area, a larger max_area or single cells"
         )
 

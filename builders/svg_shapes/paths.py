@@ -117,9 +117,9 @@ def path_of(
 
     It begins at any of the points. Curves are elliptical arcs or cubic Bezier curves, the latter if
     points are off (``rough``). A straight piece is a line or a cubic Bezier curve whose control
-    points are its ends; so many, with the curves at least ``cubics``, are of the latter kind that
-    numbers of commands say nothing of the shape. A straight piece back to the start is drawn or
-    left to the closing command.
+    points are its ends. At least ``cubics`` pieces, curves included, are cubic, so that numbers of
+    commands say nothing about the shape. A straight piece back to the start is drawn or left to the
+    closing command.
     """
     straight = [i for i, corner in enumerate(corners) if corner.arc is None]
     # Between points that are slightly off, arcs of the right radii would meet in corners.

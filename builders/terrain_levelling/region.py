@@ -65,7 +65,7 @@ class RegionPlan:
     def grow(self, goal: int) -> Region | None:
         """Return the region once it has this number of cells; None if it cannot.
 
-        Again and again the best cell at the rim is taken in, and pieces of level ground beyond it.
+        The best cell at the rim is added repeatedly, with the pieces of level ground beyond it.
         """
         if not self._pieces:
             return None

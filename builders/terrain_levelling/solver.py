@@ -63,8 +63,8 @@ def solve(
 ) -> Plan:
     """Return a plan that scores 1, and no longer does without its last blast.
 
-    The plan, for ``n * n`` heights row by row, does not depend on how much work is allowed; whether
-    one is found does. The work done here is deducted from the allowance.
+    The heights are ``n * n``, row by row. The allowed work does not change the plan, only whether
+    there is one. The work done here is deducted from the allowance.
 
     Raises:
         GenerationError: two attempts with bounded numbers of blasts and bounded work found none.
@@ -87,7 +87,7 @@ def solve(
 
 @lru_cache(maxsize=4096)
 def plan_slot(*_: object) -> list[Plan]:
-    """Return the list that the plan of a map, given as to `solve`, is put into once it is found."""
+    """Return the list that receives the plan of a map once there is one; see `solve`."""
     return []
 
 

@@ -339,7 +339,7 @@ def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
     """Return a task with a list that has the coordinates of one correct answer; None if that fails.
 
     Tenths of a side have three decimals, as its ends have two. Four more points of the sides are
-    allowed; coordinates added to the list after that meet with no other on a side.
+    allowed; further coordinates in the list give no other point of a side.
     """
     corners = params.corners
     spots = spots_at(params, [Fraction(0), *sorted(rng.sample(_TENTHS, 2))])

@@ -199,8 +199,8 @@ def judge_bodies(checks: Checklist, params: Params, surface: ClosedSurface) -> f
     few = checks.expect(
         "bodies",
         surface.bodies <= most,
-        f"The mesh has {counted(surface.bodies, 'separate body', 'separate bodies')}; the solids "
-        f"in it make {most}. That halves the score.",
+        f"The mesh has {counted(surface.bodies, 'separate body', 'separate bodies')}; at most "
+        f"{most} are allowed. That halves the score.",
         bodies=surface.bodies,
         most=most,
     )

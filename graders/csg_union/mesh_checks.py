@@ -343,17 +343,17 @@ def judge_shells(
     if volumes.sum() < 0:
         volumes = -volumes
         corners = corners[:, ::-1]
-        notes = ("the mesh is inside out; it was turned round",)
+        notes = ("the mesh was inside out and has been reversed",)
     hollow = np.flatnonzero(np.abs(volumes) < _NOTHING)
     solid = checks.forbid(
         "zero_volume",
         surface.first_faces(hollow),
         lambda i: (
-            f"Shells that enclose no volume: {len(hollow)}. The first is that of face {i}."
+            f"Shells that enclose no volume: {len(hollow)}. The first contains face {i}."
         ),
     )
     if not (clean and solid):
-        checks.skip("nesting", "Faces or shells have failed before.")
+        checks.skip("nesting", "Earlier checks of faces or shells failed.")
         return None, notes
 
     shell = surface.triangle_shells()
@@ -366,7 +366,7 @@ def judge_shells(
         surface.first_faces(wrong),
         lambda i: (
             "Shells that lie inside material without being voids, or point the wrong way: "
-            f"{len(wrong)}. The first is that of face {i}."
+            f"{len(wrong)}. The first contains face {i}."
         ),
     )
     if not nested:

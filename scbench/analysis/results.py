@@ -176,8 +176,8 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
     settings = sorted(results["setting"].unique())
     if len(settings) > 1:
         raise ResultsError(
-            f"the results are of the settings {', '.join(settings)}, which share no mean; name "
-            "results of one of them"
+            f"the results are of the settings {', '.join(settings)}, which cannot share a mean; "
+            "name results of one setting"
         )
     return results
 
@@ -204,8 +204,8 @@ def machines(results: pl.DataFrame) -> list[str]:
             for machine, names in sorted(runs.items())
         )
         remarks.append(
-            f"{task} was simulated on machines that compute differently, and scores may differ "
-            f"for that alone ({places}). Grade all runs on one machine to compare them."
+            f"{task} was simulated on machines that compute differently, so scores may differ "
+            f"for this reason alone ({places}). Grade all runs on one machine to compare them."
         )
     return remarks
 

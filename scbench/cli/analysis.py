@@ -160,12 +160,12 @@ def compare(
 
     Prints intervals and a paired test.
 
-    The verdict comes from the test alone, corrected for all tasks, even those not shown. Runs of
+    The verdict comes from the test alone, corrected for all tasks, even those not shown. Runs with
     the same name in two files are treated as two runs.
 
     Results on full and terse prompts compare each model with itself, to show the effect of full
     rules. Results on text and pictures show the effect of text. For results of the ladder,
-    differences of levels follow.
+    the differences of levels follow.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)

@@ -265,9 +265,9 @@ def import_(
 ) -> None:
     """Convert files of other programs to predictions.
 
-    Each reply becomes one line. The file format is detected from the content. Errors, refusals, cut
-    replies and usage are kept. Every entry that matches no item is reported with its file and line;
-    the exit code is then 1.
+    Each reply becomes one line. The file format is detected from the content. Errors, refusals,
+    cut-off replies and usage are kept. Every entry that matches no item is reported with its file
+    and line; the exit code is then 1.
     """
     with reported_errors():
         overrides = ImportOptions.of(mapped, model, setting)
@@ -358,7 +358,7 @@ def export_results(
 def example(release: ReleaseOption = None, tasks: TasksOption = None) -> None:
     """Print sample predictions to try the grader on.
 
-    The answers are of two made-up models.
+    The sample has answers of two made-up models.
     """
     with reported_errors():
         source, names = find_release(release).choose(names_in(tasks))

@@ -200,7 +200,7 @@ def shares(
 ) -> None:
     """Show labels by run, with counts of statuses.
 
-    Shares are of the judged candidates, so a share can rise while its count falls.
+    Shares are relative to the judged candidates, so a share can rise while its count falls.
     """
     with reported_errors():
         row_states = labelled_states(labels, results, threshold)
@@ -225,7 +225,7 @@ def deltas(
 ) -> None:
     """Show how rates of labels differ between runs.
 
-    By default, shows for each model what tools change.
+    By default, compares each model with and without tools.
     """
     with reported_errors():
         row_states = labelled_states(labels, results, threshold)

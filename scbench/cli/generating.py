@@ -417,7 +417,7 @@ def write_folder(
         say("interrupted; run the same command to continue")
         raise typer.Exit(INTERRUPTED) from None
     if generated.resumed and not quiet:
-        say(f"{counted(generated.resumed, 'point')} drawn before the interruption")
+        say(f"{counted(generated.resumed, 'point')} generated before the interruption")
     shortfalls = generated.gathered.shortfalls
     for short in shortfalls:
         parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())

@@ -196,8 +196,8 @@ def grade(
         typer.Option(
             "--log",
             help=(
-                "Also log tables, scores and files to this tracker, with its configuration on this "
-                "machine."
+                "Also log tables, scores and files to this tracker, using its configuration on "
+                "this machine."
             ),
         ),
     ] = None,

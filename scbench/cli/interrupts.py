@@ -22,6 +22,6 @@ def restore_interrupts() -> None:
 
 
 def end_quietly(_number: int, _frame: FrameType | None) -> None:
-    """End this process. Only imports have run, so nothing must be closed."""
+    """End this process. Only imports have run, so nothing needs closing."""
     # The exit code that shells give to Ctrl-C.
     os._exit(128 + signal.SIGINT)

@@ -107,7 +107,7 @@ def report(
     The report has tables, charts, and every item below full marks with its picture and checks.
 
     It opens from disk and needs no network. Anything beyond 5 MB goes to further files next to it
-    (report-2.html and so on). Numbers, checks and answers need no scripts.
+    (report-2.html and so on). Numbers, checks and answers can be read without scripts.
     """
     with reported_errors("report", required=True):
         make_report(

@@ -42,7 +42,7 @@ def play(
         Path | None,
         typer.Option(
             show_default=False,
-            help="Text file with a model's reply to the item, to see what is read from it.",
+            help="Text file with a model's reply to the item, to see which answer is extracted.",
         ),
     ] = None,
     measure: Annotated[
@@ -85,7 +85,7 @@ def play(
     seed: Annotated[
         int,
         typer.Option(
-            min=0, help="For --measure and --export: seed of the items' choice."
+            min=0, help="For --measure and --export: seed that selects the items."
         ),
     ] = 0,
     export: Annotated[
@@ -108,7 +108,7 @@ def play(
     """Do the tasks by hand, in a browser.
 
     Starts a server that only this machine can reach, prints its address and opens it. Draw or
-    type an answer, and check it with the grader that models are scored by. Ctrl-C stops it.
+    type an answer, and check it with the grader that scores models. Ctrl-C stops it.
     """
     with reported_errors("play", required=export is None):
         from scbench.play.items import Items, first_item

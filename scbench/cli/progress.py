@@ -61,7 +61,7 @@ def progress(
 
 
 def grading_display(*, quiet: bool) -> "OpenDisplay":
-    """Return what opens a display of grading for a run with a given amount of work."""
+    """Return a function that opens a display of grading, given the amount of work."""
     from scbench.grading.expected_work import Display
 
     @contextmanager
@@ -74,7 +74,7 @@ def grading_display(*, quiet: bool) -> "OpenDisplay":
 
 @contextmanager
 def drawing_display(*, quiet: bool) -> Iterator[Callable[[int, int], object]]:
-    """Show the progress of a report; yield what takes the finished items and the total."""
+    """Show the progress of a report; yield a function of the finished items and the total."""
     with progress(
         None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
     ) as bar:

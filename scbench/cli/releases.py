@@ -287,8 +287,8 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Fresh items of each rung on which programs are tried that see only part of "
-                "the item. 0 skips this; 1 is not enough."
+                "Fresh items of each rung, to try programs that see only part of an item. "
+                "0 skips this; 1 is not enough."
             ),
         ),
     ] = ITEMS,
@@ -342,7 +342,7 @@ def shortcuts_sheet(reports: Sequence[RungReport]) -> Sheet:
             verdict = "WRONG" if best.problem else ""
             lines.append([report.task, str(report.rung), best.name, *numbers, verdict])
     return Sheet(
-        "Programs that see only part of an item, the best on each rung",
+        "Best program that sees only part of an item, by rung",
         ["task", "rung", "shortcut", "score", "floor", "verdict"],
         lines,
         words=frozenset({"task", "shortcut", "verdict"}),
@@ -520,8 +520,8 @@ def verify(
         typer.Option(
             min=0,
             help=(
-                "Base seed of generated items, if it is private. Without it, each item is made "
-                "again from its own seed."
+                "Base seed of generated items, if it is private. Without it, each item is "
+                "regenerated from its own seed."
             ),
         ),
     ] = None,
@@ -562,7 +562,7 @@ def verify(
             outcome = "hashes match"
             if problems:
                 outcome = f"hashes show {counted(len(problems), 'problem')}"
-            say(f"{outcome}; now making everything again, which takes minutes")
+            say(f"{outcome}; now generating everything again, which takes minutes")
 
         check = (
             partial(verify_anywhere, str(root))

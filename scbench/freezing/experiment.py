@@ -262,7 +262,7 @@ def explain_keys(error: ValidationError) -> Iterator[str]:
                 hint = " Parameters belong in a [[task]] block."
             yield f"unknown key {name[:100]!r}.{hint}"
         elif path == ("task",) and item["type"] == "missing":
-            yield "there is no [[task]] block, so there is nothing to draw"
+            yield "there is no [[task]] block, so there is nothing to generate"
         else:
             # The path is ("task", number of the block, key, ...), or that of a key at the top.
             place = f"task {int(path[1]) + 1}: " if len(path) > 2 else ""
@@ -325,7 +325,7 @@ def block_points(block: Block) -> _BlockPoints:
     task = get_task(block.id)
     if not task.available:
         raise CatalogError(
-            f"this installation cannot grade {task.id}, so it draws none of its items"
+            f"this installation cannot grade {task.id}, so it cannot generate its items"
         )
     # Checked first: making the points of a huge grid would take all memory.
     size = prod(len(values) for values in block.grid.values())

@@ -89,7 +89,7 @@ def generate(
         count: how many.
         seed: base seed; every instance gets its own seed, derived by hash.
         rung: of the ladder, also one beyond those that releases contain, instead of parameters;
-            nothing that the newest installed release holds is drawn then.
+            items of the newest installed release are skipped then.
         parameters: of the task's space, as ``scbench tasks TASK`` lists them.
 
     Raises:
@@ -178,14 +178,15 @@ def run(
     """Draw the cases of an experiment and test graders on them; yield results by point.
 
     Every reference must score 1, and the counter-references of the first case of each point less
-    than 1. The cases of a ladder have no counter-references, because the fixed lists prove graders.
+    than 1. The cases of a ladder have no counter-references, because the fixed lists already test
+    the graders.
 
     Args:
         experiment: the experiment.
         workers: number of processes; one is this process.
         prefix: prefix of the ids.
         finished: first points, which an interrupted run finished; they are not yielded again.
-        distinct: whether a ladder must hold nothing of the fixed lists and the published ladder.
+        distinct: whether a ladder must exclude items of the fixed lists and the published ladder.
         on_cases: called with the number of cases so far.
         proofs: see `scbench.freezing.proofs`.
 

@@ -72,7 +72,7 @@ def freeze_task(
         items: items to make instances of; by default the task's fixed list.
         first: number of the first instance.
         prefix: prefix of the ids.
-        proofs: see `scbench.freezing.proofs`; without them all is graded now.
+        proofs: see `scbench.freezing.proofs`; without them everything is graded now.
 
     Raises:
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference

@@ -273,7 +273,7 @@ def judging_seconds(part: FrozenPoint) -> Iterator[float]:
 
 
 def failure_problems(task: Task, trials: Trials, items: int) -> Iterator[str]:
-    """Yield what is wrong with the share of draws that fail."""
+    """Yield the problems with the share of failed draws."""
     limit = most_failures(task)
     chance = trials.unfinished(items, limit)
     if chance < MOST_UNFINISHED:

@@ -28,7 +28,7 @@ from scbench.freezing.floors import floor_of, mean_score
 
 # A program may score this much above the mean floor.
 MOST_ABOVE = 0.1
-# An exchanged parameter, which can be as good as the item's own, costs score on this share of them.
+# An exchanged parameter may be as good as the item's own, but must lower the score on this share.
 LEAST_COST = 0.5
 # A result beyond a limit is a problem if, at the limit, chance gives such a result more rarely.
 CHANCE = 0.01
@@ -89,13 +89,13 @@ class Shortcut(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """What is wrong with a rung on which it does so well; empty if chance may explain it."""
+        """The problem with a rung on which it does so well; empty if chance may explain it."""
         if self.is_exchanged:
             successes = round(self.items * (1 - self.costs))
             if chance_of(successes, self.items, 1 - LEAST_COST) >= CHANCE:
                 return ""
             return (
-                f"{self.name!r} costs score on {100 * self.costs:.0f} % of fresh items; "
+                f"{self.name!r} lowers the score on {100 * self.costs:.0f} % of fresh items; "
                 f"at least {100 * LEAST_COST:.0f} % are needed"
             )
         if self.above <= MOST_ABOVE or self.chance >= CHANCE:

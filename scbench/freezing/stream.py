@@ -253,7 +253,7 @@ class InstanceStream(Iterator[Instance]):
             return
         self._exhausted.add((task, rung))
         at = "this point" if rung is None else f"rung {rung}"
-        text = f"{task}: {TRIES} draws at {at} gave nothing new, so items repeat from here on"
+        text = f"{task}: {TRIES} draws at {at} gave no new item, so items repeat from here on"
         # The warning names the caller's line.
         warnings.warn(text, stacklevel=4)
 

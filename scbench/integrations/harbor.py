@@ -64,7 +64,7 @@ cd /
 exec python3 -I -m scbench.integrations.harbor "$tests" "$answer" "$logs"
 """
 _SOLVE = """#!/bin/sh
-# Holds a right answer: keep it out of reach of whatever is evaluated.
+# Contains a correct answer: keep it away from the agent.
 printf '%%s' %s > "${SCBENCH_ANSWER:-%s}"
 """
 

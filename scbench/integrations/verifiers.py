@@ -213,7 +213,9 @@ def fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
     from scbench.freezing.stream import tasks_of  # noqa: PLC0415
 
     if not config.tasks:
-        raise PredictionsError("fresh needs tasks: name the tasks whose items to draw")
+        raise PredictionsError(
+            "fresh needs tasks: name the tasks whose items to generate"
+        )
     point = {"rung": config.rung, **config.parameters}
     for task in tasks_of(config.tasks):
         yield from generate(task.id, config.fresh, config.seed, **point)

@@ -12,7 +12,7 @@ from scbench.release.manifest import own_name
 # Fields that depend on others or are equal in both rows.
 _DERIVED = {"id", "content_hash"}
 _KINDS = ("added", "removed", "changed", "withdrawn", "reinstated")
-# Stands for all tasks without a reason of their own in `changes.toml`.
+# Means all tasks without a reason of their own in `changes.toml`.
 _ALL_TASKS = "all"
 _TERSE_PROMPT = "terse prompt"
 
@@ -24,7 +24,7 @@ class Diff:
     Attributes:
         added: ids in the new release only.
         removed: ids in the old release only.
-        changed: ids whose rows differ, with the columns; "terse prompt" stands for that of the
+        changed: ids whose rows differ, with the columns; "terse prompt" means that of the
             config ``terse``.
         withdrawn: ids withdrawn only in the new release, with the reasons.
         reinstated: ids withdrawn in the old release and valid in the new one.

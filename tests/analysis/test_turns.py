@@ -103,6 +103,6 @@ def test_trials_of_a_loop_share_no_mean_over_runs_with_other_answers(make_result
     assert kept_apart(make_results(trial(0, [0.0]))).height == 1
     probe = trial(0, [0.0], setting="probe")
     with pytest.raises(
-        ResultsError, match="settings probe, retry, which share no mean"
+        ResultsError, match="settings probe, retry, which cannot share a mean"
     ):
         kept_apart(make_results(trial(0, [0.0]), probe))

@@ -512,7 +512,9 @@ def _keys_as_released():
 @pytest.mark.usefixtures("_keys_as_released")
 def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
     (said,) = verify_release(runged)
-    assert said == f"{MANIFEST}: ladder differs from the one that this package draws"
+    assert (
+        said == f"{MANIFEST}: ladder differs from the one that this package generates"
+    )
     copy = shutil.copytree(runged, tmp_path / "copy")
     path = copy / ladder_file("maze_3d")
     table = read_table(path.read_bytes())

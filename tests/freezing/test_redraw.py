@@ -177,7 +177,7 @@ def test_a_frozen_release_must_hold_the_packages_own_manifolds(tmp_path):
     manifest = build_release("0.0.1", tmp_path / "out", [], experiment=ours)
     assert not manifest.is_generated
     assert verify_release(tmp_path / "out") == (
-        f"{MANIFEST}: experiment differs from the one by which this package draws manifolds",
+        f"{MANIFEST}: experiment differs from this package's experiment for manifolds",
     )
 
 

@@ -74,9 +74,15 @@ def test_fresh_items_are_the_same_each_time_and_others_for_another_seed():
         (Shortcut("walls emptied", 4 / 12, 0.0, 0.7, 12), ""),
         # A floor near 1 leaves no room.
         (Shortcut("walls emptied", 1.0, 0.95, 0.0, 1000), ""),
-        (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 1 / 12, 12, True), "costs score on 8 %"),
+        (
+            Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 1 / 12, 12, True),
+            "lowers the score on 8 %",
+        ),
         (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 2 / 12, 12, True), ""),
-        (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.4, 1000, True), "costs score on 40 %"),
+        (
+            Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.4, 1000, True),
+            "lowers the score on 40 %",
+        ),
         (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.5, 1000, True), ""),
     ],
 )

@@ -408,7 +408,7 @@ def test_an_inside_out_mesh_is_turned_round_and_noted():
             face["vertex"].reverse()
         result = verdict(subtask, answer)
         assert result.score == 1
-        assert result.notes == ("the mesh is inside out; it was turned round",)
+        assert result.notes == ("the mesh was inside out and has been reversed",)
 
 
 @pytest.mark.parametrize(

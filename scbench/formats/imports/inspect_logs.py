@@ -237,10 +237,10 @@ def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
 def raw_reply(
     request: RequestKey, sample: "EvalSample", model: str
 ) -> dict[str, str] | None:
-    """Return what `stored_fields` keeps of a reply, from the provider's raw response.
+    """Return the fields of `stored_fields`, from the provider's raw response.
 
     Third-party solvers do not store it. Inspect logs the responses of the first calls
-    of each sample, and drops what its own form has no place for.
+    of each sample, and drops what does not fit its own form.
 
     Returns:
         None if the response to the last call is not in the log, or its form is unknown.
@@ -371,7 +371,7 @@ def reply_of(
 
 
 def stored_fields(last_reply: Reply) -> dict[str, str]:
-    """Return what a solver keeps of a reply in the metadata of its sample, under `REPLY`."""
+    """Return the fields of a reply that a solver stores in its sample, under `REPLY`."""
     fields = last_reply.fields
     return {name: str(fields[name]) for name in _STORED_FIELDS if name in fields}
 

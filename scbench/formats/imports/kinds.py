@@ -80,7 +80,7 @@ class TextForm(Enum):
 
 
 def container_of(path: str) -> Container:
-    """Return the kind of a file; what can be read only once, such as a pipe, counts as text."""
+    """Return the kind of a file; one that can be read only once, such as a pipe, counts as text."""
     if is_job(path):
         return Container.HARBOR_JOB
     head = first_bytes(path) if is_file(path) else b""

@@ -117,7 +117,7 @@ def verify_release(
         frozen.sort(key=lambda part: order.index(part.task.id))
     elif seed is not None:
         problems.append(
-            f"{MANIFEST}: nothing in this release was drawn, so leave out --seed"
+            f"{MANIFEST}: nothing in this release was generated, so leave out --seed"
         )
     ladder = None
     if manifest.ladder is not None:

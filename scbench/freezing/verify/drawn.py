@@ -26,7 +26,7 @@ def check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[s
     planned = record.model_copy(update={"shortfalls": []})
     if ours is None or ours.record([]) != planned:
         yield (
-            f"{MANIFEST}: experiment differs from the one by which this package draws "
+            f"{MANIFEST}: experiment differs from this package's experiment for "
             "manifolds"
         )
 
@@ -42,4 +42,4 @@ def check_own_ladder(manifest: Manifest, record: LadderRecord) -> Iterator[str]:
         ours = ladder().experiment(tasks=names).record(experiment.shortfalls)
         if ours == experiment:
             return
-    yield f"{MANIFEST}: ladder differs from the one that this package draws"
+    yield f"{MANIFEST}: ladder differs from the one that this package generates"

@@ -29,7 +29,7 @@ export class History {
     return this.future.length > 0;
   }
 
-  /** Make an answer the current one; null stands for the first. */
+  /** Make an answer the current one; null means the first. */
   change(answer, options = {}) {
     this.past.push(this.answer);
     if (this.past.length > MOST_STEPS) this.past.shift();

@@ -14,7 +14,7 @@ from scbench.report.draw.scene import Lines, Marks
 _DASH = 6.0
 _PAUSE = 4.0
 _MOST_DASHES = 200
-# Corners of the polygon that stands for a disc.
+# Corners of the polygon that approximates a disc.
 _DISC_CORNERS = 14
 
 

@@ -138,7 +138,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     hollow = any(part.volume() < 0 for part in union.decompose())
     if volumes and not mesh.left_out and hollow:
         scene = cut_scene(mesh, union)
-        panels.append(Panel("the front half taken away", scene, caption))
+        panels.append(Panel("the front half removed", scene, caption))
     text = volume_table(volumes) if volumes else None
     return Picture(tuple(panels), caption, tuple(legend), text)
 
