@@ -125,7 +125,7 @@ def shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
         read = climb.read[climb.answers.rungs <= level]
         easy_read += int(read.sum())
         easy += len(read)
-    known = share_read(easy_read, easy)
+    easy_share = share_read(easy_read, easy)
     if scored < _FITTED * sum(climb.expected.sum() for climb in climbs):
-        return known
-    return fit_ceiling([climb.answers for climb in climbs], known)
+        return easy_share
+    return fit_ceiling([climb.answers for climb in climbs], easy_share)

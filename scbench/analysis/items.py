@@ -220,10 +220,10 @@ def unscored_notes(unscored: Mapping[str, str]) -> list[str]:
     """Return the note on items that the table of items does not list; none if it has all."""
     if not unscored:
         return []
-    listed = [f"{row_id} ({status})" for row_id, status in unscored.items()]
-    names = ", ".join(listed[:_MOST_UNSCORED])
-    if len(listed) > _MOST_UNSCORED:
-        names += f" and {len(listed) - _MOST_UNSCORED} more"
+    entries = [f"{row_id} ({status})" for row_id, status in unscored.items()]
+    names = ", ".join(entries[:_MOST_UNSCORED])
+    if len(entries) > _MOST_UNSCORED:
+        names += f" and {len(entries) - _MOST_UNSCORED} more"
     return [f"Not listed, because no run has a score: {names}."]
 
 

@@ -117,13 +117,15 @@ def with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
     for text in trials["loop"].unique():
         words[text], budgets[text] = setup_of(parse_json(text.encode()))
     loop = pl.col("loop")
-    given = loop.replace_strict(budgets, return_dtype=pl.Int64)
-    trials = trials.with_columns(loop=loop.replace_strict(words), given=given)
-    budgets_of_task = pl.col("given").n_unique().over(*RUN, "loop", "task")
+    budget = loop.replace_strict(budgets, return_dtype=pl.Int64)
+    trials = trials.with_columns(loop=loop.replace_strict(words), loop_budget=budget)
+    budgets_of_task = pl.col("loop_budget").n_unique().over(*RUN, "loop", "task")
     has_several = budgets_of_task.max().over(*RUN, "loop") > 1
-    with_budget = pl.format('{},"budget":{}}}', loop.str.head(-1), pl.col("given"))
+    with_budget = pl.format(
+        '{},"budget":{}}}', loop.str.head(-1), pl.col("loop_budget")
+    )
     setup = pl.when(has_several).then(with_budget).otherwise("loop")
-    return trials.with_columns(loop=setup).drop("given")
+    return trials.with_columns(loop=setup).drop("loop_budget")
 
 
 def setup_of(loop: Any) -> Setup:  # noqa: ANN401  (JSON of the results)

@@ -166,12 +166,12 @@ def play(
 
 def chosen_tasks(available: list[str], names: str | None) -> list[str]:
     """Return the tasks to ask, in the order of the release."""
-    chosen = names_in(names)
-    if chosen is None:
+    selected = names_in(names)
+    if selected is None:
         return [name for name in available if get_task(name).bucket == MEASURED_BUCKET]
-    for name in chosen:
+    for name in selected:
         get_task(task_of(name))
-    return [name for name in available if name in chosen]
+    return [name for name in available if name in selected]
 
 
 def rungs_in(text: str) -> list[int]:

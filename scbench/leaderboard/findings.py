@@ -124,9 +124,9 @@ def shortened(findings: Iterable[Finding]) -> list[Finding]:
         if counts[kind] <= _MOST_SHOWN:
             shown.append(each)
     for (code, level), count in counts.items():
-        others = count - _MOST_SHOWN
-        if others > 0:
-            message = f"more findings of this kind: {others:,}"
+        further = count - _MOST_SHOWN
+        if further > 0:
+            message = f"more findings of this kind: {further:,}"
             todo = "correct the first ones, then validate again"
             shown.append(Finding(code, message, todo, level=level))
     return shown

@@ -129,13 +129,13 @@ class Asking(Game):
             BadMoveError: it is not a move.
         """
         name = request.get(self.key) if isinstance(request, dict) else None
-        found = "missing or not text"
+        actual = "missing or not text"
         if isinstance(name, str):
             if name in self.kinds:
                 return validated_move(self.kinds[name], request)
-            found = printable(name[:MAX_NAME])
+            actual = printable(name[:MAX_NAME])
         raise BadMoveError(
-            f"{self.key} must be one of {', '.join(self.kinds)}; it is {found}."
+            f"{self.key} must be one of {', '.join(self.kinds)}; it is {actual}."
         )
 
     def cost_of(self, move: Query | Action) -> int:

@@ -105,11 +105,13 @@ class Study:
 
     def step(self) -> StudyStep:
         """Return the state of the session."""
-        left = self._seconds - math.fsum(self._spent.values())
+        seconds_left = self._seconds - math.fsum(self._spent.values())
         open_items = [one for one in self._instances if one.id not in self._spent]
         answered = len(self._instances) - len(open_items)
-        instance = open_items[0] if open_items and left > 0 else None
-        return StudyStep(instance, answered, len(self._instances), max(left, 0.0))
+        instance = open_items[0] if open_items and seconds_left > 0 else None
+        return StudyStep(
+            instance, answered, len(self._instances), max(seconds_left, 0.0)
+        )
 
     def record(self, row_id: str, answer: JsonValue, seconds: float) -> None:
         """Append an answer to the file; None for an item that was skipped.

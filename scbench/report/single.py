@@ -145,11 +145,11 @@ def check_model(choice: RunChoice, models: Iterable[str], source: str) -> None:
     names = sorted(models)
     if choice.model is None or choice.model in names or not names:
         return
-    listed = ", ".join(map(printable, names[:_MODELS]))
+    model_names = ", ".join(map(printable, names[:_MODELS]))
     if len(names) > _MODELS:
-        listed += f" and {len(names) - _MODELS} more"
+        model_names += f" and {len(names) - _MODELS} more"
     raise ResultsError(
-        f"{source} has no model {choice.model!r}; its models are {listed}."
+        f"{source} has no model {choice.model!r}; its models are {model_names}."
         f"{did_you_mean(choice.model, names)}"
     )
 
@@ -192,13 +192,13 @@ def first_match(
         raise ResultsError(f"{source} contains no matching answer to {instance.id}")
     if len(matches) == 1:
         return matches[0], ""
-    others = "; ".join(labels[1 : _LABELS + 1])
+    other_labels = "; ".join(labels[1 : _LABELS + 1])
     if len(labels) > _LABELS + 1:
-        others += f" and {len(labels) - _LABELS - 1} more"
+        other_labels += f" and {len(labels) - _LABELS - 1} more"
     note = (
         f"{source} has {counted(len(matches), 'answer')} to {instance.id}; the first "
-        f"({labels[0]}) is shown. For another ({others}), use --model, --setting, --budget or "
-        "--sample."
+        f"({labels[0]}) is shown. For another ({other_labels}), use --model, --setting, --budget "
+        "or --sample."
     )
     return matches[0], note
 

@@ -434,8 +434,8 @@ def answer_caption(
     if crowd.pixels:
         visible = len(crowd.pixels)
         pixels = sum(crowd.pixels.values())
-        seen = f"{visible} of {counted(count, 'person', 'people')} can be seen"
-        parts.append(f"{seen} on {counted(pixels, 'pixel')}")
+        visible_share = f"{visible} of {counted(count, 'person', 'people')} can be seen"
+        parts.append(f"{visible_share} on {counted(pixels, 'pixel')}")
     if not parts:
         parts.append(
             "1 person is hidden" if count == 1 else f"All {count} people are hidden"

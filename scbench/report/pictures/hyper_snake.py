@@ -100,11 +100,11 @@ def read_path(params: Params, answer: Answer, verdicts: Verdicts) -> Path:
     """
     cells: list[Cell] = [place["pos"] for place in answer.path[:_MOST_CELLS]]
     axes = len(params.size)
-    placed = 0
-    while placed < len(cells) and len(cells[placed]) == axes:
-        placed += 1
-    legal = int(verdicts.metrics.get("legal_prefix", placed))
-    return Path(cells, min(legal, placed))
+    drawable = 0
+    while drawable < len(cells) and len(cells[drawable]) == axes:
+        drawable += 1
+    legal = int(verdicts.metrics.get("legal_prefix", drawable))
+    return Path(cells, min(legal, drawable))
 
 
 def box_title(params: Params) -> str:

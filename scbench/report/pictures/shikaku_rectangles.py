@@ -120,12 +120,12 @@ def colours_of(rectangles: Mapping[int, Rectangle]) -> dict[int, str]:
     near: dict[int, Counter[str]] = {i: Counter() for i in rectangles}
     waiting = set(rectangles)
     while waiting:
-        chosen = max(waiting, key=lambda i: (len(near[i]), len(neighbours[i]), -i))
-        waiting.remove(chosen)
+        next_index = max(waiting, key=lambda i: (len(near[i]), len(neighbours[i]), -i))
+        waiting.remove(next_index)
         # This is the first colour that no neighbour has, if there is one.
-        colours[chosen] = min(COLOURS, key=lambda colour: near[chosen][colour])
-        for i in neighbours[chosen]:
-            near[i][colours[chosen]] += 1
+        colours[next_index] = min(COLOURS, key=lambda colour: near[next_index][colour])
+        for i in neighbours[next_index]:
+            near[i][colours[next_index]] += 1
     return colours
 
 

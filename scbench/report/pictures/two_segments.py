@@ -50,8 +50,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         caption = f"Two segments must cut the frame into {count_words(targets)}."
         frame = Panel("the frame", frame_drawing(params, ()), caption)
-        wanted = Panel("wanted regions", tally(targets, None), caption)
-        return Picture((frame, wanted), caption)
+        wanted_regions = Panel("wanted regions", tally(targets, None), caption)
+        return Picture((frame, wanted_regions), caption)
     regions = None
     observed = verdicts.metrics.get("observed")
     if observed:
