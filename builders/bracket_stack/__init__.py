@@ -34,12 +34,12 @@ class Space(Point):
 
     length: int = parameter(24, "number of brackets shown", "scale", ge=4, le=2000)
     max_depth: int = parameter(
-        8, "most brackets open at the same time", "depth", ge=2, le=100
+        8, "maximum number of brackets open at the same time", "depth", ge=2, le=100
     )
     kinds: int = parameter(3, "number of kinds of brackets", "semantic", ge=1, le=4)
     min_open: int = parameter(
         1,
-        "least number of brackets that stay open",
+        "minimum number of brackets that stay open",
         "depth",
         later=True,
         ge=1,
@@ -58,7 +58,9 @@ class Space(Point):
 class BracketStackCase(Case):
     """A case of closing brackets."""
 
-    depth: int = Field(ge=1, description="most brackets open at the same time")
+    depth: int = Field(
+        ge=1, description="maximum number of brackets open at the same time"
+    )
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):

@@ -51,7 +51,7 @@ class Space(Point):
     )
     odd_corners: int = parameter(
         1,
-        "least number of squares with corners a, b, a, c around the ring, where only the "
+        "minimum number of squares with corners a, b, a, c around the ring, where only the "
         "rule on junctions decides",
         ge=0,
         le=2,

@@ -45,9 +45,14 @@ class Space(Point):
         min_length=1,
         max_length=6,
     )
-    min_sides: int = parameter(4, "fewest sides of a round solid", ge=3, le=48)
+    min_sides: int = parameter(
+        4, "minimum number of sides of a round solid", ge=3, le=48
+    )
     max_sides: int = parameter(
-        8, "most sides of a round solid; spheres take even numbers", ge=3, le=48
+        8,
+        "maximum number of sides of a round solid; spheres take even numbers",
+        ge=3,
+        le=48,
     )
     rotation: Literal["none", "45", "90", "free"] = parameter(
         "none",
@@ -64,7 +69,9 @@ class Space(Point):
         "highest score that the hull of all solids, or the largest solid alone, may reach",
         gt=0, le=1, later=True,
     )  # fmt: skip
-    max_vertices: int = parameter(120, "most vertices of the union", ge=8, le=1_000)
+    max_vertices: int = parameter(
+        120, "maximum number of vertices of the union", ge=8, le=1_000
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> "Space":

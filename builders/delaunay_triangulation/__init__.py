@@ -49,7 +49,7 @@ class Space(Point):
     decimals: int = parameter(3, "decimals printed", ge=2, le=6)
     min_margin: float = parameter(
         0.0,
-        "least absolute value of the in-circle determinant across an inner edge, in units "
+        "minimum absolute value of the in-circle determinant across an inner edge, in units "
         "of the square's side to the fourth power; larger is easier",
         ge=0.0,
         le=0.01,

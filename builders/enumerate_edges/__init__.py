@@ -50,7 +50,7 @@ class Space(Point):
         le=300,
     )
     all_crossed: int = parameter(
-        2, "least number of squares with four crossed sides", ge=0, le=4
+        2, "minimum number of squares with four crossed sides", ge=0, le=4
     )
     corner_order: Order = parameter(
         "any", "order of the corners: " + corner_labels.ORDERS_ARE

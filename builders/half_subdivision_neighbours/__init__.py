@@ -36,7 +36,7 @@ class Space(Point):
         ge=0,
         le=6,
     )
-    min_depth: int = parameter(5, "least depth of a leaf", ge=2, le=9)
+    min_depth: int = parameter(5, "minimum depth of a leaf", ge=2, le=9)
     depth_spread: int = parameter(
         3, "how much deeper than min_depth a leaf may be", ge=0, le=5
     )
@@ -44,14 +44,14 @@ class Space(Point):
         0.6, "chance that a box between these depths is cut", ge=0, le=1
     )
     max_leaves: int = parameter(
-        250, "most leaves; sets the length of the prompt", ge=4, le=1000
+        250, "maximum number of leaves; sets the length of the prompt", ge=4, le=1000
     )
     min_neighbours: int = parameter(
-        4, "least number of neighbours of the target", ge=1, le=24
+        4, "minimum number of neighbours of the target", ge=1, le=24
     )
     neighbour_depths: int = parameter(
         2,
-        "least number of different depths among the neighbours, but at most depth_spread + 1",
+        "minimum number of different depths among the neighbours, but at most depth_spread + 1",
         ge=1,
         le=4,
     )

@@ -110,7 +110,7 @@ class Space(Point):
         later=True,
     )
     max_digits: int | None = parameter(
-        None, "most digits of the number, if there is a limit", ge=4, le=200
+        None, "maximum number of digits, if there is a limit", ge=4, le=200
     )
     fewer_digits: int = parameter(
         0,
@@ -120,7 +120,7 @@ class Space(Point):
         later=True,
     )
     min_digits: int = parameter(
-        1, "fewest digits of the longest prime", ge=1, le=200, later=True
+        1, "minimum number of digits of the longest prime", ge=1, le=200, later=True
     )
     greedy: float = parameter(
         1.0,

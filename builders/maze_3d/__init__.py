@@ -52,7 +52,7 @@ class Space(Point):
     b_height: int | None = parameter(None, "height of B; open: 0 to 9", ge=0, le=9)
     jumps: int | None = parameter(
         None,
-        "fewest jumps; open: size / 6 to size / 2. More is harder",
+        "minimum number of jumps; open: size / 6 to size / 2. More is harder",
         ge=1,
         le=20,
     )
@@ -64,7 +64,7 @@ class Space(Point):
     )
     min_route_percent: int | None = parameter(
         None,
-        "least share of cells on the route; open: 12 to 24. More is harder",
+        "minimum share of cells on the route; open: 12 to 24. More is harder",
         ge=1,
         le=30,
     )

@@ -68,7 +68,7 @@ class Space(Point):
     )
     min_margin: int = parameter(
         1,
-        "least difference in points between the right choice and the next best",
+        "minimum difference in points between the right choice and the next best",
         "interference",
         ge=1,
         le=100,

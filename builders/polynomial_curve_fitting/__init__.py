@@ -83,7 +83,7 @@ class Space(Point):
     hollows: int = parameter(1, "number of dark blobs", ge=0, le=6)
     waves: int = parameter(2, "number of faint waves", ge=0, le=4)
     frequency: int = parameter(
-        2, "most periods of a wave across the picture", ge=1, le=3
+        2, "maximum number of periods of a wave across the picture", ge=1, le=3
     )
     swell: int = parameter(
         1,
@@ -96,7 +96,7 @@ class Space(Point):
         2, "number of times that the field is smoothed", ge=0, le=6
     )
     min_degree: int = parameter(
-        3, "least total degree that draws every cell right", ge=1, le=10
+        3, "minimum total degree that draws every cell right", ge=1, le=10
     )
     max_degree: int = parameter(
         6, "largest value that this least degree may have", ge=1, le=10

@@ -49,14 +49,14 @@ class Space(Point):
         le=1.0,
     )
     min_candidates: int = parameter(
-        0, "least number of candidate rectangles of all clues", ge=0, le=5_000
+        0, "minimum number of candidate rectangles of all clues", ge=0, le=5_000
     )
     max_candidates: int = parameter(
-        5_000, "most candidate rectangles of all clues", ge=1, le=5_000
+        5_000, "maximum number of candidate rectangles of all clues", ge=1, le=5_000
     )
     min_nodes: int = parameter(
         1,
-        "least number of search nodes in the solver's proof that the solution is unique; 1 "
+        "minimum number of search nodes in the solver's proof that the solution is unique; 1 "
         "is propagation alone, more is harder",
         ge=1,
         le=50,

@@ -46,7 +46,7 @@ class Space(Point):
     words: int = parameter(10, "number of words", "scale", ge=3, le=150)
     prefix: int = parameter(
         0,
-        "least number of first letters that each word shares with another word",
+        "minimum number of first letters that each word shares with another word",
         "depth",
         ge=0,
         le=4,

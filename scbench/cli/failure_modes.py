@@ -81,7 +81,7 @@ FirstRunOption = Annotated[
 ]
 SecondRunOption = Annotated[
     str | None,
-    typer.Option(help="Second run. [default: tools, of the same model]"),
+    typer.Option(help="Second run. [default: the same model with tools]"),
 ]
 
 

@@ -150,7 +150,7 @@ class Params(ParamsModel):
         description="x and y of the columns that get one drop each in every round"
     )
     max_boxes: int | None = Field(
-        ge=1, description="most boxes in an answer; null for no limit"
+        ge=1, description="maximum number of boxes in an answer; null for no limit"
     )
     goal: Goal
 

@@ -36,7 +36,7 @@ class Params(ParamsModel):
     )
     max_digits: Annotated[Int, Field(ge=1)] | None = Field(
         default=None,
-        description="most digits that the number may have, if there is a limit",
+        description="maximum number of digits, if there is a limit",
     )
     target_height_mm: Number = Field(
         ge=0, description="height that the tower must exceed, a multiple of 0.1 mm"

@@ -17,14 +17,16 @@ class Params(ParamsModel):
         description="half a hollow ball, open side down or up, a hollow cylinder, or half a torus",
     )
     inner_radius_mm: Length = Field(
-        description="of the hollow: the inner sphere, the inside of the wall, the hole of the ring "
-        "on the table"
+        description="radius of the hollow: the inner sphere, the inside of the wall, or the hole of "
+        "the ring on the table"
     )
     outer_radius_mm: Length = Field(
-        description="of the outer sphere, the outside of the wall, the ring's rim on the table"
+        description="radius of the outside: the outer sphere, the outside of the wall, or the rim of "
+        "the ring on the table"
     )
     height_mm: Length | None = Field(
-        default=None, description="of a wall; the other forms follow from their radii"
+        default=None,
+        description="height of a wall; that of the other forms follows from their radii",
     )
     centre_mm: Pair = Field(
         default=(0.0, 0.0),

@@ -23,7 +23,7 @@ class Params(ParamsModel):
     size: int = Field(ge=2, le=60, description="rows and columns")
     a_height: int = Field(ge=0, le=9, description="height of A")
     b_height: int = Field(ge=0, le=9, description="height of B")
-    jumps: int = Field(ge=0, description="least number of jumps on the route")
+    jumps: int = Field(ge=0, description="minimum number of jumps on the route")
     max_height_percent: int = Field(
         default=30,
         ge=10,
@@ -34,7 +34,7 @@ class Params(ParamsModel):
         default=20,
         ge=0,
         le=100,
-        description="least share of all cells that the route visits",
+        description="minimum share of all cells that the route visits",
     )
     ends: tuple[tuple[Int, Int], tuple[Int, Int]] | None = Field(
         default=None,

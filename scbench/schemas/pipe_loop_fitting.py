@@ -35,7 +35,7 @@ class TouchWalls(ParamsModel):
     """Joints lie on a number of different walls."""
 
     type: Literal["must_touch_boundary"] = "must_touch_boundary"
-    walls: Int = Field(ge=1, le=4, description="least number of different walls")
+    walls: Int = Field(ge=1, le=4, description="minimum number of different walls")
     tolerance: Length = Field(
         description="largest distance at which a joint touches a wall, in metres"
     )
@@ -45,7 +45,9 @@ class MinTurns(ParamsModel):
     """Some joints are not straight."""
 
     type: Literal["min_turns"] = "min_turns"
-    turns: Int = Field(ge=1, description="least number of joints that are not straight")
+    turns: Int = Field(
+        ge=1, description="minimum number of joints that are not straight"
+    )
 
 
 class MaxStraightRun(ParamsModel):
@@ -53,7 +55,7 @@ class MaxStraightRun(ParamsModel):
 
     type: Literal["max_straight_run"] = "max_straight_run"
     joints: Int = Field(
-        ge=0, description="most straight joints in a row, around the loop"
+        ge=0, description="maximum number of straight joints in a row, around the loop"
     )
 
 
@@ -68,7 +70,7 @@ class WallMargin(ParamsModel):
 
     type: Literal["avoid_margin"] = "avoid_margin"
     margin: Length = Field(
-        description="least distance of a joint from every wall, in metres"
+        description="minimum distance of a joint from every wall, in metres"
     )
 
 
@@ -77,7 +79,7 @@ class HullArea(ParamsModel):
 
     type: Literal["min_convex_hull_area"] = "min_convex_hull_area"
     area: Annotated[Number, Field(ge=0)] = Field(
-        description="least area, in square metres"
+        description="minimum area, in square metres"
     )
 
 
@@ -94,7 +96,7 @@ class JointSeparation(ParamsModel):
     """Joints that are not connected by a pipe keep away from each other."""
 
     type: Literal["min_point_separation"] = "min_point_separation"
-    distance: Length = Field(description="least distance, in metres")
+    distance: Length = Field(description="minimum distance, in metres")
 
 
 # In JSON, the type selects the class.

@@ -25,7 +25,7 @@ class Params(ParamsModel):
         description="increase needed for a score of 1, as a share of all cells",
     )
     max_blasts: Int = Field(
-        ge=1, le=MAX_BLASTS, description="most blasts a plan may have"
+        ge=1, le=MAX_BLASTS, description="maximum number of blasts in a plan"
     )
 
     @model_validator(mode="after")

@@ -76,7 +76,7 @@ def test_a_space_that_is_used_up_repeats_itself_and_says_so():
     tiny = {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "T_F"}
     stream = scbench.stream("boolean", **tiny)
     with pytest.warns(
-        UserWarning, match="boolean: 20 draws at this point gave nothing new"
+        UserWarning, match="boolean: 20 draws at this point gave no new item"
     ):
         drawn = [*islice(stream, 120)]
     assert stream.counts["drawn"] == 120
