@@ -51,8 +51,8 @@ class Space(Point):
     )
     spare: float | None = parameter(
         None,
-        "maximum number of blasts, as a multiple of the solver's number; without it, only the general "
-        "limit applies",
+        "maximum number of blasts, as a multiple of the solver's number; without it, only the "
+        "general limit applies",
         ge=1.0,
         le=10.0,
     )

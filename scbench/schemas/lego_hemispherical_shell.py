@@ -17,12 +17,12 @@ class Params(ParamsModel):
         description="half a hollow ball, open side down or up, a hollow cylinder, or half a torus",
     )
     inner_radius_mm: Length = Field(
-        description="radius of the hollow: the inner sphere, the inside of the wall, or the hole of "
-        "the ring on the table"
+        description="radius of the hollow: the inner sphere, the inside of the wall, or the "
+        "hole of the ring on the table"
     )
     outer_radius_mm: Length = Field(
-        description="radius of the outside: the outer sphere, the outside of the wall, or the rim of "
-        "the ring on the table"
+        description="radius of the outside: the outer sphere, the outside of the wall, or the "
+        "rim of the ring on the table"
     )
     height_mm: Length | None = Field(
         default=None,
