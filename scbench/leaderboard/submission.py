@@ -89,7 +89,7 @@ class ModelNames(Frozen):
     )
     id: OneLine | None = Field(
         default=None,
-        description='what "model" says in the predictions, if that is not the name; mostly the '
+        description='value of "model" in the predictions, if it is not the name; usually the '
         "provider's id",
     )
 
