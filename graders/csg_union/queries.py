@@ -31,8 +31,8 @@ class Volume(Query):
     """See how large some of the solids are together.
 
     {"query": "volume", "solids": [1, 2]}, with numbers of the solids as above. You see the
-    volume of what lies in all of these solids (`common`), and of what lies in at least one of
-    them (`union`), each rounded to 4 decimals.
+    volume that all of these solids share (`common`), and the volume of their union (`union`),
+    each rounded to 4 decimals.
     """
 
     query: Literal["volume"]

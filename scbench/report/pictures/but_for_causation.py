@@ -31,7 +31,7 @@ _ACROSS = 22
 _TEXT_WIDTH = 140
 _LEGEND = {
     "target": "the outcome",
-    "note": "supposed not to happen",
+    "note": "assumed not to happen",
     "right": "necessary",
     "missing": "necessary but not named",
     "wrong": "wrong",
