@@ -34,8 +34,8 @@ class BricksTogether(Query):
     """See which of a few bricks overlap or are joined, and how much of them is in the target.
 
     {"query": "bricks", "bricks": [...]}, with at most 10 bricks as in an answer, with x, y and z
-    between -10,000 and 10,000. Bricks are named by their positions in this list, counting from 0. You
-    see: `in_target`, for each brick the share of its volume that is in the target; `overlaps`,
+    between -10,000 and 10,000. Bricks are named by their positions in this list, counting from 0.
+    You see: `in_target`, for each brick the share of its volume that is in the target; `overlaps`,
     every pair of bricks that overlap, as [i, j, area that their plans share, height that they
     share]; and `joined`, every pair of joined bricks, as [lower, upper, area that their plans
     share, "on one grid" or "off the grid" of studs]. You do not see whether the bricks fall over.
