@@ -167,7 +167,7 @@ def answer_all(browser, address, *, wrong):
             answer = {"rectangles": answer["rectangles"][:-1]}
         hands.shikaku_rectangles(robot, json.loads(instance.params), answer)
         assert not robot.all("#result .score")
-        robot.click(robot.button("Submit and go on", "#session"))
+        robot.click(robot.button("Submit and continue", "#session"))
     wait_for(browser, lambda _: "Thank you" in robot.all("#session")[0].text)
 
 

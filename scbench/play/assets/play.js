@@ -7,7 +7,7 @@ import { startSession } from "./session.js";
 import { openStaticSite } from "./static_site.js";
 import { textEditor } from "./text.js";
 
-// Milliseconds between questions how far a verdict is; the server waits half a second as well.
+// Milliseconds between requests for the progress of a verdict; the server waits half a second as well.
 const PAUSE = 100;
 // The set of the items that are not on the ladder.
 const RELEASE = "release";
@@ -15,7 +15,7 @@ const RELEASE = "release";
 let item = null;
 let editor = null;
 let runningCheck = null;
-// Counts of requests: what a later request has overtaken is not shown.
+// Counts of requests: results of outdated requests are not shown.
 let latestItem = 0;
 let latestCheck = 0;
 // The answer whose verdict is shown; undefined if none is.
@@ -98,7 +98,7 @@ async function openItem(fetched) {
   byId("summary").textContent = item.summary;
   byId("scored").textContent = item.scored ? `Score: ${item.scored}` : "";
   byId("prompt").textContent = item.prompt;
-  // Prompts of text tasks are short, and have all the data.
+  // Prompts of text tasks are short and contain all the data.
   byId("prompt").closest("details").open = item.bucket === "manifolds";
   byId("result").replaceChildren();
   byId("checks").replaceChildren();

@@ -16,7 +16,7 @@ export async function startSession({ openItem, currentAnswer }) {
 
   const clock = element("span");
   const pause = element("button", { onclick: togglePause }, "Pause");
-  const submit = element("button", { class: "main", onclick: () => send(currentAnswer()) }, "Submit and go on");
+  const submit = element("button", { class: "main", onclick: () => send(currentAnswer()) }, "Submit and continue");
   const skip = element("button", { onclick: () => send(null) }, "Skip");
   byId("session").replaceChildren(clock, " ", pause, " ", submit, " ", skip);
   byId("session").hidden = false;

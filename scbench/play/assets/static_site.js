@@ -13,7 +13,7 @@ export async function openStaticSite({ openItem, currentAnswer, showKept }) {
 
   for (const id of ["choice", "check", "reply-part", "stop"]) byId(id).hidden = true;
   const place = element("span");
-  const save = element("button", { class: "main", onclick: keep }, "Keep answer and go on");
+  const save = element("button", { class: "main", onclick: keep }, "Keep answer and continue");
   const back = element("button", { onclick: () => show(number - 1) }, "←");
   const forward = element("button", { onclick: () => show(number + 1) }, "→");
   const download = element("button", { onclick: write }, "Download answers");

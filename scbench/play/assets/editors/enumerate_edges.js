@@ -17,7 +17,7 @@ export default function ({ params, change }) {
   return {
     element: element("div", {}, ...rows),
     rules: "Equal numbers at corners are the same class, and borders separate the classes. Where a side has two different corners, one border ends on it. A pair of sides belongs in the answer only if one border joins them in every possible drawing.",
-    hint: "Choose the pairs of sides that are certain to be joined; none is an answer, too.",
+    hint: "Choose the pairs of sides that are certain to be joined; choosing none is also an answer.",
     start: { edges },
     show(answer) {
       edges = answer.edges;
