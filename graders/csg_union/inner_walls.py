@@ -201,8 +201,8 @@ def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
     normals = cross(first_side, last_side)
     squares = np.maximum(dot(normals, normals), np.finfo(np.float64).tiny)[:, None]
     # The gradients of two of the three barycentric coordinates, which are linear in space.
-    to_second = cross(last_side, normals) / squares
-    to_third = cross(normals, first_side) / squares
+    second_gradient = cross(last_side, normals) / squares
+    third_gradient = cross(normals, first_side) / squares
     meets = np.zeros(len(exits), dtype=np.bool_)
     block = max(1, _PAIR_BLOCK // len(corners))
     for first in range(0, len(meets), block):
@@ -213,10 +213,10 @@ def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
             gap = dot(first_corner, normals) - start @ normals.T
             distance = gap / (direction @ normals.T)
             # The coordinates where the way crosses the plane: those of its start, and the change.
-            second = start @ to_second.T - dot(first_corner, to_second)
-            second = second + distance * (direction @ to_second.T)
-            third = start @ to_third.T - dot(first_corner, to_third)
-            third = third + distance * (direction @ to_third.T)
+            second = start @ second_gradient.T - dot(first_corner, second_gradient)
+            second = second + distance * (direction @ second_gradient.T)
+            third = start @ third_gradient.T - dot(first_corner, third_gradient)
+            third = third + distance * (direction @ third_gradient.T)
             is_ahead = distance > _START
             is_before_exit = distance < exits[rows, None] - _START
             is_inside = (second >= -_EDGE) & (third >= -_EDGE)
