@@ -192,7 +192,9 @@ def _measure_pairs(bricks: Bricks, i: Indices, j: Indices) -> Pairs:
     upper = np.where(is_upper, i, j)
     pairs = Pairs(lower, upper, area, depth[is_near]).where(area > CONTACT_AREA)
     order = np.lexsort((pairs.upper, pairs.lower))
-    return Pairs(*(values[order] for values in pairs))
+    return Pairs(
+        pairs.lower[order], pairs.upper[order], pairs.area[order], pairs.depth[order]
+    )
 
 
 def shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:

@@ -119,15 +119,16 @@ def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
 
 def is_straight(side: Sequence[Piece]) -> bool:
     """Whether all points of a side are near the line between its ends."""
-    (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
-    along = u - x
-    up = v - y
+    start_x, start_y = side[0].spots[0]
+    end_x, end_y = side[-1].spots[-1]
+    along = end_x - start_x
+    up = end_y - start_y
     limit = _STRAY * _STRAY * (along * along + up * up)
     for piece in side:
         if piece.is_arc:
             return False
-        for p, q in piece.spots:
-            if (along * (q - y) - up * (p - x)) ** 2 > limit:
+        for x, y in piece.spots:
+            if (along * (y - start_y) - up * (x - start_x)) ** 2 > limit:
                 return False
     return True
 

@@ -86,8 +86,10 @@ def ordered_parameters(
     cases: Cases, parameter: str | None
 ) -> Iterator[OrderedParameter]:
     """Yield the parameters that have several numbers as values."""
-    for task in cases.by_task if parameter is None else cases.with_name(parameter):
-        for name in cases.varied(task) if parameter is None else [parameter]:
+    tasks = cases.by_task if parameter is None else cases.with_name(parameter)
+    for task in tasks:
+        names = cases.varied(task) if parameter is None else [parameter]
+        for name in names:
             if not cases.is_ordered(task, name) or len(cases.values(task, name)) < 2:
                 continue
             values = {}

@@ -112,7 +112,8 @@ def gap_table(
             graders, or have no rung in common.
     """
     check_twins(public, private)
-    here, there = (climbs_of(rows, fits, level) for rows in (public, private))
+    here = climbs_of(public, fits, level)
+    there = climbs_of(private, fits, level)
     public_means = rung_means(here.climbs[0])
     private_means = rung_means(there.climbs[0])
     cells = sorted(public_means.keys() & private_means.keys())

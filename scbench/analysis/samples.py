@@ -181,7 +181,8 @@ def same_items_range(
     matrix: Matrix, tasks: Sequence[str], run: int, noise: _Noise
 ) -> float | None:
     """Return the distance from the normalized score to the ends of the range of new samples."""
-    total = variance = 0.0
+    total = 0.0
+    variance = 0.0
     for task in tasks:
         # The mean uses the weights of tasks, its variance their squares.
         weight = float(matrix.blocks[task].weights()[run])
@@ -198,7 +199,8 @@ def same_items_range(
 def pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
     """Return pass@k of a line's items with its interval; empty if none has k samples."""
     parts: list[Part] = []
-    total = tried = 0.0
+    total = 0.0
+    tried = 0.0
     # Items with fewer samples have no estimate.
     with_k = items.filter(pl.col("samples") >= k)
     for of_task in with_k.partition_by("task", maintain_order=True):

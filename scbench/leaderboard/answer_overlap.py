@@ -78,7 +78,9 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
     Answers are compared with all submissions to the same release, including those of
     the same model. A submission is not compared with the folder that it corrects.
     """
-    mine, release, predictions = done.about, done.release, done.opened.predictions
+    mine = done.about
+    release = done.release
+    predictions = done.opened.predictions
     if release is None or mine is None or predictions is None:
         return []
     stored = stored_answers(release)

@@ -58,7 +58,8 @@ def collect_private(
         ScbenchError: something cannot be read or written.
     """
     # The board's folder is published, so it must not contain anything private.
-    here, there = folder.resolve(), out.resolve()
+    here = folder.resolve()
+    there = out.resolve()
     if here == there or here in there.parents or there in here.parents:
         raise ResultsError(
             f"{folder} is private; it and the board's folder {out} must not contain each other"

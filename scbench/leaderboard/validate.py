@@ -101,7 +101,8 @@ def validate(
         version: the only release that is accepted; None for any.
     """
     done = read_about(opened, releases, version)
-    about, release = done.about, done.release
+    about = done.about
+    release = done.release
     if about is not None and release is not None:
         # Which scores can be claimed depends on the release.
         if CLAIMED in opened.files:
