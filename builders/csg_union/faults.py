@@ -101,7 +101,8 @@ def faulty_meshes(mesh: PolygonMesh) -> dict[str, PolygonMesh]:
 
 def flat_shell(mesh: PolygonMesh) -> PolygonMesh:
     """Add a sheet of two triangles, well away from the rest."""
-    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    low = mesh.points.min(axis=0)
+    high = mesh.points.max(axis=0)
     corner = high + (high - low)
     sheet = corner + np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
     return together([mesh, PolygonMesh(sheet, ((0, 1, 2), (0, 2, 1)))])
@@ -215,7 +216,8 @@ def unmerged_meshes(
 
 def shrunk(mesh: PolygonMesh) -> PolygonMesh:
     """Return a mesh whose faces have moved inwards by at most 0.001."""
-    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    low = mesh.points.min(axis=0)
+    high = mesh.points.max(axis=0)
     middle = (low + high) / 2
     factor = 1 - 0.002 / float(np.max(high - low))
     return PolygonMesh(middle + factor * (mesh.points - middle), mesh.faces)

@@ -111,9 +111,10 @@ class Graph:
         self._params = params
         self._limit = work
         self._target = round(10 * params.target_height_mm)
-        self._poses = [
-            [body for _, body in poses_of(params, digit)] for digit in range(10)
-        ]
+        self._poses = []
+        for digit in range(10):
+            bodies = [body for _, body in poses_of(params, digit)]
+            self._poses.append(bodies)
         # All tops reached so far, with their numbers.
         self._tops: list[Top] = []
         self._numbers: dict[Top, int] = {}
