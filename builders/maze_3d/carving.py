@@ -142,10 +142,10 @@ def draw_lattice_path(n: int, rng: Stream, corner: Cell = (0, 0)) -> list[int]:
     stack = [root]
     while stack:
         x, y = stack[-1]
-        around = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
+        neighbours = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
         free = [
             (u, v)
-            for u, v in around
+            for u, v in neighbours
             if 0 <= u < columns and 0 <= v < rows and (u, v) not in parents
         ]
         if not free:
@@ -248,11 +248,11 @@ def fill_heights(
     for height in route.values():
         usage[height] += 1
     planned = {*route, *gaps}
-    beside = [cell for cell in range(n * n) if cell not in planned]
-    rng.shuffle(beside)
+    other_cells = [cell for cell in range(n * n) if cell not in planned]
+    rng.shuffle(other_cells)
     rays = rays_of(n)
     # Gaps come first, because they have the fewest choices.
-    for cell in [*gaps, *beside]:
+    for cell in [*gaps, *other_cells]:
         harmful: set[int] = set()
         is_gap = cell in gaps
         for ray in rays[cell]:

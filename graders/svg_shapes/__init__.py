@@ -110,11 +110,11 @@ def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
         end = side[-1].spots[-1]
         lengths.append(dist(start, end))
     a, b, c, d = lengths
-    alike = 0
+    equal_pairs = 0
     for opposite in ((a, c), (b, d)):
-        alike += min(opposite) >= _ALIKE * max(opposite)
+        equal_pairs += min(opposite) >= _ALIKE * max(opposite)
     kinds: tuple[Kind, ...] = ("kite", "trapezoid", "rectangle")
-    return kinds[alike]
+    return kinds[equal_pairs]
 
 
 def is_straight(side: Sequence[Piece]) -> bool:
@@ -174,8 +174,8 @@ def path_pieces(path: str) -> list[Piece]:
     Raises:
         ValueError: the path is not well formed.
     """
-    here: Spot = (0, 0)
-    start = here
+    position: Spot = (0, 0)
+    start = position
     commands = read_commands(path)
     if not commands or commands[0].word not in "Mm" or commands[-1].word not in "Zz":
         raise ValueError("a path goes from M to Z")
@@ -188,16 +188,16 @@ def path_pieces(path: str) -> list[Piece]:
             spots = [start]
         else:
             # Lower-case letters are relative to the current point.
-            x, y = (0, 0) if word == name else here
+            x, y = (0, 0) if word == name else position
             # The first five numbers of an arc are its form.
             places = numbers[5:] if name == "A" else numbers
             ways = zip(places[::2], places[1::2], strict=True)
             spots = [(x + across, y + down) for across, down in ways]
         if name == "M":
             start = spots[-1]
-        elif spots[-1] != here:
-            pieces.append(Piece((here, *spots), name == "A"))
-        here = spots[-1]
+        elif spots[-1] != position:
+            pieces.append(Piece((position, *spots), name == "A"))
+        position = spots[-1]
     return pieces
 
 

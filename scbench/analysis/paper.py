@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
+from scbench.analysis.columns import (
+    LINE_TYPES,
+    counts,
+    figures,
+    filled_columns,
+    texts,
+)
 from scbench.analysis.differences import Difference, difference_of, paired
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import score_matrix
@@ -233,7 +239,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         # With tasks, each bucket ends a section.
         if line.task is None and grid.by_task:
             breaks.add(len(rows))
-    filled = {name for name in frame.columns if frame[name].is_not_null().any()}
+    filled = filled_columns(frame)
     has_changes = "delta_n" in filled
     # A column of 100 % everywhere is no news.
     if frame["readable"].min() == 1:
