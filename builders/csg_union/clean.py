@@ -62,12 +62,15 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
     if not all(counts(i, bodies) for i in range(len(bodies))):
         return False
     form = form_of(union)
-    for margin in (_GROWTH,) if touching else (_GROWTH, -_GROWTH):
-        if form_of(unite(inflated(body, margin) for body in bodies)) != form:
+    margins = (_GROWTH,) if touching else (_GROWTH, -_GROWTH)
+    for margin in margins:
+        changed = unite(inflated(body, margin) for body in bodies)
+        if form_of(changed) != form:
             return False
     # Not only along edges: where a surface touches itself in a point, two vertices are one place.
-    gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
-    if gaps[np.triu_indices(len(gaps), 1)].min() < CLEAR**2:
+    square_gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
+    pairs = np.triu_indices(len(square_gaps), 1)
+    if square_gaps[pairs].min() < CLEAR**2:
         return False
     return has_right_volume(mesh, solids) and has_room(mesh)
 
@@ -120,8 +123,11 @@ def has_room(mesh: PolygonMesh) -> bool:
     triangles = meshes.triangulate(mesh)
     corners = mesh.points[triangles.corners]
     pairs = close_pairs(corners, CLEAR, _MAX_PAIRS)
-    if pairs is None or any(len(rows) for rows in find_contacts(corners, pairs, CLEAR)):
+    if pairs is None:
+        return False
+    contacts = find_contacts(corners, pairs, CLEAR)
+    if len(contacts.crossing) or len(contacts.covering):
         return False
     shell = shells(mesh.faces)[triangles.face]
-    unjoined = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
-    return not len(nearer_than(corners, unjoined, CLEAR))
+    is_between_shells = shell[pairs[:, 0]] != shell[pairs[:, 1]]
+    return not len(nearer_than(corners, pairs[is_between_shells], CLEAR))

@@ -101,7 +101,8 @@ def faulty_meshes(mesh: PolygonMesh) -> dict[str, PolygonMesh]:
 
 def flat_shell(mesh: PolygonMesh) -> PolygonMesh:
     """Add a sheet of two triangles, well away from the rest."""
-    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    low = mesh.points.min(axis=0)
+    high = mesh.points.max(axis=0)
     corner = high + (high - low)
     sheet = corner + np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
     return together([mesh, PolygonMesh(sheet, ((0, 1, 2), (0, 2, 1)))])
@@ -109,12 +110,11 @@ def flat_shell(mesh: PolygonMesh) -> PolygonMesh:
 
 def separate_faces(mesh: PolygonMesh) -> PolygonMesh:
     """Give every face vertices that no other face has."""
-    return together(
-        [
-            PolygonMesh(mesh.points[list(face)], (tuple(range(len(face))),))
-            for face in mesh.faces
-        ]
-    )
+    parts = []
+    for face in mesh.faces:
+        corners = tuple(range(len(face)))
+        parts.append(PolygonMesh(mesh.points[list(face)], (corners,)))
+    return together(parts)
 
 
 def degenerate_face(mesh: PolygonMesh) -> PolygonMesh:
@@ -159,7 +159,7 @@ def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
         None if no face can be bent, because all are triangles.
     """
     normals = unit(meshes.newell_normals(mesh))
-    # The unevenness for each unit of lift, the face and the corner.
+    # The greatest unevenness for each unit of lift, its face and its corner.
     best = (0.0, 0, 0)
     for k, face in enumerate(mesh.faces):
         if len(face) == 3:
@@ -167,8 +167,8 @@ def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
         for i in face:
             lifted = PolygonMesh(mesh.points.copy(), (face,))
             lifted.points[i] += _LIFT * normals[k]
-            gaps = meshes.unevenness(lifted, meshes.newell_normals(lifted))
-            best = max(best, (float(gaps[0]) / _LIFT, k, i))
+            unevenness = meshes.unevenness(lifted, meshes.newell_normals(lifted))
+            best = max(best, (float(unevenness[0]) / _LIFT, k, i))
     bend, k, i = best
     if bend == 0:
         return None
@@ -203,21 +203,21 @@ def unmerged_meshes(
         "unmerged_solids": unmerged,
         "unmerged_solids_a_hair_apart": together([shrunk(mesh) for mesh in solids]),
     }
-    places, number = np.unique(
-        np.round(unmerged.points, 6), axis=0, return_inverse=True
-    )
+    rounded = np.round(unmerged.points, 6)
+    places, inverse = np.unique(rounded, axis=0, return_inverse=True)
     if len(places) < len(unmerged.points):
         # Solids in contact can have vertices in common.
-        new = number.reshape(-1).tolist()
-        faces = [tuple(new[i] for i in face) for face in unmerged.faces]
-        shared = PolygonMesh(places, tuple(faces))
-        wrong["unmerged_solids_with_common_vertices"] = shared
+        number = inverse.reshape(-1).tolist()
+        faces = [tuple(number[i] for i in face) for face in unmerged.faces]
+        common = PolygonMesh(places, tuple(faces))
+        wrong["unmerged_solids_with_common_vertices"] = common
     return wrong
 
 
 def shrunk(mesh: PolygonMesh) -> PolygonMesh:
     """Return a mesh whose faces have moved inwards by at most 0.001."""
-    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    low = mesh.points.min(axis=0)
+    high = mesh.points.max(axis=0)
     middle = (low + high) / 2
     factor = 1 - 0.002 / float(np.max(high - low))
     return PolygonMesh(middle + factor * (mesh.points - middle), mesh.faces)
@@ -250,6 +250,7 @@ def other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Manif
         "largest_solid_only": max(bodies, key=lambda body: body.volume()),
         "last_solid_missing": Manifold(),
         "first_solid_missing": Manifold(),
+        # `^` is the intersection of bodies.
         "common_part": reduce(xor, bodies),
     }
     if len(bodies) > 1:

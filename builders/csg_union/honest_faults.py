@@ -59,7 +59,8 @@ def coarse(solid: Solid) -> Solid:
 
 def score_by_volume(union: Manifold, body: Manifold) -> float:
     """Return the score of the formula, before full marks, from volumes of mesh booleans."""
-    whole, own = union.volume(), body.volume()
+    whole = union.volume()
+    own = body.volume()
     common = (union ^ body).volume()
     difference = whole + own - 2 * common
     return float((min(common, own) - difference / 2) / whole)

@@ -29,16 +29,18 @@ def polygon_mesh(body: Manifold) -> PolygonMesh:
     triangles = np.asarray(mesh.tri_verts).astype(np.int64)
     rings = merged_rings(triangles.tolist(), inner_edges(points, triangles))
     drop_straight(rings, points)
-    used = sorted({i for ring in rings for i in ring})
-    number = {old: new for new, old in enumerate(used)}
-    faces = [tuple(number[i] for i in ring) for ring in rings]
-    return PolygonMesh(points[used], tuple(faces))
+    # Merging leaves points that are on no face.
+    vertices = sorted(set().union(*rings))
+    number = {vertex: i for i, vertex in enumerate(vertices)}
+    faces = [tuple(number[vertex] for vertex in ring) for ring in rings]
+    return PolygonMesh(points[vertices], tuple(faces))
 
 
 def inner_edges(points: Array, triangles: Indices) -> list[Edge]:
     """Return the edges, in ascending order, whose two triangles lie in one plane."""
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    normals = unit(np.cross(b - a, c - a))
+    corners = points[triangles]
+    first = corners[:, 0]
+    normals = unit(np.cross(corners[:, 1] - first, corners[:, 2] - first))
     # The triangle on the left of each directed edge.
     owner: dict[Edge, int] = {}
     for i, (p, q, r) in enumerate(triangles.tolist()):
@@ -48,21 +50,23 @@ def inner_edges(points: Array, triangles: Indices) -> list[Edge]:
     inner = []
     for (p, q), i in owner.items():
         j = owner[q, p]
-        if p < q and normals[i] @ normals[j] > 0:
-            # Distances of each triangle's corners from the plane of the other.
-            gaps = (points[triangles[j]] - points[p]) @ normals[i]
-            back = (points[triangles[i]] - points[p]) @ normals[j]
-            if max(np.abs(gaps).max(), np.abs(back).max()) < _FLAT * 10:
-                inner.append((p, q))
+        # Every edge is there in both directions.
+        if p > q or normals[i] @ normals[j] <= 0:
+            continue
+        # Distances of each triangle's corners from the plane of the other.
+        j_heights = (corners[j] - points[p]) @ normals[i]
+        i_heights = (corners[i] - points[p]) @ normals[j]
+        if max(np.abs(j_heights).max(), np.abs(i_heights).max()) < _FLAT * 10:
+            inner.append((p, q))
     return sorted(inner)
 
 
 def merged_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
     """Join rings across inner edges wherever the result is again one ring without repeats."""
-    alive = dict(enumerate(rings))
+    ring_of = dict(enumerate(rings))
     # The ring on the left of each directed edge.
     owner: dict[Edge, int] = {}
-    for i, ring in alive.items():
+    for i, ring in ring_of.items():
         owner.update(dict.fromkeys(edges_of(ring), i))
     # Two rings that cannot be joined now may be joined later, when one of them has grown.
     has_changed = True
@@ -71,16 +75,18 @@ def merged_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
         for p, q in inner:
             if (p, q) not in owner or owner[p, q] == owner[q, p]:
                 continue
-            i, j = owner[p, q], owner[q, p]
-            union = joined_ring(alive[i], alive[j], (p, q))
+            i = owner[p, q]
+            j = owner[q, p]
+            union = joined_ring(ring_of[i], ring_of[j], (p, q))
             if union is None:
                 continue
-            for edge in edges_of(alive[i]) + edges_of(alive.pop(j)):
+            for edge in edges_of(ring_of[i]) + edges_of(ring_of[j]):
                 del owner[edge]
-            alive[i] = union
+            del ring_of[j]
+            ring_of[i] = union
             owner.update(dict.fromkeys(edges_of(union), i))
             has_changed = True
-    return list(alive.values())
+    return list(ring_of.values())
 
 
 def edges_of(ring: Ring) -> list[Edge]:
@@ -91,9 +97,10 @@ def edges_of(ring: Ring) -> list[Edge]:
 def joined_ring(first: Ring, second: Ring, edge: Edge) -> Ring | None:
     """Return two rings that share an edge as one; None if they share more than one chain."""
     # The first ring from the edge's end round to its start, and the second the other way.
-    start = first.index(edge[1])
+    begin, end = edge
+    start = first.index(end)
     ahead = first[start:] + first[:start]
-    start = second.index(edge[0])
+    start = second.index(begin)
     back = second[start:] + second[:start]
     # The shared chain can be longer than the edge, on either side.
     while len(ahead) > 1 and len(back) > 1 and ahead[1] == back[-2]:
@@ -101,7 +108,8 @@ def joined_ring(first: Ring, second: Ring, edge: Edge) -> Ring | None:
     while len(ahead) > 1 and len(back) > 1 and ahead[-2] == back[1]:
         del ahead[-1], back[0]
     ring = ahead + back[1:-1]
-    return ring if len(set(ring)) == len(ring) >= 3 else None
+    has_repeats = len(set(ring)) < len(ring)
+    return None if has_repeats or len(ring) < 3 else ring
 
 
 def drop_straight(rings: list[Ring], points: Array) -> None:

@@ -123,7 +123,8 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 
 def rule_plane(canvas: Canvas, plane: Plane, view: View) -> None:
     """Draw the lines of a plane every 5 cm, and number them."""
-    across, up = "xyz"[view.across], "xyz"[view.up]
+    across = "xyz"[view.across]
+    up = "xyz"[view.up]
     title = f"{view.name}: {across} right, {up} up, cm"
     canvas.text(plane.left, 8, title, 2, GREY)
     side = 2 * plane.half * plane.unit

@@ -152,7 +152,8 @@ def place_solid(
     low, high = box_of(solid_body(solid))
     target_low, target_high = box_of(target)
     # Anywhere that the two boxes share a length of 1 along each axis.
-    least, greatest = target_low - high + 1, target_high - low - 1
+    least = target_low - high + 1
+    greatest = target_high - low - 1
     ranges = zip(least, greatest, strict=True)
     move = [round(2 * rng.uniform(start, end)) / 2 for start, end in ranges]
     if relation == "contact":
@@ -228,7 +229,9 @@ def draw_solid(point: Space, rng: Stream, *, small: bool) -> Solid:
                 kind="uv_sphere", radius=radius, segments=even, translation=_ORIGIN
             )
         case "wedge":
-            x, y, z = length(2, 6), length(2, 6), length(4, 12)
+            x = length(2, 6)
+            y = length(2, 6)
+            z = length(4, 12)
             return Polyhedron(
                 kind="polyhedron",
                 vertices=(

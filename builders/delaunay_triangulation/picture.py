@@ -60,10 +60,10 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 def draw_ruling(canvas: Canvas) -> None:
     """Draw the grey lines, a tenth apart, with their values, and the names of the axes."""
     bottom = _TOP + _SIDE
-    for at in range(0, _SIDE + 1, _STEP):
-        x = _LEFT + at
-        y = bottom - at
-        text = f"{at / _SIDE:.1f}"
+    for distance in range(0, _SIDE + 1, _STEP):
+        x = _LEFT + distance
+        y = bottom - distance
+        text = f"{distance / _SIDE:.1f}"
         canvas.fill(x, _TOP, 1, _SIDE + 1, LIGHT)
         canvas.fill(_LEFT, y, _SIDE + 1, 1, LIGHT)
         # Without limits, the last value would cross the right edge, and the highest the top edge.

@@ -209,16 +209,16 @@ def misreadings(
 def single_mistakes(right: Sequence[list[Pair]]) -> dict[str, list[list[Pair]]]:
     """Return the right lists with one mistake each."""
     # The mistakes are made in the first square that has a pair, if any has.
-    at = 0
+    square = 0
     for k, pairs in enumerate(right):
         if pairs:
-            at = k
+            square = k
             break
-    pairs = right[at]
+    pairs = right[square]
     i, j = pairs[0] if pairs else (0, 1)
 
     def with_pairs(*changed: Pair) -> list[list[Pair]]:
-        return [*right[:at], list(changed), *right[at + 1 :]]
+        return [*right[:square], list(changed), *right[square + 1 :]]
 
     return {
         "last_square_left_out": [*right[:-1]],

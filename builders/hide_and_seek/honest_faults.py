@@ -16,7 +16,7 @@ _SPACE = 0.1
 
 def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
     """Return crowds with honest mistakes, by name, each with its score."""
-    right = places_of(params)[: params.people]
+    places = places_of(params)[: params.people]
     crowds: dict[str, tuple[list[list[float]], float]] = {}
     x_sign, y_sign = far_side(params.sniper)
     wall_x, wall_y, _ = params.building
@@ -24,14 +24,16 @@ def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
     x = x_sign * ((wall_x + width) / 2 + _SPACE)
     for name, share in _PAST_THE_END.items():
         y = -y_sign * ((wall_y - depth) / 2 + share * depth)
-        apart_along_x = abs(right[:, 0] - x) >= width
-        apart_along_y = abs(right[:, 1] - y) >= depth
-        apart = right[apart_along_x | apart_along_y].tolist()
-        if len(apart) >= params.people - 1:
-            # All others are hidden, so they cover no part of this person.
-            pixels = visible_pixels(params, x, y)
-            score = max(0.0, 1 - params.penalty_per_pixel * pixels)
-            crowds[name] = ([[x, y], *apart[: params.people - 1]], score)
+        # People must not overlap.
+        is_apart_in_x = abs(places[:, 0] - x) >= width
+        is_apart_in_y = abs(places[:, 1] - y) >= depth
+        others = places[is_apart_in_x | is_apart_in_y].tolist()
+        if len(others) < params.people - 1:
+            continue
+        # All others are hidden, so they cover no part of this person.
+        pixels = visible_pixels(params, x, y)
+        score = max(0.0, 1 - params.penalty_per_pixel * pixels)
+        crowds[name] = ([[x, y], *others[: params.people - 1]], score)
     return crowds
 
 

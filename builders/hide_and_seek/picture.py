@@ -41,8 +41,8 @@ def draw_plan(canvas: Canvas, params: Params) -> None:
     half_y = int(depth * _SCALE / 2)
     walls = (left - half_x, top - half_y, 2 * half_x + 1, 2 * half_y + 1)
     canvas.fill(*walls, BLUE)
-    half = radius // 2
-    for x, y, name in ((half, 0, "x"), (0, half, "y")):
+    length = radius // 2
+    for x, y, name in ((length, 0, "x"), (0, length, "y")):
         canvas.line((left, top), (left + x, top - y), GREY)
         canvas.text_in((left + x - 8, top - y - 24, 16, 16), name, 2, GREY)
     sniper_x, sniper_y, _ = params.sniper
@@ -114,15 +114,17 @@ def pixel_of(params: Params, point: Sequence[float]) -> Point:
         right[2] * forward[0] - right[0] * forward[2],
         right[0] * forward[1] - right[1] * forward[0],
     )
-    way = difference(point, params.sniper)
+    line = difference(point, params.sniper)
     columns, rows = params.image
     tangent = tan(radians(params.field_of_view / 2))
-    # Pixels for a unit across the view, at the distance of the point.
-    pixels = rows / 4 / tangent / dot(way, forward)
+    # Pixels for a unit across the view, at the distance of the point. The view is drawn at half
+    # its size, so from its middle to its top are a quarter of its rows.
+    pixels = rows / 4 / tangent / dot(line, forward)
     # Rounded first, so that every machine gets the same pixel.
-    x = floor(round(dot(way, right) * pixels, 6) + 0.5)
-    y = floor(round(dot(way, up) * pixels, 6) + 0.5)
-    return _VIEW[0] + columns // 4 + x, _VIEW[1] + rows // 4 - y
+    x = floor(round(dot(line, right) * pixels, 6) + 0.5)
+    y = floor(round(dot(line, up) * pixels, 6) + 0.5)
+    left, top = _VIEW
+    return left + columns // 4 + x, top + rows // 4 - y
 
 
 def unit(vector: Sequence[float]) -> list[float]:

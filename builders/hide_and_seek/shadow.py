@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scbench.graders.shared.plane_geometry import hull_corners
 from scbench.schemas.hide_and_seek import Params
 
 # Metres by which people are enlarged, so that no pixel shows their edge, and by which they stay
@@ -134,7 +135,7 @@ def hidden_region(
     for x, y in product((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2)):
         enlarged = (eye_x + scale * (x - eye_x), eye_y + scale * (y - eye_y))
         corners += [(x, y), enlarged]
-    hull = convex_hull(corners)
+    hull = hull_corners(corners)
     half_x = width / 2 + MARGIN
     half_y = depth / 2 + MARGIN
     planes = []
@@ -147,24 +148,6 @@ def hidden_region(
     wall = ((wall_x + width) / 2, (wall_y + depth) / 2)
     pitch = (up(width), up(depth))
     return Region(tuple(planes), rim, wall, pitch)
-
-
-def convex_hull(points: Sequence[XY]) -> list[XY]:
-    """Return the corners of the convex hull, counter-clockwise."""
-    chains = []
-    from_left = sorted(set(points))
-    for ordered in (from_left, from_left[::-1]):
-        chain: list[XY] = []
-        for x, y in ordered:
-            while len(chain) > 1:
-                (ax, ay), (bx, by) = chain[-2:]
-                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
-                    break
-                chain.pop()
-            chain.append((x, y))
-        chains.append(chain[:-1])
-    lower, upper = chains
-    return lower + upper
 
 
 def up(length: float) -> float:
@@ -266,10 +249,11 @@ def row(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
 
 def spans(region: Region, y: float) -> Iterator[XY]:
     """Yield the lowest and highest x of each part of a row."""
-    half = region.radius**2 - y * y
-    if half < 0:
+    # The circle, then the half-planes, then the walls.
+    square = region.radius**2 - y * y
+    if square < 0:
         return
-    low = -math.sqrt(half)
+    low = -math.sqrt(square)
     high = -low
     for nx, ny, limit in region.planes:
         room = limit - ny * y
@@ -310,12 +294,16 @@ def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
     }
     for name, places in layouts.items():
         yield f"{name}, by the walls", by_walls(params, eye, places)
-        # The product falls away from the eye.
-        by_sight = sorted(places, key=lambda at: (-at[0] * eye[0] - at[1] * eye[1], at))
+        by_sight = sorted(places, key=lambda place: (nearness(place, eye), place))
         yield f"{name}, by the line of sight", by_sight
     names = ("in one piece", "cut along y", "cut along x")
     for name, places in zip(names, packings(region, (x_sign, y_sign)), strict=True):
         yield f"densest rows {name}", by_walls(params, eye, places)
+
+
+def nearness(place: XY, eye: Sequence[float]) -> float:
+    """Return a number that grows along the line of sight, away from the eye."""
+    return -place[0] * eye[0] - place[1] * eye[1]
 
 
 # Single places.
@@ -332,10 +320,9 @@ def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_
     # Half of the margin; rounding errors are smaller.
     half_x = width / 2 + MARGIN / 2
     half_y = depth / 2 + MARGIN / 2
+    top = height + MARGIN / 2
     hides = np.ones(n, dtype=bool)
-    for dx, dy, z in product(
-        (-half_x, half_x), (-half_y, half_y), (0.0, height + MARGIN / 2)
-    ):
+    for dx, dy, z in product((-half_x, half_x), (-half_y, half_y), (0.0, top)):
         hides &= blocked(params, eye, (x + dx, y + dy, np.full(n, z)))
     return hides
 
@@ -350,12 +337,12 @@ def blocked(
     enter = np.zeros(len(point[0]))
     leave = np.ones(len(point[0]))
     for axis, (low, high) in enumerate(slabs):
-        way = point[axis] - eye[axis]
+        length = point[axis] - eye[axis]
         # A line along a slab meets its sides at infinity.
-        way = np.where(way == 0, 1e-300, way)
+        length = np.where(length == 0, 1e-300, length)
         with np.errstate(over="ignore"):
-            at_low = (low - eye[axis]) / way
-            at_high = (high - eye[axis]) / way
+            at_low = (low - eye[axis]) / length
+            at_high = (high - eye[axis]) / length
         enter = np.maximum(enter, np.minimum(at_low, at_high))
         leave = np.minimum(leave, np.maximum(at_low, at_high))
     meets: NDArray[np.bool_] = enter <= leave

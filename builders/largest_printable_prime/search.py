@@ -111,9 +111,10 @@ class Graph:
         self._params = params
         self._limit = work
         self._target = round(10 * params.target_height_mm)
-        self._poses = [
-            [body for _, body in poses_of(params, digit)] for digit in range(10)
-        ]
+        self._poses = []
+        for digit in range(10):
+            bodies = [body for _, body in poses_of(params, digit)]
+            self._poses.append(bodies)
         # All tops reached so far, with their numbers.
         self._tops: list[Top] = []
         self._numbers: dict[Top, int] = {}
@@ -218,13 +219,15 @@ class Graph:
         self._inner = dict.fromkeys(self._home, 0)
         across: dict[tuple[int, int], int] = {}
         for top, ways in enumerate(self.ways):
-            here = self._home[top]
+            own_home = self._home[top]
             for text, to in ways:
-                there = self._home[to]
-                if here == there:
-                    self._inner[here] |= self._bit[text]
+                next_home = self._home[to]
+                if own_home == next_home:
+                    self._inner[own_home] |= self._bit[text]
                 else:
-                    across[here, there] = across.get((here, there), 0) | self._bit[text]
+                    across[own_home, next_home] = (
+                        across.get((own_home, next_home), 0) | self._bit[text]
+                    )
         # Groups that would be counted twice on one way: inner ones of several parts, and those that
         # are the only way from one part to another.
         self._shared = 0
@@ -234,10 +237,10 @@ class Graph:
             once |= groups
         # The parts after each, with the group that leads there if it is the only one, or else 0.
         self._next: dict[int, list[tuple[int, int]]] = {home: [] for home in self._home}
-        for (here, there), groups in across.items():
+        for (own_home, next_home), groups in across.items():
             only = groups if groups.bit_count() == 1 else 0
             self._shared |= only
-            self._next[here].append((there, only))
+            self._next[own_home].append((next_home, only))
 
     def _bound(self, home: int, used: int) -> int:
         """Return a number of groups that cannot be exceeded from here on."""

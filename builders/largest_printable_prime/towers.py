@@ -74,12 +74,12 @@ def tallest(params: Params, number: str, sign: int = 1) -> StandingTower | None:
     top = max(layers[-1], key=lambda body: sign * layers[-1][body].height)
     # From the top down, each digit stores the pose of the one below.
     tower: Tower = []
-    here: Pose | None = top
+    current: Pose | None = top
     for text, layer in zip(reversed(number), reversed(layers), strict=True):
-        if here is not None:
-            best = layer[here]
+        if current is not None:
+            best = layer[current]
             tower.append(TurnedDigit(int(text), best.orientation))
-            here = best.lower
+            current = best.lower
     return StandingTower(tower[::-1], layers[-1][top].height)
 
 

@@ -308,10 +308,10 @@ def changed_heights(params: Params, cells: str) -> Iterator[tuple[str, str]]:
     for cell, rays in enumerate(rays_of(n)):
         if cell in route or cell in jumps:
             continue
-        beside = [heights[ray.near] for ray in rays if ray.near in route]
-        if len(beside) >= 2 and max(beside) - min(beside) <= 2:
+        levels = [heights[ray.near] for ray in rays if ray.near in route]
+        if len(levels) >= 2 and max(levels) - min(levels) <= 2:
             # A cell of the height in between joins two cells of the route.
-            middle = (min(beside) + max(beside)) // 2
+            middle = (min(levels) + max(levels)) // 2
             yield "wall_that_is_none", with_height(cells, cell, middle, n)
             return
 

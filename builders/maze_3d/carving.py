@@ -132,7 +132,9 @@ def draw_lattice_path(n: int, rng: Stream, corner: Cell = (0, 0)) -> list[int]:
 
     The corner is the row and column, 0 or 1, of the first node.
     """
-    rows, columns = ((n + 1 - first) // 2 for first in corner)
+    first_row, first_column = corner
+    rows = (n + 1 - first_row) // 2
+    columns = (n + 1 - first_column) // 2
     # Nodes are counted in steps of two cells here.
     root = (rng.below(columns), rng.below(rows))
     parents = {root: root}
@@ -140,10 +142,10 @@ def draw_lattice_path(n: int, rng: Stream, corner: Cell = (0, 0)) -> list[int]:
     stack = [root]
     while stack:
         x, y = stack[-1]
-        around = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
+        neighbours = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
         free = [
             (u, v)
-            for u, v in around
+            for u, v in neighbours
             if 0 <= u < columns and 0 <= v < rows and (u, v) not in parents
         ]
         if not free:
@@ -170,8 +172,10 @@ def draw_path_between(
     It begins as two straight lines, and grows where a step can be pushed aside into free nodes.
     """
     (y, x), (v, u) = ends
-    down = [(row, x) for row in range(y, v, 2 if v > y else -2)]
-    along = [(v, column) for column in range(x, u, 2 if u > x else -2)]
+    y_step = 2 if v > y else -2
+    x_step = 2 if u > x else -2
+    down = [(row, x) for row in range(y, v, y_step)]
+    along = [(v, column) for column in range(x, u, x_step)]
     path = [*down, *along, (v, u)]
     occupied = set(path)
     for _ in range(40 * size):
@@ -244,11 +248,11 @@ def fill_heights(
     for height in route.values():
         usage[height] += 1
     planned = {*route, *gaps}
-    beside = [cell for cell in range(n * n) if cell not in planned]
-    rng.shuffle(beside)
+    other_cells = [cell for cell in range(n * n) if cell not in planned]
+    rng.shuffle(other_cells)
     rays = rays_of(n)
     # Gaps come first, because they have the fewest choices.
-    for cell in [*gaps, *beside]:
+    for cell in [*gaps, *other_cells]:
         harmful: set[int] = set()
         is_gap = cell in gaps
         for ray in rays[cell]:

@@ -161,7 +161,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         counting = counting_entries(params)
         in_digits = []
         without_adjective = []
-        of_first_group = []
+        first_group_entries = []
         for entry in counting:
             quantity, adjective, _, group = entry
             if quantity.isdigit():
@@ -169,7 +169,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if not adjective:
                 without_adjective.append(entry)
             if group == params.groups[0]:
-                of_first_group.append(entry)
+                first_group_entries.append(entry)
         right = total(counting)
         distraction = total(params.entries) - right
         counts = {
@@ -181,7 +181,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_digits": total(in_digits),
             "only_words": right - total(in_digits),
             "without_those_with_an_adjective": total(without_adjective),
-            "only_the_first_group": total(of_first_group),
+            "only_the_first_group": total(first_group_entries),
             "last_left_out": total(counting[:-1]),
         }
         wrong = without_right(counts, right)

@@ -428,7 +428,8 @@ def draw_blob(
 ) -> Array:
     """Draw a bell over n rows and columns; its spread is in parts of the picture."""
     # The order of draws is fixed: centre, width, peak.
-    centre_x, centre_y = rng.uniform(0, n - 1), rng.uniform(0, n - 1)
+    centre_x = rng.uniform(0, n - 1)
+    centre_y = rng.uniform(0, n - 1)
     width = rng.uniform(spread[0] * n, spread[1] * n)
     peak = rng.uniform(*height)
 
@@ -442,7 +443,8 @@ def draw_blob(
 def draw_wave(point: Space, rng: Stream) -> Array:
     """Draw a faint wave, in whole periods across and down the picture."""
     n = point.size
-    across, down = rng.between(1, point.frequency), rng.between(1, point.frequency)
+    across = rng.between(1, point.frequency)
+    down = rng.between(1, point.frequency)
     phase = rng.uniform(0, 2 * math.pi)
     height = point.swell * rng.uniform(0.05, 0.12)
     if rng.unit() <= 0.5:

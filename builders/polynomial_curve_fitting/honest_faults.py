@@ -24,15 +24,16 @@ def faulty_polynomials(
         black: the picture as a (row, column) array, true in black cells.
     """
     n = len(black)
+    rounded = []
+    tenfold = []
+    for row in coefficients:
+        rounded.append([round_digits(value) for value in row])
+        tenfold.append([10 * value for value in row])
     tables = {
-        "rounded_to_three_digits": [
-            [round_digits(value) for value in row] for row in coefficients
-        ],
+        "rounded_to_three_digits": rounded,
         "constant_a_tenth_larger": with_constant(coefficients, 11, 10),
         "constant_left_out": with_constant(coefficients, 0, 1),
-        "all_coefficients_tenfold": [
-            [10 * value for value in row] for row in coefficients
-        ],
+        "all_coefficients_tenfold": tenfold,
     }
     return {
         name: (as_text(table, n), score_of_table(table, black))

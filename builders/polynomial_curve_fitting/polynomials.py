@@ -59,28 +59,36 @@ def in_powers(coefficients: Array, to_powers: Callable[[Array], Array]) -> Array
 @lru_cache(maxsize=64)
 def _powers_table(size: int, to_powers: Callable[[Array], Array]) -> Array:
     """Return the powers of each orthogonal polynomial, as (degree, exponent)."""
-    return np.array([np.pad(to_powers(row), (0, size))[:size] for row in np.eye(size)])
+    rows = []
+    for row in np.eye(size):
+        # Polynomials of low degree have fewer powers.
+        powers = np.pad(to_powers(row), (0, size))
+        rows.append(powers[:size])
+    return np.array(rows)
 
 
 def whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
     """Return scaled coefficients as integers, by powers of 2x-(n-1) and 2y-(n-1)."""
     degree = len(powers) - 1
-    return [
-        [
+    table = []
+    for i, row in enumerate(powers.tolist()):
+        coefficients = []
+        for j, power in enumerate(row):
             # Positions are fractions of n - 1, which a term of lower degree has to make up for.
-            round(power * scale) * (n - 1) ** max(0, degree - i - j)
-            for j, power in enumerate(row)
-        ]
-        for i, row in enumerate(powers.tolist())
-    ]
+            factor = (n - 1) ** max(0, degree - i - j)
+            coefficients.append(round(power * scale) * factor)
+        table.append(coefficients)
+    return table
 
 
 def cell_values(coefficients: list[list[int]], n: int) -> Array:
     """Return the values in all cells, as Python's integers in a (row, column) array."""
-    line = [2 * i - (n - 1) for i in range(n)]
-    powers = np.array(
-        [[u**k for u in line] for k in range(len(coefficients))], dtype=object
-    )
+    places = [2 * i - (n - 1) for i in range(n)]
+    rows = []
+    for k in range(len(coefficients)):
+        row = [place**k for place in places]
+        rows.append(row)
+    powers = np.array(rows, dtype=object)
     values: Array = powers.T @ np.array(coefficients, dtype=object).T @ powers
     return values
 

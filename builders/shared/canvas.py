@@ -4,6 +4,7 @@ Pictures are the same on every machine, because nothing is smoothed and all coor
 are integers.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -300,7 +301,7 @@ def layers_picture(
     across = 1
     while 3 * across * across < 4 * len(layers):
         across += 1
-    down = -(-len(layers) // across)
+    down = math.ceil(len(layers) / across)
     fitting_width = (LONG_EDGE - 60) // across // (columns + 3)
     fitting_height = 680 // down // rows
     height = max(8, min(SIDE, fitting_width, fitting_height))
@@ -309,7 +310,7 @@ def layers_picture(
         # The picture is too high: narrower cells let more grids fit into a row.
         width = height - 1
         across = (LONG_EDGE - _MARGIN) // (columns * width + _LAYER_GAP)
-        down = -(-len(layers) // across)
+        down = math.ceil(len(layers) / across)
     scale = max(1, min(2, (height - 2) // GLYPH_HEIGHT))
     pitch = columns * width + _LAYER_GAP
     pitch_down = rows * height + _LAYER_GAP_DOWN

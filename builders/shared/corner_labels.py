@@ -6,6 +6,7 @@ classes. A prompt shows squares as lists of labels, and states the order of the 
     square 0: (1, 2, 1, 1)
 """
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise, permutations
@@ -52,9 +53,9 @@ _LABEL = 28
 
 def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
     """Return whether neighbouring names in the order are also neighbours on the ring."""
-    at = [ring.index(name) for name in order]
-    for a, b in pairwise(at):
-        step = (b - a) % len(ring)
+    places = [ring.index(name) for name in order]
+    for place, following in pairwise(places):
+        step = (following - place) % len(ring)
         if step not in {1, len(ring) - 1}:
             return False
     return True
@@ -80,8 +81,8 @@ def show_case(
     case: int, order: Sequence[Corner], rng: Stream, *, rename: bool
 ) -> tuple[int, ...]:
     """Return the labels of a case in a prompt's order of corners."""
-    at = dict(zip(CORNERS, CASES[case], strict=True))
-    labels = tuple(at[corner] for corner in order)
+    label_at = dict(zip(CORNERS, CASES[case], strict=True))
+    labels = tuple(label_at[corner] for corner in order)
     if not rename:
         return labels
     names = rng.sample(range(1, 10), 4)
@@ -111,11 +112,13 @@ def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> 
 
 def draw_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> Canvas:
     """Draw the squares, five in a row, with each label outside its corner."""
-    rows = -(-len(squares) // _PER_ROW)
+    rows = math.ceil(len(squares) / _PER_ROW)
     canvas = Canvas(_PITCH * min(_PER_ROW, len(squares)), _PITCH_DOWN * rows)
     for i, labels in enumerate(squares):
-        left = i % _PER_ROW * _PITCH + 47
-        top = i // _PER_ROW * _PITCH_DOWN + 62
+        row, column = divmod(i, _PER_ROW)
+        # In the middle of its cell, with its title and labels above.
+        left = column * _PITCH + 47
+        top = row * _PITCH_DOWN + 62
         canvas.text_in((left, top - 58, _SIDE, 14), f"square {i}", 2, GREY)
         canvas.frame(left, top, _SIDE, _SIDE, BLACK, _EDGE)
         west = left - _LABEL - _EDGE

@@ -150,7 +150,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Cut a grid at random, then move clues until the cut is the only solution."""
-        work = proofs = 0
+        work = 0
+        proofs = 0
         while work < _WORK:
             # Work is counted, not timed, so that all machines draw the same puzzles.
             work += point.width * point.height

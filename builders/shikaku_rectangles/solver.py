@@ -127,11 +127,13 @@ def propagate(options: list[list[int]], all_cells: int) -> bool:
         common = []
         reach = []
         # Cells in the reach of at least one clue, and of at least two.
-        once = twice = 0
+        once = 0
+        twice = 0
         for masks in options:
             if not masks:
                 return False
-            intersection = union = masks[0]
+            intersection = masks[0]
+            union = masks[0]
             for mask in masks:
                 intersection &= mask
                 union |= mask
@@ -149,10 +151,12 @@ def propagate(options: list[list[int]], all_cells: int) -> bool:
         for i, masks in enumerate(options):
             # A mask must leave out the cells that other clues are sure to cover, and must cover
             # the cells that no other clue can reach.
-            closed = occupied & ~common[i]
-            must = reach[i] & ~twice
+            excluded = occupied & ~common[i]
+            required = reach[i] & ~twice
             possible = [
-                mask for mask in masks if not mask & closed and mask & must == must
+                mask
+                for mask in masks
+                if not mask & excluded and mask & required == required
             ]
             if len(possible) < len(masks):
                 options[i] = possible

@@ -139,8 +139,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the results of miscounting, other letters, and answers that are not an option."""
         right = right_kind(params)
-        at = params.options.index(right)
-        neighbour = params.options[at - 1]
+        position = params.options.index(right)
+        neighbour = params.options[position - 1]
         sides = sides_of(params.path)
         n = len(sides)
         mistakes: dict[str, Kind | None] = {
@@ -160,10 +160,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if kind and kind != right:
                 wrong[name] = kind_name(kind)
         wrong |= {
-            "another_letter": _LETTERS[at - 1],
-            "letter_and_name_disagree": f"{_LETTERS[at]}) {kind_name(neighbour)}",
+            "another_letter": _LETTERS[position - 1],
+            "letter_and_name_disagree": f"{_LETTERS[position]}) {kind_name(neighbour)}",
             "two_names": f"{kind_name(right)} or {kind_name(neighbour)}",
-            "place": at + 1,
+            "place": position + 1,
             "listed": [kind_name(right)],
             "path": params.path,
         }

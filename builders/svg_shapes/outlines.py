@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from math import cos, dist, pi, sin
-from operator import truediv
 from typing import NamedTuple
 
 from scbench.base.seeding import Stream
 from scbench.schemas.svg_shapes import Kind
 
 Vector = tuple[float, float]
+# Corners of the shapes that have all of them on one circle, or on two in turn.
+_CORNERS = {"triangle": 3, "pentagon": 5, "hexagon": 6, "star": 10}
 
 
 class Corner(NamedTuple):
@@ -66,7 +67,7 @@ def _polygon(kind: Kind, rng: Stream) -> list[Vector]:
         width = rng.uniform(0.5, 0.8)
         cut = 1 - 2 * rng.uniform(0.15, 0.28)
         return [(1, 0), (cut, width), (-1, 0), (cut, -width)]
-    n = {"triangle": 3, "pentagon": 5, "hexagon": 6, "star": 10}[kind]
+    n = _CORNERS[kind]
     start = rng.uniform(0, 2 * pi)
     # Every second corner of a star points inwards.
     inner = rng.uniform(0.38, 0.48) if kind == "star" else 1
@@ -107,17 +108,20 @@ def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]
         # A curve counts as having length 0, so it is never divided.
         length = 0.0 if corner.arc else dist(corner.point, end.point)
         lengths.append(length)
-    parts = [1] * len(corners)
-    while any(lengths) and sum(parts) < pieces:
-        part_lengths = list(map(truediv, lengths, parts))
-        least = max(part_lengths) / 2
-        long_sides = [i for i, length in enumerate(part_lengths) if length >= least]
-        parts[rng.choice(long_sides)] += 1
+    # Number of parts of each side.
+    counts = [1] * len(corners)
+    while any(lengths) and sum(counts) < pieces:
+        parts = [length / n for length, n in zip(lengths, counts, strict=True)]
+        least = max(parts) / 2
+        long_sides = [i for i, part in enumerate(parts) if part >= least]
+        counts[rng.choice(long_sides)] += 1
     points: list[Corner] = []
-    for corner, end, n in zip(corners, ends, parts, strict=True):
+    for corner, end, n in zip(corners, ends, counts, strict=True):
         points.append(corner)
-        (x, y), (u, v) = corner.point, end.point
+        x, y = corner.point
+        end_x, end_y = end.point
         for i in range(1, n):
             share = (i + rng.uniform(-0.25, 0.25)) / n
-            points.append(Corner((x + share * (u - x), y + share * (v - y)), None))
+            point = (x + share * (end_x - x), y + share * (end_y - y))
+            points.append(Corner(point, None))
     return points

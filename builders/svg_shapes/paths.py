@@ -66,9 +66,9 @@ class Frame(NamedTuple):
         begin, end = arc
         # Radii that are too small for the distance are enlarged by every reader of SVG, which makes
         # exactly half of an ellipse. Ones that are too large by an error of rounding make less.
-        less = 2 if end - begin > _ALMOST_HALF else 0
-        radius_x = round(100 * self.size * self.stretch) - less
-        radius_y = round(100 * self.size) - less
+        reduction = 2 if end - begin > _ALMOST_HALF else 0
+        radius_x = round(100 * self.size * self.stretch) - reduction
+        radius_y = round(100 * self.size) - reduction
         sweep = "1" if self.mirror == 1 else "0"
         radii = [decimal_text(radius_x), decimal_text(radius_y)]
         return [*radii, str(self.degrees), "0", sweep]
@@ -92,8 +92,12 @@ class PathWriter:
         self, letter: str, points: Sequence[Spot], parameters: Sequence[str] = ()
     ) -> None:
         """Add a command with its parameters and points, the last of which is its end."""
-        x, y = self._here if self._relative else (0, 0)
-        numbers = [f"{decimal_text(p - x)},{decimal_text(q - y)}" for p, q in points]
+        origin_x, origin_y = self._here if self._relative else (0, 0)
+        numbers = []
+        for x, y in points:
+            x_text = decimal_text(x - origin_x)
+            y_text = decimal_text(y - origin_y)
+            numbers.append(f"{x_text},{y_text}")
         command = " ".join([letter, *parameters, *numbers])
         self._commands.append(command)
         self._here = points[-1]

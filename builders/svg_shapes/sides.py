@@ -128,7 +128,7 @@ def _way_to_next(points: Sequence[complex]) -> complex:
 def pieces_of(path: str) -> list[Piece]:
     """Return the pieces of a path that have a length."""
     pieces: list[Piece] = []
-    here = 0j
+    position = 0j
     start = 0j
     # Each command is a letter and its numbers.
     for word, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
@@ -137,17 +137,17 @@ def pieces_of(path: str) -> list[Piece]:
         if is_arc:
             # Radii and flags come before the end.
             numbers = numbers[-2:]
-        base = here if word.islower() else 0
+        base = position if word.islower() else 0
         spots = []
         for x, y in zip(numbers[::2], numbers[1::2], strict=True):
             spots.append(base + complex(x, y))
         if not spots:
             # A closing command has no numbers.
             spots = [start]
-        there = spots[-1]
+        end = spots[-1]
         if word in "Mm":
-            start = there
-        elif abs(there - here) > _SAME_POINT:
-            pieces.append(Piece([here, *spots], is_arc))
-        here = there
+            start = end
+        elif abs(end - position) > _SAME_POINT:
+            pieces.append(Piece([position, *spots], is_arc))
+        position = end
     return pieces

@@ -319,7 +319,8 @@ def is_gentle(corners: Corners) -> bool:
     """Whether every angle lies between 45 and 135 degrees, with a small tolerance for rounding."""
     for i, (x, y) in enumerate(corners):
         # Of four corners, the third before is the next.
-        (ax, ay), (cx, cy) = corners[i - 1], corners[i - 3]
+        ax, ay = corners[i - 1]
+        cx, cy = corners[i - 3]
         # The tangent of the angle is cross / dot, so at 45 and 135 degrees they are equally large.
         cross = (cx - x) * (ay - y) - (cy - y) * (ax - x)
         dot = (cx - x) * (ax - x) + (cy - y) * (ay - y)

@@ -166,10 +166,10 @@ def faces_within(
         below = offset - (faces - rival.centre) @ normal
         filled = np.arange(faces.shape[1]) < sizes[:, None]
         farthest = np.where(filled, np.abs(below), 0.0).max(axis=1, initial=0.0)
-        flush = (farthest < _SAME) & (side.normals @ normal > 0)
+        is_flush = (farthest < _SAME) & (side.normals @ normal > 0)
         if not keep_flush:
-            sizes = np.where(flush, 0, sizes)
-        below[flush] = 0.0
+            sizes = np.where(is_flush, 0, sizes)
+        below[is_flush] = 0.0
         faces, sizes = clip(faces, sizes, below)
     return faces, sizes
 
@@ -192,16 +192,17 @@ def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | 
         # Of the three corners of each triangle, for each plane.
         high = beyond.max(axis=2)
         low = beyond.min(axis=2)
-        inside = high.max(axis=1) <= 0
+        is_inside = high.max(axis=1) <= 0
+        may_cross = low.max(axis=1) <= 0
         # Where one plane is crossed early, those crossed later everywhere are not seen.
         visible = (high > 0) & (high >= low.max(axis=1, keepdims=True))
         pairs += int(visible.sum())
         if pairs > max_pairs:
             return None
         # Cones over triangles, or over their parts within the solid.
-        split = np.flatnonzero(~inside & (low.max(axis=1) <= 0))
-        cut = triangles_within(rays[split], -beyond[split], high[split] > 0)
-        for base in (rays[inside], *cut):
+        split = np.flatnonzero(~is_inside & may_cross)
+        parts = triangles_within(rays[split], -beyond[split], high[split] > 0)
+        for base in (rays[is_inside], *parts):
             cone, first_moment = sum_of_cones(base)
             volume = volume + cone
             moment = moment + first_moment

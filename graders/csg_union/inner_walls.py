@@ -85,7 +85,8 @@ def inner_wall_area(
     points = thinned(points.chosen(exits > _START), len(corners))
     ways = points.ways()
     exits = union_exits(solids, ways)
-    return float(points.area[meets_mesh(corners, ways, exits)].sum())
+    is_inner = meets_mesh(corners, ways, exits)
+    return float(points.area[is_inner].sum())
 
 
 def faces_into(solids: Sequence[Convex], corners: Array) -> Indices:
@@ -99,12 +100,16 @@ def faces_into(solids: Sequence[Convex], corners: Array) -> Indices:
         block = max(1, _PAIR_BLOCK // len(solid.offsets))
         for first in range(0, len(corners), block):
             rows = slice(first, first + block)
-            rays = corners[rows] - solid.centre
-            beyond = np.einsum("mvk,pk->mvp", rays, solid.normals) - solid.offsets
-            nearest = beyond.min(axis=1)
+            from_centre = corners[rows] - solid.centre
+            # How far each corner is beyond each plane of the solid.
+            beyond = np.einsum("mvk,pk->mvp", from_centre, solid.normals)
+            nearest = (beyond - solid.offsets).min(axis=1)
+            is_beyond = nearest > _START
+            is_on_plane = nearest > -_START
             looks_away = normals[rows] @ solid.normals.T > -_START
-            apart = (nearest > _START) | ((nearest > -_START) & looks_away)
-            reaches[rows] |= ~apart.any(axis=1)
+            # One plane with the whole triangle outside is enough.
+            is_outside = is_beyond | (is_on_plane & looks_away)
+            reaches[rows] |= ~is_outside.any(axis=1)
     return np.flatnonzero(reaches)
 
 
@@ -116,33 +121,36 @@ def triangle_normals(corners: Array) -> Array:
 
 def sample(corners: Array, union_area: float) -> Points:
     """Return points spread evenly over triangles (m, 3, 3)."""
-    doubles = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    areas = np.sqrt(dot(doubles, doubles)) / 2
+    products = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = np.sqrt(dot(products, products)) / 2
     cell = max(union_area / _POINTS_ON_UNION, float(areas.sum()) / _MOST_POINTS)
-    sides = np.maximum(1, np.ceil(np.sqrt(areas / cell))).astype(np.int64)
+    # Each side of a triangle is divided into so many parts.
+    divisions = np.maximum(1, np.ceil(np.sqrt(areas / cell))).astype(np.int64)
     places = [np.zeros((0, 3))]
     owners = [np.zeros(0, dtype=np.int64)]
-    for k in np.unique(sides).tolist():
-        rows = np.flatnonzero(sides == k)
+    for k in np.unique(divisions).tolist():
+        rows = np.flatnonzero(divisions == k)
         centres = cell_centres(k)
-        of_cells = np.einsum("cv,mvx->mcx", centres, corners[rows])
-        places.append(of_cells.reshape(-1, 3))
+        cell_places = np.einsum("cv,mvx->mcx", centres, corners[rows])
+        places.append(cell_places.reshape(-1, 3))
         owners.append(np.repeat(rows, len(centres)))
     owner = np.concatenate(owners)
     normals = triangle_normals(corners)
-    areas_of_cells = areas / sides**2
-    return Points(np.concatenate(places), normals[owner], areas_of_cells[owner])
+    cell_areas = areas / divisions**2
+    return Points(np.concatenate(places), normals[owner], cell_areas[owner])
 
 
 def cell_centres(k: int) -> Array:
     """Return the centres (k * k, 3) of equal parts of a triangle, in barycentric coordinates."""
-    centres = []
+    # In thirds of a part's side.
+    thirds = []
     for i in range(k):
         for j in range(k - i):
-            centres.append((3 * i + 1, 3 * j + 1))
+            thirds.append((3 * i + 1, 3 * j + 1))
+            # Next to each part, except in the last row, is one that is upside down.
             if i + j < k - 1:
-                centres.append((3 * i + 2, 3 * j + 2))
-    first, second = np.array(centres).T / (3 * k)
+                thirds.append((3 * i + 2, 3 * j + 2))
+    first, second = np.array(thirds).T / (3 * k)
     return np.stack([first, second, 1 - first - second], axis=1)
 
 
@@ -193,8 +201,8 @@ def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
     normals = cross(first_side, last_side)
     squares = np.maximum(dot(normals, normals), np.finfo(np.float64).tiny)[:, None]
     # The gradients of two of the three barycentric coordinates, which are linear in space.
-    second = cross(last_side, normals) / squares
-    third = cross(normals, first_side) / squares
+    second_gradient = cross(last_side, normals) / squares
+    third_gradient = cross(normals, first_side) / squares
     meets = np.zeros(len(exits), dtype=np.bool_)
     block = max(1, _PAIR_BLOCK // len(corners))
     for first in range(0, len(meets), block):
@@ -203,12 +211,15 @@ def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
         # Directions along a triangle give infinities and NaN, which compare as false.
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = dot(first_corner, normals) - start @ normals.T
-            along = gap / (direction @ normals.T)
-            b = start @ second.T - dot(first_corner, second)
-            b = b + along * (direction @ second.T)
-            c = start @ third.T - dot(first_corner, third)
-            c = c + along * (direction @ third.T)
-            hits = (along > _START) & (along < exits[rows, None] - _START)
-            hits &= (b >= -_EDGE) & (c >= -_EDGE) & (b + c <= 1 + _EDGE)
-        meets[rows] = hits.any(axis=1)
+            distance = gap / (direction @ normals.T)
+            # The coordinates where the way crosses the plane: those of its start, and the change.
+            second = start @ second_gradient.T - dot(first_corner, second_gradient)
+            second = second + distance * (direction @ second_gradient.T)
+            third = start @ third_gradient.T - dot(first_corner, third_gradient)
+            third = third + distance * (direction @ third_gradient.T)
+            is_ahead = distance > _START
+            is_before_exit = distance < exits[rows, None] - _START
+            is_inside = (second >= -_EDGE) & (third >= -_EDGE)
+            is_inside &= second + third <= 1 + _EDGE
+        meets[rows] = (is_ahead & is_before_exit & is_inside).any(axis=1)
     return meets

@@ -198,27 +198,27 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
     """Check vertices and faces one by one; return whether every face has an area."""
     points = surface.mesh.points
     at = surface.at
-    same = duplicates(points)
+    groups = duplicates(points)
     checks.forbid(
         "duplicate_vertices",
-        same,
+        groups,
         lambda group: (
             f"Vertices {group[0]} and {group[1]} are the same. Places with several vertices: "
-            f"{len(same)}."
+            f"{len(groups)}."
         ),
     )
 
     from_mean = points - points.mean(axis=0)
-    away = np.sqrt(np.sum(from_mean**2, axis=1))
-    outliers = (away > _FAR_TIMES * away.mean()) & (away > _FAR)
+    distances = np.sqrt(np.sum(from_mean**2, axis=1))
+    outliers = (distances > _FAR_TIMES * distances.mean()) & (distances > _FAR)
     checks.forbid(
         "outliers",
         np.flatnonzero(outliers).tolist(),
-        lambda i: f"Vertex {i} is {away[i]:.6g} from the mean of all vertices.",
+        lambda i: f"Vertex {i} is {distances[i]:.6g} from the mean of all vertices.",
     )
 
     double_areas = np.sqrt(np.sum(surface.normals**2, axis=1))
-    areas = checks.forbid(
+    have_areas = checks.forbid(
         "degenerate_faces",
         [at[i] for i in np.flatnonzero(double_areas < _NOTHING).tolist()],
         lambda i: f"Face {i} has no area.",
@@ -234,7 +234,7 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
             f"{uneven[bent[0]]:.4g} from its best plane."
         ),
     )
-    return areas
+    return have_areas
 
 
 def duplicates(points: Array) -> list[list[int]]:
@@ -264,12 +264,14 @@ def judge_edges(checks: Checklist, faces: Faces) -> bool:
         )
 
     faults = edge_faults(faces)
-    alike = forbid(
+    is_consistent = forbid(
         "winding", faults.doubled, "that faces run along twice in one direction"
     )
-    tight = forbid("watertight", faults.open, "that only one face has")
-    manifold = forbid("edge_manifold", faults.crowded, "that more than two faces have")
-    return alike and tight and manifold
+    is_tight = forbid("watertight", faults.open, "that only one face has")
+    is_manifold = forbid(
+        "edge_manifold", faults.crowded, "that more than two faces have"
+    )
+    return is_consistent and is_tight and is_manifold
 
 
 def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
@@ -288,40 +290,41 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     # A face that crosses itself is cut into triangles that meet, or that look the other way.
     meeting = face[np.concatenate([contacts.crossing, contacts.covering])]
     twisted = meeting[meeting[:, 0] == meeting[:, 1], 0]
-    doubles = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    backwards = dot(doubles, surface.normals[triangles.face]) < 0
-    wide = widths(corners) > TOLERANCE
-    reversed_faces = face[backwards & wide]
-    simple = checks.forbid(
+    products = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    is_backwards = dot(products, surface.normals[triangles.face]) < 0
+    is_wide = widths(corners) > TOLERANCE
+    reversed_faces = face[is_backwards & is_wide]
+    is_simple = checks.forbid(
         "simple_faces",
         np.union1d(twisted, reversed_faces).tolist(),
         lambda i: f"The outline of face {i} crosses or covers itself.",
     )
-    apart = checks.forbid(
+    is_apart = checks.forbid(
         "self_intersection",
         pairs_of_faces(contacts.crossing, face),
         lambda both: f"Faces {both[0]} and {both[1]} cut through each other.",
     )
 
-    strangers = pairs[:0]
+    separate_pairs = pairs[:0]
     if closed:
         shell = surface.triangle_shells()
-        strangers = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
-    near = nearer_than(corners, strangers, TOLERANCE)
-    touching = pairs_of_faces(np.concatenate([contacts.covering, near]), face)
+        is_separate = shell[pairs[:, 0]] != shell[pairs[:, 1]]
+        separate_pairs = pairs[is_separate]
+    near_pairs = nearer_than(corners, separate_pairs, TOLERANCE)
+    touching = pairs_of_faces(np.concatenate([contacts.covering, near_pairs]), face)
     if not closed and not touching:
         checks.skip(
             "touching", "The faces do not close, so there are no shells to keep apart."
         )
         return False
-    spaced = checks.forbid(
+    is_spaced = checks.forbid(
         "touching",
         touching,
         lambda both: (
             f"Faces {both[0]} and {both[1]} lie on each other, or their shells come too near."
         ),
     )
-    return simple and apart and spaced
+    return is_simple and is_apart and is_spaced
 
 
 def pairs_of_faces(pairs: Indices, face: Indices) -> list[list[int]]:
@@ -344,15 +347,15 @@ def judge_shells(
         volumes = -volumes
         corners = corners[:, ::-1]
         notes = ("the mesh was inside out and has been reversed",)
-    hollow = np.flatnonzero(np.abs(volumes) < _NOTHING)
-    solid = checks.forbid(
+    hollow_shells = np.flatnonzero(np.abs(volumes) < _NOTHING)
+    enclose_volume = checks.forbid(
         "zero_volume",
-        surface.first_faces(hollow),
+        surface.first_faces(hollow_shells),
         lambda i: (
-            f"Shells that enclose no volume: {len(hollow)}. The first contains face {i}."
+            f"Shells that enclose no volume: {len(hollow_shells)}. The first contains face {i}."
         ),
     )
-    if not (clean and solid):
+    if not (clean and enclose_volume):
         checks.skip("nesting", "Earlier checks of faces or shells failed.")
         return None, notes
 
@@ -360,20 +363,20 @@ def judge_shells(
     depths = winding_depths(points, corners, shell)
     is_void = volumes <= 0
     # Outer shells lie in nothing, voids in the material of one other shell.
-    wrong = np.flatnonzero(depths != is_void)
-    nested = checks.forbid(
+    wrong_shells = np.flatnonzero(depths != is_void)
+    is_nested = checks.forbid(
         "nesting",
-        surface.first_faces(wrong),
+        surface.first_faces(wrong_shells),
         lambda i: (
             "Shells that lie inside material without being voids, or point the wrong way: "
-            f"{len(wrong)}. The first contains face {i}."
+            f"{len(wrong_shells)}. The first contains face {i}."
         ),
     )
-    if not nested:
+    if not is_nested:
         return None, notes
-    used, renumbered = np.unique(corners, return_inverse=True)
+    vertices, renumbered = np.unique(corners, return_inverse=True)
     bounding = ClosedSurface(
-        points[used],
+        points[vertices],
         renumbered.reshape(-1, 3),
         float(volumes.sum()),
         int((~is_void).sum()),
@@ -397,8 +400,8 @@ def winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
     depths = np.zeros(count, dtype=np.int64)
     for s, point in enumerate(shell_points):
         # A shell does not wind round a point outside its box.
-        around = np.all((low < point) & (point < high), axis=1)
-        around[s] = False
-        if around.any():
-            depths[s] = winding_number(point, points, corners[around[shell]])
+        may_enclose = np.all((low < point) & (point < high), axis=1)
+        may_enclose[s] = False
+        if may_enclose.any():
+            depths[s] = winding_number(point, points, corners[may_enclose[shell]])
     return depths

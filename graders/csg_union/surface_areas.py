@@ -1,5 +1,6 @@
 """Areas of surfaces: of a union, and of the parts of its solids that are not on it."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -50,25 +51,34 @@ def areas_of(params: Params) -> Areas:
             if j != i:
                 hidden = covered_faces(solid, cover, earlier=j < i)
                 covers.append(hidden)
-        faces = solid.faces + solid.centre
-        for f, (normal, size) in enumerate(
-            zip(solid.normals, solid.sizes, strict=True)
-        ):
-            # Coordinates in the plane of the face, from its first corner.
-            corner = faces[f, 0]
-            right = unit((faces[f, 1] - corner)[None])[0]
-            flat = np.stack([right, np.cross(normal, right)], axis=1)
-            whole = shapely.Polygon((faces[f, :size] - corner) @ flat)
-            pieces = []
-            for polygons, sizes in covers:
-                if sizes[f] > 2:
-                    outline = (polygons[f, : sizes[f]] - corner) @ flat
-                    pieces.append(shapely.Polygon(outline))
-            covered = shapely.union_all(pieces, grid_size=_GRID)
-            free = shapely.difference(whole, covered, grid_size=_GRID)
-            total += float(shapely.area(whole))
-            union += float(shapely.area(free))
+        for f in range(len(solid.sizes)):
+            whole, uncovered = face_areas(solid, f, covers)
+            total += whole
+            union += uncovered
     return Areas(round(union, _DECIMALS), round(total - union, _DECIMALS))
+
+
+def face_areas(
+    solid: Convex, f: int, covers: Sequence[tuple[Array, Indices]]
+) -> tuple[float, float]:
+    """Return the area of a face of a solid, and of its part that no other solid covers.
+
+    The covers are the `covered_faces` of the solid, for each other solid.
+    """
+    corners = solid.faces[f, : solid.sizes[f]] + solid.centre
+    # Coordinates in the plane of the face, from its first corner.
+    origin = corners[0]
+    right = unit((corners[1] - origin)[None])[0]
+    axes = np.stack([right, np.cross(solid.normals[f], right)], axis=1)
+    face = shapely.Polygon((corners - origin) @ axes)
+    pieces = []
+    for polygons, sizes in covers:
+        if sizes[f] > 2:
+            outline = (polygons[f, : sizes[f]] - origin) @ axes
+            pieces.append(shapely.Polygon(outline))
+    covered = shapely.union_all(pieces, grid_size=_GRID)
+    uncovered = shapely.difference(face, covered, grid_size=_GRID)
+    return float(shapely.area(face)), float(shapely.area(uncovered))
 
 
 def covered_faces(
@@ -81,15 +91,15 @@ def covered_faces(
     polygons = owner.faces + owner.centre
     sizes = owner.sizes
     below = cover.offsets - (polygons - cover.centre) @ cover.normals.T
-    unused = ~owner.filled()
-    level = np.all((np.abs(below) <= _FLUSH) | unused[:, :, None], axis=1)
+    is_unused = ~owner.filled()
+    is_flush = np.all((np.abs(below) <= _FLUSH) | is_unused[:, :, None], axis=1)
     if not earlier:
-        same_way = level & (owner.normals @ cover.normals.T > 0)
+        same_way = is_flush & (owner.normals @ cover.normals.T > 0)
         sizes = np.where(np.any(same_way, axis=1), 0, sizes)
-    for plane, (normal, offset) in enumerate(
-        zip(cover.normals, cover.offsets, strict=True)
-    ):
+    planes = zip(cover.normals, cover.offsets, is_flush.T, strict=True)
+    for normal, offset, is_in_plane in planes:
         values = offset - (polygons - cover.centre) @ normal
-        values[level[:, plane]] = 0.0  # a face in the plane is not cut by it
+        # A face in the plane is not cut by it.
+        values[is_in_plane] = 0.0
         polygons, sizes = clip(polygons, sizes, values)
     return polygons, sizes

@@ -116,7 +116,9 @@ class Play:
         onward = [cell for cell in side_neighbours(end) if cell in unvisited]
         # The end of the path is in the middle of the map, except near the sides of the grid.
         highest = self._size - _MAP + 1
-        west, top = (max(1, min(at - _MAP // 2, highest)) for at in end)
+        x, y = end
+        west = max(1, min(x - _MAP // 2, highest))
+        top = max(1, min(y - _MAP // 2, highest))
         marks = dict.fromkeys(path, "o") | dict.fromkeys(unvisited, ".")
         marks |= {start: "S", end: "E"}
         size = min(self._size, _MAP)

@@ -161,14 +161,15 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     end = np.stack(ends)
     if int((end - begin).sum()) > max_pairs:
         return None
-    # One entry for each brick of each run: its position, and the position of the brick
-    # that the run belongs to.
+    # One entry for each brick of each run. Runs are numbered step by step, with a run for every
+    # brick in each step.
     count = (end - begin).ravel()
     run = np.repeat(np.arange(len(count)), count)
-    place_in_run = np.arange(len(run)) - (np.cumsum(count) - count)[run]
-    i = order[run % len(code)]
-    j = order[begin.ravel()[run] + place_in_run]
-    return _measure_pairs(bricks, i, j)
+    first_of_run = np.cumsum(count) - count
+    place_in_run = np.arange(len(run)) - first_of_run[run]
+    place = run % len(code)
+    partner_place = begin.ravel()[run] + place_in_run
+    return _measure_pairs(bricks, order[place], order[partner_place])
 
 
 def _cell_count(cells: Indices) -> int:
@@ -180,36 +181,38 @@ def _measure_pairs(bricks: Bricks, i: Indices, j: Indices) -> Pairs:
     # Digits beyond the ninth are rounding errors from adding up layers of 9.6.
     depth = np.round(HEIGHT - np.abs(bricks.z[i] - bricks.z[j]), 9)
     distance = np.hypot(bricks.x[i] - bricks.x[j], bricks.y[i] - bricks.y[j])
-    near = (depth > -CONTACT_GAP) & (distance < _REACH)
-    i = i[near]
-    j = j[near]
-    depth = depth[near]
+    is_near = (depth > -CONTACT_GAP) & (distance < _REACH)
+    i = i[is_near]
+    j = j[is_near]
     area = shared_areas(bricks, i, j)
-    level = (bricks.z[i] == bricks.z[j]) & (i > j)
-    flip = (bricks.z[i] > bricks.z[j]) | level
-    lower = np.where(flip, j, i)
-    upper = np.where(flip, i, j)
-    meet = np.flatnonzero(area > CONTACT_AREA)
-    meet = meet[np.lexsort((upper[meet], lower[meet]))]
-    return Pairs(lower[meet], upper[meet], area[meet], depth[meet])
+    # Of bricks at one height, the first counts as the lower one.
+    is_later = (bricks.z[i] == bricks.z[j]) & (i > j)
+    is_upper = (bricks.z[i] > bricks.z[j]) | is_later
+    lower = np.where(is_upper, j, i)
+    upper = np.where(is_upper, i, j)
+    pairs = Pairs(lower, upper, area, depth[is_near]).where(area > CONTACT_AREA)
+    order = np.lexsort((pairs.upper, pairs.lower))
+    return Pairs(
+        pairs.lower[order], pairs.upper[order], pairs.area[order], pairs.depth[order]
+    )
 
 
 def shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
     """Return the areas that plans share, rounded to 9 digits, so that no GEOS version matters."""
     turn = np.mod(bricks.angle[j] - bricks.angle[i], 180.0)
-    square = np.abs(turn - 90.0) < _DUST
-    aligned = square | (np.minimum(turn, 180.0 - turn) < _DUST)
+    is_square = np.abs(turn - 90.0) < _DUST
+    is_aligned = is_square | (np.minimum(turn, 180.0 - turn) < _DUST)
     # Plans at right angles share a rectangle.
     area = np.ones(len(i))
     for axis, distance in enumerate(bricks.seen_from(i, j)):
         half_i = HALF[axis]
-        half_j = np.where(square, HALF[1 - axis], HALF[axis])
+        half_j = np.where(is_square, HALF[1 - axis], HALF[axis])
         overlap = half_i + half_j - np.abs(distance)
         shorter = 2 * np.minimum(half_i, half_j)
         area *= np.maximum(np.minimum(overlap, shorter), 0.0)
     # All others are intersected as polygons, if their projections on the sides of both
     # overlap.
-    crooked = np.flatnonzero(~aligned)
+    crooked = np.flatnonzero(~is_aligned)
     area[crooked] = 0.0
     meet_i = _may_meet(bricks, i[crooked], j[crooked])
     meet_j = _may_meet(bricks, j[crooked], i[crooked])
@@ -254,10 +257,11 @@ def groups(count: int, pairs: Pairs) -> Indices:
 def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
     """Return a mask of the pairs that are not on the first brick's stud grid."""
     turn = np.mod(bricks.angle[second] - bricks.angle[first], 90.0)
-    bad = np.minimum(turn, 90.0 - turn) > OFF_ANGLE + _DUST
+    is_off = np.minimum(turn, 90.0 - turn) > OFF_ANGLE + _DUST
     for offset in bricks.seen_from(first, second):
-        bad |= np.abs(offset - STUD * np.rint(offset / STUD)) > OFF_GRID + _DUST
-    return bad
+        nearest_stud = STUD * np.rint(offset / STUD)
+        is_off |= np.abs(offset - nearest_stud) > OFF_GRID + _DUST
+    return is_off
 
 
 def misfits(bricks: Bricks, label: Indices, max_pairs: int) -> list[tuple[int, int]]:
@@ -274,8 +278,8 @@ def misfits(bricks: Bricks, label: Indices, max_pairs: int) -> list[tuple[int, i
             continue
         for place, brick in enumerate(members[:-1].tolist()):
             later = members[place + 1 :]
-            bad = off_grid(bricks, np.full(len(later), brick), later)
-            pairs += [(brick, second) for second in later[bad].tolist()]
+            is_off = off_grid(bricks, np.full(len(later), brick), later)
+            pairs += [(brick, second) for second in later[is_off].tolist()]
             if len(pairs) >= max_pairs:
                 return sorted(pairs[:max_pairs])
     return sorted(pairs)

@@ -186,11 +186,13 @@ class CutLine:
         self.sign = np.sign(at)
         self.at = np.minimum(np.abs(at), r)
         self.chord = np.sqrt(r * r - self.at * self.at)
-        turn = np.arcsin(self.at / r) * r * r
+        # Twice the areas of the sectors between the line's end on the circle and the axes.
+        sector = np.arcsin(self.at / r) * r * r
+        other_sector = math.pi / 2 * r * r - sector
         # Area of the disc's quarter between the axis and the line, and between the line's end
         # on the circle and the other axis.
-        self.area = (self.at * self.chord + turn) / 2
-        self.corner = (self.at * self.chord + (math.pi / 2 * r * r - turn)) / 2
+        self.area = (self.at * self.chord + sector) / 2
+        self.corner = (self.at * self.chord + other_sector) / 2
 
     def up_to(self, across: "CutLine") -> Floats:
         """Return the signed area of the disc between the axes, this line and one square to it."""

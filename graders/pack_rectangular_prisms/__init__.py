@@ -185,16 +185,18 @@ def overlapping(
 
     Only the boxes at these positions are compared; all of them have a volume.
     """
-    at = list(places)
-    if not at:
+    positions = list(places)
+    if not positions:
         return []
+    compared = [boxes[i] for i in positions]
     # Sweep along the axis on which boxes are short compared with the whole.
-    axis = min(range(3), key=lambda axis: crowding(axis, boxes, at))
+    axis = min(range(3), key=lambda axis: crowding(axis, compared))
     p = (axis + 1) % 3
     q = (axis + 2) % 3
     active: list[SweptBox] = []
     pairs: list[tuple[int, int]] = []
-    for i in sorted(at, key=lambda i: boxes[i][0][axis]):
+    starts = {i: boxes[i][0] for i in positions}
+    for i in sorted(positions, key=lambda i: starts[i][axis]):
         low, high = boxes[i]
         west = low[p]
         east = high[p]
@@ -210,8 +212,8 @@ def overlapping(
     return sorted(pairs)
 
 
-def crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> int:
+def crowding(axis: int, boxes: Sequence[Corners]) -> int:
     """Return the total length of boxes along an axis, in thousandths of the whole."""
-    lows = [boxes[i][0][axis] for i in at]
-    highs = [boxes[i][1][axis] for i in at]
+    lows = [low[axis] for low, _ in boxes]
+    highs = [high[axis] for _, high in boxes]
     return 1000 * (sum(highs) - sum(lows)) // (max(highs) - min(lows))

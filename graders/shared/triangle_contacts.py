@@ -37,8 +37,8 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
     come from `close_pairs` with the tolerance as its margin.
     """
     normals = triangle_normals(corners)
-    wide = widths(corners) > tolerance
-    pairs = pairs[np.all(wide[pairs], axis=1)]
+    is_wide = widths(corners) > tolerance
+    pairs = pairs[np.all(is_wide[pairs], axis=1)]
     crossing = [np.zeros((0, 2), dtype=np.int64)]
     covering = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in pair_chunks(pairs):
@@ -51,24 +51,27 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
         p_heights = np.einsum("ijk,ik->ij", p - q[:, :1], q_normal)
         q_farthest = np.abs(q_heights).max(axis=1)
         p_farthest = np.abs(p_heights).max(axis=1)
-        flat = np.maximum(q_farthest, p_farthest) <= tolerance
+        is_flat = np.maximum(q_farthest, p_farthest) <= tolerance
 
         # Crossing: each reaches to both sides of the other's plane, and no line
         # separates them.
         q_depth = np.minimum(q_heights.max(axis=1), -q_heights.min(axis=1))
         p_depth = np.minimum(p_heights.max(axis=1), -p_heights.min(axis=1))
-        deep = np.minimum(q_depth, p_depth) > tolerance
-        rows = np.flatnonzero(deep & ~flat)
-        depth = overlap_depth(p[rows], q[rows], crossed_edges(p[rows], q[rows]))
-        crossing.append(chunk[rows[depth > tolerance]])
+        is_deep = np.minimum(q_depth, p_depth) > tolerance
+        rows = np.flatnonzero(is_deep & ~is_flat)
+        lines = crossed_edges(p[rows], q[rows])
+        depth = overlap_depth(p[rows], q[rows], lines)
+        crossing_rows = rows[depth > tolerance]
+        crossing.append(chunk[crossing_rows])
 
         # Covering: in one plane, only lines in that plane can separate them.
-        rows = np.flatnonzero(flat)
+        rows = np.flatnonzero(is_flat)
         p_lines = edge_normals(p[rows], p_normal[rows])
         q_lines = edge_normals(q[rows], q_normal[rows])
         lines = np.concatenate([p_lines, q_lines], axis=1)
         depth = overlap_depth(p[rows], q[rows], lines)
-        covering.append(chunk[rows[depth > tolerance]])
+        covering_rows = rows[depth > tolerance]
+        covering.append(chunk[covering_rows])
     return Contacts(np.concatenate(crossing), np.concatenate(covering))
 
 
@@ -91,23 +94,24 @@ def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
             ],
             axis=1,
         )
-        # A negative depth is a gap along some line, so it is never larger than the
-        # distance.
+        # A negative depth is a gap along some line. The triangles may be farther apart than
+        # this gap, but not nearer, so only small gaps need the slower test.
         depth = overlap_depth(p, q, lines)
-        near = depth >= 0
-        undecided = np.flatnonzero((depth < 0) & (depth > -distance))
-        gap = squared_gap(p[undecided], q[undecided])
-        near[undecided] = gap < distance * distance
-        near_pairs.append(chunk[near])
+        is_near = depth >= 0
+        rows = np.flatnonzero((depth < 0) & (depth > -distance))
+        gap = squared_gap(p[rows], q[rows])
+        is_near[rows] = gap < distance * distance
+        near_pairs.append(chunk[is_near])
     return np.concatenate(near_pairs)
 
 
 def widths(corners: Array) -> Array:
     """Return each triangle's (m,) height over its longest side."""
-    double = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    double_areas = np.sqrt(np.sum(double**2, axis=1))
-    sides = np.sqrt(np.sum(triangle_edges(corners) ** 2, axis=2))
-    longest = sides.max(axis=1)
+    # The length of this product is twice the area.
+    product = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    double_areas = np.sqrt(np.sum(product**2, axis=1))
+    side_lengths = np.sqrt(np.sum(triangle_edges(corners) ** 2, axis=2))
+    longest = side_lengths.max(axis=1)
     heights: Array = double_areas / np.where(longest > 0, longest, 1.0)
     return heights
 
@@ -172,21 +176,22 @@ def squared_gap(p: Array, q: Array) -> Array:
 
 def squared_side_distance(p: Array, i: int, q: Array, j: int) -> Array:
     """Return the squared distance (m,) of side i of one triangle and side j of the other."""
-    a = p[:, i]
-    b = q[:, j]
-    u = p[:, (i + 1) % 3] - a
-    v = q[:, (j + 1) % 3] - b
-    r = a - b
+    p_start = p[:, i]
+    q_start = q[:, j]
+    u = p[:, (i + 1) % 3] - p_start
+    v = q[:, (j + 1) % 3] - q_start
+    r = p_start - q_start
     uu = dot(u, u)
     vv = dot(v, v)
     uv = dot(u, v)
     ur = dot(u, r)
     vr = dot(v, r)
-    # Nearest points a + s u and b + t v of the two lines, moved onto the segments one by one.
+    # The nearest points are p_start + s u and q_start + t v. First s is that of the two lines,
+    # moved onto its side; t is the best for this s, and the final s the best for this t.
     denominator = uu * vv - uv * uv
-    slanted = denominator > _PARALLEL * uu * vv
-    quotient = (uv * vr - vv * ur) / np.where(slanted, denominator, 1.0)
-    s = np.clip(np.where(slanted, quotient, 0.0), 0.0, 1.0)
+    is_slanted = denominator > _PARALLEL * uu * vv
+    quotient = (uv * vr - vv * ur) / np.where(is_slanted, denominator, 1.0)
+    s = np.clip(np.where(is_slanted, quotient, 0.0), 0.0, 1.0)
     t = np.clip((uv * s + vr) / np.where(vv > 0, vv, 1.0), 0.0, 1.0)
     s = np.clip((uv * t - ur) / np.where(uu > 0, uu, 1.0), 0.0, 1.0)
     apart = r + s[:, None] * u - t[:, None] * v
@@ -205,8 +210,9 @@ def squared_height(points: Array, corners: Array) -> Array:
     least = np.full(len(corners), np.inf)
     for k in range(3):
         point = points[:, k]
-        sides = np.einsum("ijk,ijk->ij", inward, point[:, None] - corners)
-        inside = np.all(sides >= 0, axis=1) & has_area
+        # Positive on the inner side of each edge.
+        from_edges = np.einsum("ijk,ijk->ij", inward, point[:, None] - corners)
+        is_inside = np.all(from_edges >= 0, axis=1) & has_area
         height = dot(point - corners[:, 0], normal)
-        least = np.minimum(least, np.where(inside, height * height, np.inf))
+        least = np.minimum(least, np.where(is_inside, height * height, np.inf))
     return least

@@ -54,7 +54,8 @@ def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> 
     the margin along each axis.
     """
     boxes = [(body.min(axis=1), body.max(axis=1) + margin) for body in bodies]
-    pairs = compared = 0
+    pairs = 0
+    comparisons = 0
     for (a_low, a_high), (b_low, b_high) in combinations(boxes, 2):
         # Only triangles that reach into the boxes of both bodies can meet.
         start = np.maximum(a_low.min(axis=0), b_low.min(axis=0))
@@ -65,8 +66,8 @@ def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> 
         b = _boxes_within(b_low, b_high, start, end)
         for first in range(0, len(a), _BLOCK):
             rows = a[first : first + _BLOCK, None]
-            compared += len(rows) * len(b)
-            if compared > _COMPARISONS_PER_PAIR * max_pairs:
+            comparisons += len(rows) * len(b)
+            if comparisons > _COMPARISONS_PER_PAIR * max_pairs:
                 return True
             meet: Mask = np.ones((len(rows), len(b)), dtype=bool)
             for axis in range(3):

@@ -66,7 +66,8 @@ class Play:
     over = False
 
     def __init__(self, params: Params) -> None:
-        self._width, self._height = params.width, params.height
+        self._width = params.width
+        self._height = params.height
         self._clues: dict[tuple[int, ...], int] = {}
         for y, row in enumerate(params.grid):
             for x, number in enumerate(row):

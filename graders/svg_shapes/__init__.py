@@ -110,24 +110,25 @@ def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
         end = side[-1].spots[-1]
         lengths.append(dist(start, end))
     a, b, c, d = lengths
-    alike = 0
+    equal_pairs = 0
     for opposite in ((a, c), (b, d)):
-        alike += min(opposite) >= _ALIKE * max(opposite)
+        equal_pairs += min(opposite) >= _ALIKE * max(opposite)
     kinds: tuple[Kind, ...] = ("kite", "trapezoid", "rectangle")
-    return kinds[alike]
+    return kinds[equal_pairs]
 
 
 def is_straight(side: Sequence[Piece]) -> bool:
     """Whether all points of a side are near the line between its ends."""
-    (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
-    along = u - x
-    up = v - y
+    start_x, start_y = side[0].spots[0]
+    end_x, end_y = side[-1].spots[-1]
+    along = end_x - start_x
+    up = end_y - start_y
     limit = _STRAY * _STRAY * (along * along + up * up)
     for piece in side:
         if piece.is_arc:
             return False
-        for p, q in piece.spots:
-            if (along * (q - y) - up * (p - x)) ** 2 > limit:
+        for x, y in piece.spots:
+            if (along * (y - start_y) - up * (x - start_x)) ** 2 > limit:
                 return False
     return True
 
@@ -173,8 +174,8 @@ def path_pieces(path: str) -> list[Piece]:
     Raises:
         ValueError: the path is not well formed.
     """
-    here: Spot = (0, 0)
-    start = here
+    position: Spot = (0, 0)
+    start = position
     commands = read_commands(path)
     if not commands or commands[0].word not in "Mm" or commands[-1].word not in "Zz":
         raise ValueError("a path goes from M to Z")
@@ -187,16 +188,16 @@ def path_pieces(path: str) -> list[Piece]:
             spots = [start]
         else:
             # Lower-case letters are relative to the current point.
-            x, y = (0, 0) if word == name else here
+            x, y = (0, 0) if word == name else position
             # The first five numbers of an arc are its form.
             places = numbers[5:] if name == "A" else numbers
             ways = zip(places[::2], places[1::2], strict=True)
             spots = [(x + across, y + down) for across, down in ways]
         if name == "M":
             start = spots[-1]
-        elif spots[-1] != here:
-            pieces.append(Piece((here, *spots), name == "A"))
-        here = spots[-1]
+        elif spots[-1] != position:
+            pieces.append(Piece((position, *spots), name == "A"))
+        position = spots[-1]
     return pieces
 
 

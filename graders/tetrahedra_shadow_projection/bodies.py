@@ -67,10 +67,11 @@ def corners(poses: Floats) -> Floats:
         (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
         (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
     )
+    # An array over poses for each corner and axis.
     turned = []
-    for p, q, r in BASE:
-        turned += [a * p + b * q + c * r for a, b, c in rotation]
-    # From one entry for each corner and axis to one for each pose.
+    for x_base, y_base, z_base in BASE:
+        for by_x, by_y, by_z in rotation:
+            turned.append(by_x * x_base + by_y * y_base + by_z * z_base)
     bodies = np.stack(turned, axis=1).reshape(-1, 4, 3)
     return bodies + poses[:, None, :3]
 
@@ -83,8 +84,8 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     to 9 digits. The search stops soon after ``enough`` pairs were found.
     """
     normals = _face_normals(bodies)
-    start, end = np.transpose(_EDGES)
-    edges = bodies[:, end] - bodies[:, start]
+    starts, ends = np.transpose(_EDGES)
+    edges = bodies[:, ends] - bodies[:, starts]
     pairs: list[tuple[int, int, float]] = []
     for first, second in _meeting_boxes(bodies):
         # Every edge of one body with every edge of its partner.
@@ -92,15 +93,15 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
         crossed, has_direction = _unit_vectors(products.reshape(-1, 36, 3))
         axes = np.concatenate([normals[first], normals[second], crossed], axis=1)
         # The places of all corners along each axis.
-        a = _dot(axes[:, :, None], bodies[first][:, None])
-        b = _dot(axes[:, :, None], bodies[second][:, None])
-        a_over_b = a.max(axis=2) - b.min(axis=2)
-        b_over_a = b.max(axis=2) - a.min(axis=2)
-        overlap = np.minimum(a_over_b, b_over_a)
-        # The 8 face normals come first; they all have a direction.
+        on_first = _dot(axes[:, :, None], bodies[first][:, None])
+        on_second = _dot(axes[:, :, None], bodies[second][:, None])
+        first_over_second = on_first.max(axis=2) - on_second.min(axis=2)
+        second_over_first = on_second.max(axis=2) - on_first.min(axis=2)
+        overlap = np.minimum(first_over_second, second_over_first)
+        # Parallel edges give no axis. The 8 face normals come first; each is an axis.
         overlap[:, 8:][~has_direction] = np.inf
         depth = np.round(overlap.min(axis=1), _DIGITS)
-        hit = depth > allowed
+        hit = np.flatnonzero(depth > allowed)
         columns = (first[hit].tolist(), second[hit].tolist(), depth[hit].tolist())
         pairs += zip(*columns, strict=True)
         if len(pairs) >= enough:
@@ -124,6 +125,7 @@ def _meeting_boxes(bodies: Floats) -> Iterator[tuple[Positions, Positions]]:
     places = np.arange(len(bodies))
     for start in range(0, len(bodies), _ROWS):
         rows = slice(start, start + _ROWS)
+        # Each pair once: the second body comes later.
         meet = places[rows, None] < places
         for axis in range(3):
             meet &= low[rows, None, axis] <= high[:, axis]

@@ -64,11 +64,13 @@ def exact(x: float) -> tuple[int, int]:
 def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
     """Return the frame with these corners and 10**decimals places to a side."""
     coordinates = list(chain(*corners))
-    digits = list(map(exact, coordinates))
-    max_decimals = max(k for _, k in digits)
-    integers = [n * 10 ** (max_decimals - k) for n, k in digits]
-    points = tuple(zip(integers[::2], integers[1::2], strict=True))
+    fractions = [exact(coordinate) for coordinate in coordinates]
+    max_decimals = max(k for _, k in fractions)
+    integers = [n * 10 ** (max_decimals - k) for n, k in fractions]
+    xs = integers[::2]
+    ys = integers[1::2]
     reach = 100 * (1 + max(map(abs, coordinates)))
+    points = tuple(zip(xs, ys, strict=True))
     return Frame(points, max_decimals, 10**decimals, reach)
 
 
@@ -80,17 +82,19 @@ def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
     """
     if max(abs(point[0]), abs(point[1])) > frame.reach:
         return None
-    (x, i), (y, j) = exact(point[0]), exact(point[1])
+    x, x_decimals = exact(point[0])
+    y, y_decimals = exact(point[1])
     # Frame and point in units of the same decimal.
-    decimals = max(i, j, frame.decimals)
-    x = x * 10 ** (decimals - i)
-    y = y * 10 ** (decimals - j)
-    grow = 10 ** (decimals - frame.decimals)
-    corners = [(a * grow, b * grow) for a, b in frame.corners]
+    decimals = max(x_decimals, y_decimals, frame.decimals)
+    x *= 10 ** (decimals - x_decimals)
+    y *= 10 ** (decimals - y_decimals)
+    scale = 10 ** (decimals - frame.decimals)
+    corners = [(a * scale, b * scale) for a, b in frame.corners]
     side = nearest_side(corners, x, y)
     step, remainder = divmod(side.along * frame.unit, side.square_length)
-    above_half = 2 * remainder > side.square_length
-    if above_half or (2 * remainder == side.square_length and step % 2):
+    is_above_half = 2 * remainder > side.square_length
+    is_half = 2 * remainder == side.square_length
+    if is_above_half or (is_half and step % 2):
         step += 1
     gap = side.gap
     per = side.per
@@ -115,18 +119,20 @@ def nearest_side(corners: Sequence[tuple[int, int]], x: int, y: int) -> Side:
 
 
 def _side(corners: Sequence[tuple[int, int]], number: int, x: int, y: int) -> Side:
-    (ax, ay), (bx, by) = corners[number], corners[number - 3]
+    ax, ay = corners[number]
+    bx, by = corners[(number + 1) % 4]
     dx = bx - ax
     dy = by - ay
     px = x - ax
     py = y - ay
-    length = dx * dx + dy * dy
+    square = dx * dx + dy * dy
     along = px * dx + py * dy
+    # Nearest to the start, to the end, or to a point between them.
     if along <= 0:
-        return Side(number, length, 0, px * px + py * py, 1)
-    if along >= length:
-        return Side(number, length, length, (x - bx) ** 2 + (y - by) ** 2, 1)
-    return Side(number, length, along, (px * dy - py * dx) ** 2, length)
+        return Side(number, square, 0, px * px + py * py, 1)
+    if along >= square:
+        return Side(number, square, square, (x - bx) ** 2 + (y - by) ** 2, 1)
+    return Side(number, square, along, (px * dy - py * dx) ** 2, square)
 
 
 @lru_cache(maxsize=4096)

@@ -66,8 +66,8 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
     # `np.interp` needs ascending x values.
     rising = _CEILINGS[::-1]
     likelihoods = total[::-1]
-    of_known = float(np.interp(known.value, rising, likelihoods))
-    if of_known >= total[best] - _AGAINST:
+    known_likelihood = float(np.interp(known.value, rising, likelihoods))
+    if known_likelihood >= total[best] - _AGAINST:
         return known
     value = float(_CEILINGS[best])
     if 0 < best < len(total) - 1:

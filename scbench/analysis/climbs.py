@@ -119,13 +119,16 @@ def shared_ceiling(climbs: Sequence[Climb]) -> Ceiling:
     """
     scored = sum(len(climb.names) for climb in climbs)
     share = share_read(sum(int(climb.read.sum()) for climb in climbs), scored)
-    easy_read = easy = 0
+    # Replies on rungs above the level may be cut off.
+    easy_read = 0
+    easy = 0
     for climb in climbs:
         level = fit(climb.answers, 0, ceiling=share.value).level.value
-        read = climb.read[climb.answers.rungs <= level]
-        easy_read += int(read.sum())
-        easy += len(read)
+        is_easy = climb.answers.rungs <= level
+        easy_read += int(climb.read[is_easy].sum())
+        easy += int(is_easy.sum())
     easy_share = share_read(easy_read, easy)
-    if scored < _FITTED * sum(climb.expected.sum() for climb in climbs):
+    expected = sum(climb.expected.sum() for climb in climbs)
+    if scored < _FITTED * expected:
         return easy_share
     return fit_ceiling([climb.answers for climb in climbs], easy_share)

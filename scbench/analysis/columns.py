@@ -31,5 +31,10 @@ def figures(*names: str) -> dict[str, Any]:
     return _types(pl.Float64, names)
 
 
+def filled_columns(frame: pl.DataFrame) -> set[str]:
+    """Return the columns of a table that have a value in any row."""
+    return {name for name in frame.columns if frame[name].is_not_null().any()}
+
+
 def _types(kind: Any, names: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
     return dict.fromkeys(" ".join(names).split(), kind)

@@ -149,11 +149,11 @@ def compare_runs(
     lines: list[PairLine] = []
     further_lines: list[PairLine] = []
     for first, second in pairs_to_compare(matrix.runs):
-        of_pair = list(lines_of_pair(matrix, first, second, level))
-        main_line = main_line_of(of_pair)
+        pair_lines = list(lines_of_pair(matrix, first, second, level))
+        main_line = main_line_of(pair_lines)
         main_lines.append(main_line)
-        further_lines += [line for line in of_pair if line is not main_line]
-        lines += of_pair
+        further_lines += [line for line in pair_lines if line is not main_line]
+        lines += pair_lines
     # With one line per pair, there is no second family.
     for family in (main_lines, further_lines):
         if family:
@@ -238,12 +238,12 @@ def lines_of_pair(
         pairs = {task: pair.without_floors() for task, pair in pairs.items()}
     places = answer_places(matrix)
     for bucket, task, tasks in matrix.lines("task"):
-        of_line = {name: pairs[name] for name in tasks}
-        difference = difference_of(list(of_line.values()), level)
+        line_pairs = {name: pairs[name] for name in tasks}
+        difference = difference_of(list(line_pairs.values()), level)
         # The two runs have no score of these tasks in common.
         if not difference.n:
             continue
-        differences, weights = _test_columns(of_line, places)
+        differences, weights = _test_columns(line_pairs, places)
         row: dict[str, Any] = {
             "first": first_name,
             "second": second_name,
@@ -288,11 +288,11 @@ def _test_columns(
         room = pair.room
         if not pair.weight:
             continue
-        of_task = places.starts[task] + pair.answers[room]
+        task_places = places.starts[task] + pair.answers[room]
         # A task's weight is divided among its answers with room.
         weight = pair.weight / room.sum()
-        differences[of_task] = weight * pair.gains[room]
-        weights[of_task] = weight
+        differences[task_places] = weight * pair.gains[room]
+        weights[task_places] = weight
     return differences, weights
 
 

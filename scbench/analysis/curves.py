@@ -130,9 +130,9 @@ def log_likelihood(
     log_odds = np.log(chances) - log_wrong
     # r log(p) + (n - r) log(1 - p) is r times the log-odds, plus n log(1 - p).
     by_curve = right @ log_odds.reshape(-1, len(n)).T
-    of_right = by_curve.reshape(-1, *chances.shape[:2])
-    of_all = log_wrong @ n
-    surface: Floats = (of_right + of_all) / dispersion + LOG_PRIOR
+    right_terms = by_curve.reshape(-1, *chances.shape[:2])
+    common_terms = log_wrong @ n
+    surface: Floats = (right_terms + common_terms) / dispersion + LOG_PRIOR
     return surface
 
 

@@ -66,8 +66,9 @@ def falloff_table(
         value = pl.col("id").replace_strict(
             values, default=None, return_dtype=pl.Float64
         )
-        of_task = rows.filter(pl.col("task") == task).with_columns(value=value)
-        by_value = of_task.filter(pl.col("value").is_not_null()).group_by(*RUN, "value")
+        task_rows = rows.filter(pl.col("task") == task).with_columns(value=value)
+        with_value = task_rows.filter(pl.col("value").is_not_null())
+        by_value = with_value.group_by(*RUN, "value")
         # Sums in sorted order do not depend on the order of rows.
         sums = by_value.agg(
             right=pl.col("score").sort().sum(),
@@ -75,10 +76,10 @@ def falloff_table(
             floor=pl.col("guessed").sort().mean(),
         )
         by_run = sums.partition_by(RUN, as_dict=True)
-        for run, of_run in sorted(by_run.items(), key=lambda pair: str(pair[0])):
+        for run, run_sums in sorted(by_run.items(), key=lambda pair: str(pair[0])):
             line = dict(zip(RUN, run, strict=True)) | {"task": task, "parameter": name}
-            line |= {"n": of_run["n"].sum(), "values": of_run.height}
-            lines.append(line | half_cells(of_run.sort("value"), level))
+            line |= {"n": run_sums["n"].sum(), "values": run_sums.height}
+            lines.append(line | half_cells(run_sums.sort("value"), level))
     return pl.DataFrame(lines, schema=SCHEMA)
 
 
@@ -86,8 +87,10 @@ def ordered_parameters(
     cases: Cases, parameter: str | None
 ) -> Iterator[OrderedParameter]:
     """Yield the parameters that have several numbers as values."""
-    for task in cases.by_task if parameter is None else cases.with_name(parameter):
-        for name in cases.varied(task) if parameter is None else [parameter]:
+    tasks = cases.by_task if parameter is None else cases.with_name(parameter)
+    for task in tasks:
+        names = cases.varied(task) if parameter is None else [parameter]
+        for name in names:
             if not cases.is_ordered(task, name) or len(cases.values(task, name)) < 2:
                 continue
             values = {}

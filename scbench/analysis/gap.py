@@ -112,7 +112,8 @@ def gap_table(
             graders, or have no rung in common.
     """
     check_twins(public, private)
-    here, there = (climbs_of(rows, fits, level) for rows in (public, private))
+    here = climbs_of(public, fits, level)
+    there = climbs_of(private, fits, level)
     public_means = rung_means(here.climbs[0])
     private_means = rung_means(there.climbs[0])
     cells = sorted(public_means.keys() & private_means.keys())
@@ -260,8 +261,8 @@ def line_membership(lines: Sequence[GapLine], cells: Sequence[RungCell]) -> Floa
     """Return 1 where a line has a rung of a task, else 0, of shape (cells, lines)."""
     columns = []
     for line in lines:
-        of_line = set(line.cells)
-        columns.append([float(cell in of_line) for cell in cells])
+        line_cells = set(line.cells)
+        columns.append([float(cell in line_cells) for cell in cells])
     return np.column_stack(columns)
 
 
@@ -303,21 +304,21 @@ def gap_figures(
     leak: Leak,
 ) -> dict[str, Any]:
     """Return means, difference and leak over some rungs of tasks."""
-    here = float(np.mean([public[cell].mean for cell in cells]))
-    there = float(np.mean([private[cell].mean for cell in cells]))
+    public_mean = float(np.mean([public[cell].mean for cell in cells]))
+    private_mean = float(np.mean([private[cell].mean for cell in cells]))
     cells_of_line: dict[str, Any] = {
         "pairs": len(cells),
         "public_n": sum(public[cell].n for cell in cells),
         "private_n": sum(private[cell].n for cell in cells),
-        "public": here,
-        "private": there,
-        "difference": here - there,
+        "public": public_mean,
+        "private": private_mean,
+        "difference": public_mean - private_mean,
         # A memorized share raises the mean by that share of its distance to 1.
-        "low": leak.low * (1 - there),
-        "high": leak.high * (1 - there),
+        "low": leak.low * (1 - private_mean),
+        "high": leak.high * (1 - private_mean),
     }
     # With a private mean of 1, no leak can be estimated.
-    if there < 1:
+    if private_mean < 1:
         cells_of_line |= {"leak": leak.share}
         cells_of_line |= {"leak_low": leak.low, "leak_high": leak.high}
     return cells_of_line

@@ -82,18 +82,19 @@ def human_table(people: pl.DataFrame) -> pl.DataFrame:
     levels = ladder_table(climbs_of(people)).filter(pl.col("task").is_null())
     rows = []
     for bucket in scores["bucket"].unique(maintain_order=True):
-        of_bucket = scores.filter((pl.col("bucket") == bucket) & (pl.col("scored") > 0))
-        values = of_bucket["normalized"].drop_nulls().to_list()
+        is_scored = pl.col("scored") > 0
+        bucket_scores = scores.filter((pl.col("bucket") == bucket) & is_scored)
+        values = bucket_scores["normalized"].drop_nulls().to_list()
         # Only answers worse than the floor are below 0.
         normalized = over_players(values, min([0.0, *values]), 1.0)
-        of_bucket_levels = levels.filter(pl.col("bucket") == bucket).to_dicts()
-        top = max(row["rungs"] for row in of_bucket_levels) + BEYOND
-        level = over_players(list(level_values(of_bucket_levels)), 1 - BEYOND, top)
+        bucket_levels = levels.filter(pl.col("bucket") == bucket).to_dicts()
+        top = max(row["rungs"] for row in bucket_levels) + BEYOND
+        level = over_players(list(level_values(bucket_levels)), 1 - BEYOND, top)
         rows.append(
             {
                 "bucket": bucket,
-                "players": of_bucket["model"].n_unique(),
-                "answers": of_bucket["scored"].mean(),
+                "players": bucket_scores["model"].n_unique(),
+                "answers": bucket_scores["scored"].mean(),
                 "normalized": normalized.mean,
                 "low": normalized.low,
                 "high": normalized.high,

@@ -70,9 +70,11 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
     means = results.group_by(*RUN, "task", *ITEM).agg(score=score.sort().mean())
     means = means.filter(score.is_not_null())
     means = means.sort(*RUN, "task", *ITEM, nulls_last=False)
-    of_run = means.with_columns(total=score.sum().over(RUN), count=pl.len().over(RUN))
-    of_others = (pl.col("total") - score) / (pl.col("count") - 1)
-    scores = of_run.with_columns(rest=of_others)
+    with_totals = means.with_columns(
+        total=score.sum().over(RUN), count=pl.len().over(RUN)
+    )
+    mean_of_others = (pl.col("total") - score) / (pl.col("count") - 1)
+    scores = with_totals.with_columns(rest=mean_of_others)
     difficulty = {} if release is None else difficulty_labels(release, results)
     rows: list[dict[str, Any]] = []
     by_item = scores.group_by("task", *ITEM, maintain_order=True)

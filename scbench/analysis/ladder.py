@@ -117,14 +117,14 @@ def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
         raise ResultsError(
             f"the results contain no model {model!r}.{did_you_mean(model, names)}"
         )
-    of_model = rows if model is None else rows.filter(pl.col("model") == model)
-    count = of_model.select(RUN).unique().height
+    model_rows = rows if model is None else rows.filter(pl.col("model") == model)
+    count = model_rows.select(RUN).unique().height
     if count > 1:
         raise ResultsError(
             f"the results contain {count} runs ({', '.join(names)}); select one with --model, or "
             "name a file of one run"
         )
-    return of_model
+    return model_rows
 
 
 def climbs_of(
@@ -147,20 +147,20 @@ def climbs_of(
     ceilings = []
     drifts = []
     for r in range(len(matrix.runs)):
-        of_run = {task: climb_of(block, r) for task, block in matrix.blocks.items()}
-        of_task = ceilings_of(of_run)
+        run_climbs = {task: climb_of(block, r) for task, block in matrix.blocks.items()}
+        run_ceilings = ceilings_of(run_climbs)
         curves = {}
         drift = {}
-        for task, climb in of_run.items():
-            ceiling = of_task[task]
+        for task, climb in run_climbs.items():
+            ceiling = run_ceilings[task]
             curve = fit(climb.answers, draws, level, ceiling.value)
             # Without scores, or with floors of 1, there is no level.
             if not np.isnan(curve.level.value):
                 curves[task] = curve
                 drift[task] = _drift(climb, curve, ceiling, standard_errors)
-        climbs.append(of_run)
+        climbs.append(run_climbs)
         fits.append(curves)
-        ceilings.append({task: ceiling.value for task, ceiling in of_task.items()})
+        ceilings.append({task: ceiling.value for task, ceiling in run_ceilings.items()})
         drifts.append(drift)
     return Climbs(matrix, climbs, fits, ceilings, drifts)
 
@@ -335,13 +335,15 @@ def compared_cells(
     """Return the cells that compare the levels of run b with those of run a on some tasks."""
     first_levels = [all_climbs.fits[a][task].level for task in tasks]
     second_levels = [all_climbs.fits[b][task].level for task in tasks]
-    alike = np.array([lucks[task].of(task) for task in tasks])
+    shared_luck = np.array([lucks[task].of(task) for task in tasks])
     first_down, first_up = all_climbs.drift(a, tasks)
     second_down, second_up = all_climbs.drift(b, tasks)
     # The errors of the two runs' ceilings are independent.
     down = float(np.hypot(second_down, first_up))
     up = float(np.hypot(second_up, first_down))
-    value, low, high = level_difference(first_levels, second_levels, alike, (down, up))
+    value, low, high = level_difference(
+        first_levels, second_levels, shared_luck, (down, up)
+    )
     first = mean_level(first_levels).cells()
     second = mean_level(second_levels).cells()
     return {

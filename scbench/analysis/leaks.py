@@ -137,18 +137,21 @@ def deal(public: Answers, private: Answers) -> Deals:
     rungs = set(public.rungs.tolist())
     rungs.intersection_update(private.rungs.tolist())
     for rung in sorted(rungs):
-        here = public.scores[public.rungs == rung]
-        there = private.scores[private.rungs == rung]
-        together = np.concatenate([here, there])
-        middle = (here.mean() + there.mean()) / 2
-        weight = 1 / (middle + EASY)
+        public_scores = public.scores[public.rungs == rung]
+        private_scores = private.scores[private.rungs == rung]
+        all_scores = np.concatenate([public_scores, private_scores])
+        public_mean = public_scores.mean()
+        private_mean = private_scores.mean()
+        weight = 1 / ((public_mean + private_mean) / 2 + EASY)
         # The order of random keys is a random order of the items.
-        order = np.argsort(keys[:, start : start + len(together)], axis=1)
-        start += len(together)
-        first = together[order[:, : len(here)]].mean(axis=1)
-        second = (together.sum() - first * len(here)) / len(there)
-        observed += weight * (here.mean() - there.mean())
+        stop = start + len(all_scores)
+        order = np.argsort(keys[:, start:stop], axis=1)
+        start = stop
+        n = len(public_scores)
+        first = all_scores[order[:, :n]].mean(axis=1)
+        second = (all_scores.sum() - first * n) / len(private_scores)
+        observed += weight * (public_mean - private_mean)
         dealt += weight * (first - second)
-        deals *= comb(len(together), len(here))
-    reached = (np.abs(dealt) >= abs(observed) - ROUNDING).sum()
-    return Deals(float(reached + 1) / (_DEALS + 1), deals < _LEAST_DEALS)
+        deals *= comb(len(all_scores), n)
+    as_large = (np.abs(dealt) >= abs(observed) - ROUNDING).sum()
+    return Deals(float(as_large + 1) / (_DEALS + 1), deals < _LEAST_DEALS)

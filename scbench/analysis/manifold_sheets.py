@@ -5,6 +5,7 @@ from functools import partial
 
 import polars as pl
 
+from scbench.analysis.columns import filled_columns
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.sheets import (
     GAP_NOTE,
@@ -51,8 +52,8 @@ def manifold_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         Column("value", "value", is_words=True),
     )
     rows = frame.to_dicts()
-    says = {name for name in frame.columns if frame[name].is_not_null().any()}
-    labels = [column for column in label_columns if column.head in says]
+    filled = filled_columns(frame)
+    labels = [column for column in label_columns if column.head in filled]
     columns = [Column("model", "model", is_words=True), *labels, *_FIGURE_COLUMNS]
     heads = {column.head for column in labels}
     notes = notes_of("manifolds")

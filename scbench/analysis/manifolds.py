@@ -326,9 +326,9 @@ def measured_groups(
     matrix = score_matrix(rows)
     by_run: dict[Any, list[dict[str, Any]]] = {run: [] for run in matrix.runs}
     for group in groups:
-        of_group = rows.filter(pl.col("id").is_in(group.ids)).group_by(RUN)
+        group_rows = rows.filter(pl.col("id").is_in(group.ids)).group_by(RUN)
         figures_of_runs = {}
-        for row in of_group.agg(*_FIGURES).iter_rows(named=True):
+        for row in group_rows.agg(*_FIGURES).iter_rows(named=True):
             figures_of_runs[tuple(row[name] for name in RUN)] = row
         if not figures_of_runs:
             continue

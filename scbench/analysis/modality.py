@@ -125,7 +125,9 @@ def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
     parts = frame.partition_by("run", "style", "rung", maintain_order=True)
     for part in parts:
         rows = part.to_dicts()
-        run, style, rung = (rows[0][name] for name in ("run", "style", "rung"))
+        run = rows[0]["run"]
+        style = rows[0]["style"]
+        rung = rows[0]["rung"]
         place = "" if rung is None else f", rung {rung}"
         title = f"{printable(run)}: text or pictures ({style}){place}"
         # Notes go below the last table only.

@@ -125,14 +125,14 @@ def next_items(standing: Standing, limit: int) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     while waiting and len(rows) < limit:
         task, rung = best_rung(waiting, information, precision)
-        of_item = float(information[task][rung - 1])
-        precision[task] += of_item
+        item_information = float(information[task][rung - 1])
+        precision[task] += item_information
         rows.append(
             {
                 "id": waiting[task][rung].pop(0),
                 "task": task,
                 "rung": rung,
-                "information": of_item,
+                "information": item_information,
                 "error": precision[task] ** -0.5,
             }
         )
@@ -152,9 +152,9 @@ def best_rung(
     candidates = []
     gains = []
     for task, rungs in waiting.items():
-        of_task = information[task]
-        rung = max(rungs, key=lambda rung: of_task[rung - 1])
+        task_information = information[task]
+        rung = max(rungs, key=lambda rung: task_information[rung - 1])
         candidates.append((task, rung))
         before = precision[task]
-        gains.append(1 / before - 1 / (before + of_task[rung - 1]))
+        gains.append(1 / before - 1 / (before + task_information[rung - 1]))
     return candidates[gains.index(max(gains))]

@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
+from scbench.analysis.columns import (
+    LINE_TYPES,
+    counts,
+    figures,
+    filled_columns,
+    texts,
+)
 from scbench.analysis.differences import Difference, difference_of, paired
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import score_matrix
@@ -146,8 +152,8 @@ def paper_table(
             row |= means.amounts(r)
             # Only runs with tools have a baseline.
             if (tasks[0], r) in pairs:
-                of_line = [pairs[name, r] for name in tasks]
-                row |= _change_cells(difference_of(of_line, level))
+                pairs_of_line = [pairs[name, r] for name in tasks]
+                row |= _change_cells(difference_of(pairs_of_line, level))
             rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA)
 
@@ -226,16 +232,18 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
             if (line, run) not in grid.cells:
                 continue
             row = grid.cells[line, run]
-            # The name is printed once per line of tasks.
             marks = LESS if row["n"] < grid.sizes[line] else ""
             rows.append({**row, "name": name, "marks": marks})
+            # The name is printed once per line of tasks.
             name = ""
         # With tasks, each bucket ends a section.
         if line.task is None and grid.by_task:
             breaks.add(len(rows))
-    says = {name for name in frame.columns if frame[name].is_not_null().any()}
+    filled = filled_columns(frame)
+    has_changes = "delta_n" in filled
+    # A column of 100 % everywhere is no news.
     if frame["readable"].min() == 1:
-        says.discard("readable")
+        filled.discard("readable")
     columns = [
         Column("task" if grid.by_task else "bucket", "name", is_words=True),
         Column("model", "model", is_words=True),
@@ -253,18 +261,18 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         Column("Δ mean", _tools_mean_cell),
     ]
     optional = {
-        "setting": "setting" in says,
-        "budget": "budget" in says,
-        "readable": "readable" in says,
-        "tokens": "output_tokens" in says,
-        "cost": "cost" in says,
-        "Δ tools": "delta_n" in says,
-        "95 % of Δ tools": "delta_n" in says,
-        "Δ mean": "delta_n" in says,
+        "setting": "setting" in filled,
+        "budget": "budget" in filled,
+        "readable": "readable" in filled,
+        "tokens": "output_tokens" in filled,
+        "cost": "cost" in filled,
+        "Δ tools": has_changes,
+        "95 % of Δ tools": has_changes,
+        "Δ mean": has_changes,
     }
     columns = [column for column in columns if optional.get(column.head, True)]
     notes = [NOTE, *notes_of("tables")]
-    if "delta_n" in says:
+    if has_changes:
         notes += notes_of("tools")
     notes += remarks_of(grid, any(row["marks"] for row in rows))
     return sheet_of(title, columns, rows, notes, breaks, _DROPS, one_line=True)
@@ -402,5 +410,6 @@ def change_cell(row: Row) -> str:
     if row["delta_n"] is None or not row["delta_n"]:
         return "-"
     marks = LESS if row["delta_n"] < row["n"] else ""
-    below = interval_below(row, "delta_", signed)
-    return f"{signed(row['delta'])}{marks}{below}\nmean {signed(row['delta_mean'])}"
+    interval_line = interval_below(row, "delta_", signed)
+    mean = signed(row["delta_mean"])
+    return f"{signed(row['delta'])}{marks}{interval_line}\nmean {mean}"

@@ -77,10 +77,10 @@ def read_results(
         ResultsError: see `check_results`; or a file cannot be read or is not a results file.
     """
     # Each once, in this order; floors are null in results of earlier versions.
-    names = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
+    all_columns = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
     if isinstance(paths, str | Path):
         paths = [paths]
-    frames = {str(path): read_results_file(Path(path), names) for path in paths}
+    frames = {str(path): read_results_file(Path(path), all_columns) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
     # If one file is partial, the whole table is partial.
@@ -126,10 +126,10 @@ def _with_full_ids(
         check_results(frame, partial=partial)
         names = frame["id"].unique()
         row_id = pl.col("id")
-        plain = row_id.replace_strict({name: plain_id(name) for name in names})
-        words = row_id.replace_strict({name: prompt_words(name) for name in names})
-        with_names = frame.with_columns(id=plain, model=pl.col("model") + words)
-        renamed[path] = with_names.filter(row_id.is_in(ids))
+        full_id = row_id.replace_strict({name: plain_id(name) for name in names})
+        suffix = row_id.replace_strict({name: prompt_words(name) for name in names})
+        rows = frame.with_columns(id=full_id, model=pl.col("model") + suffix)
+        renamed[path] = rows.filter(row_id.is_in(ids))
     return renamed
 
 
@@ -190,22 +190,23 @@ def machines(results: pl.DataFrame) -> list[str]:
     """
     remarks = []
     for task in fingerprints_in(results.lazy()):
-        runs: dict[str, set[str]] = {}
+        runs_of_machine: dict[str, set[str]] = {}
         by_run = results.filter(task=task).group_by(RUN, maintain_order=True)
         for run, rows in by_run:
-            words = " ".join(str(value) for value in run if value is not None)
+            name = " ".join(str(value) for value in run if value is not None)
             for machine in fingerprints_in(rows.lazy()).get(task, ()):
-                runs.setdefault(machine, set()).add(words)
+                runs_of_machine.setdefault(machine, set()).add(name)
         # All runs were judged on machines that compute the same results.
-        if len(runs) < 2:
+        if len(runs_of_machine) < 2:
             continue
-        places = "; ".join(
+        machines_with_runs = "; ".join(
             f"{machine}: {', '.join(sorted(names))}"
-            for machine, names in sorted(runs.items())
+            for machine, names in sorted(runs_of_machine.items())
         )
         remarks.append(
             f"{task} was simulated on machines that compute differently, so scores may differ "
-            f"for this reason alone ({places}). Grade all runs on one machine to compare them."
+            f"for this reason alone ({machines_with_runs}). Grade all runs on one machine to "
+            "compare them."
         )
     return remarks
 
@@ -247,8 +248,10 @@ def check_release(rows: pl.DataFrame) -> None:
     release_names = {own_name(name) for name in releases["release"]}
     # Configs of one release have the same hash and different names.
     reworded = releases.filter(is_reworded())["release"].to_list()
-    is_same = len(release_names) == 1 == releases["release_hash"].n_unique()
-    if reworded and is_same:
+    is_one_release = (
+        len(release_names) == 1 and releases["release_hash"].n_unique() == 1
+    )
+    if reworded and is_one_release:
         is_terse = reworded[0].endswith(PLUS_TERSE)
         prompts = "of terse prompts" if is_terse else "of pictures"
         raise ResultsError(
@@ -312,11 +315,13 @@ def check_scores(rows: pl.DataFrame) -> None:
     """
     score = pl.col("score")
     binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
-    is_partial = pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT)
+    is_fraction = (score - score.round()).abs() > _EXACT
+    is_wrong_fraction = pl.col("task").is_in(binary) & is_fraction
+    is_outside = ~score.is_between(0.0, 1.0)
     # Scores that cannot be compared (NaN) are impossible, too.
-    impossible = (~score.is_between(0.0, 1.0) | is_partial).fill_null(value=True)
+    is_impossible = (is_outside | is_wrong_fraction).fill_null(value=True)
     refuse_rows(
-        rows.filter(score.is_not_null() & impossible),
+        rows.filter(score.is_not_null() & is_impossible),
         "impossible scores ({rows}): {id} (subtask {subtask}) of model {model!r} has {score}",
     )
     if "floor" in rows.columns:
@@ -329,10 +334,11 @@ def check_scores(rows: pl.DataFrame) -> None:
 def check_statuses(rows: pl.DataFrame) -> None:
     """A scored status must have a score, any other none; otherwise coverage would be wrong."""
     scored = [status.value for status in Status if status.scored]
-    fits = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
-    valid = pl.col("status").is_in([status.value for status in Status])
+    has_fitting_status = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
+    is_known = pl.col("status").is_in([status.value for status in Status])
+    is_right = (has_fitting_status & is_known).fill_null(value=False)
     refuse_rows(
-        rows.filter(~(fits & valid).fill_null(value=False)),
+        rows.filter(~is_right),
         "scores that contradict their status ({rows}): {id} (subtask {subtask}) of model {model!r} "
         "is {status!r} with the score {score}",
     )

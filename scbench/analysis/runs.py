@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.columns import RUN_TYPES, counts, texts
+from scbench.analysis.columns import RUN_TYPES, counts, filled_columns, texts
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.base.errors import printable
 from scbench.grading.means import RUN
@@ -77,12 +77,12 @@ def value_words(value: Any) -> str:  # noqa: ANN401
 
 def runs_sheet(frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `run_table`, without fields that are missing for all runs."""
-    says = [name for name in frame.columns if frame[name].is_not_null().any()]
+    filled = filled_columns(frame)
     columns = [
-        Column(name, name, is_words=name != "budget") for name in RUN if name in says
+        Column(name, name, is_words=name != "budget") for name in RUN if name in filled
     ]
     for name in _FIELDS:
-        if name in says:
+        if name in filled:
             head = name.replace("_", " ").removesuffix(" sha256")
             cell = partial(field_cell, name)
             columns.append(Column(head, cell, is_words=name != "temperature"))

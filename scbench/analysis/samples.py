@@ -181,47 +181,49 @@ def same_items_range(
     matrix: Matrix, tasks: Sequence[str], run: int, noise: _Noise
 ) -> float | None:
     """Return the distance from the normalized score to the ends of the range of new samples."""
-    total = variance = 0.0
+    total = 0.0
+    variance = 0.0
     for task in tasks:
         # The mean uses the weights of tasks, its variance their squares.
         weight = float(matrix.blocks[task].weights()[run])
         if not weight:
             continue
-        of_task = noise.get((*matrix.runs[run], task))
-        if of_task is None:
+        task_variance = noise.get((*matrix.runs[run], task))
+        if task_variance is None:
             return None
         total += weight
-        variance += weight**2 * of_task
+        variance += weight**2 * task_variance
     return QUANTILE * float(np.sqrt(variance)) / total if total else None
 
 
 def pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
     """Return pass@k of a line's items with its interval; empty if none has k samples."""
     parts: list[Part] = []
-    total = tried = 0.0
+    total = 0.0
+    item_count = 0.0
     # Items with fewer samples have no estimate.
     with_k = items.filter(pl.col("samples") >= k)
-    for of_task in with_k.partition_by("task", maintain_order=True):
+    for task_items in with_k.partition_by("task", maintain_order=True):
         chances = []
-        for n, passed in zip(of_task["samples"], of_task["passed"], strict=True):
+        for n, passed in zip(task_items["samples"], task_items["passed"], strict=True):
             all_fail = comb(n - passed, k) / comb(n, k)
             chances.append(1 - all_fail)
         total += sum(chances)
-        tried += len(chances)
+        item_count += len(chances)
         by_answer = (
-            of_task.select("id", chance=pl.Series(chances))
+            task_items.select("id", chance=pl.Series(chances))
             .group_by("id", maintain_order=True)
             .agg(pl.col("chance").mean(), pl.len())
         )
         weights = by_answer["len"].to_numpy().astype(float)
         parts.append(condense(by_answer["chance"].to_numpy(), weights))
-    if not tried:
+    if not item_count:
         return {}
     low, high = map(float, ends(parts))
     return {
         "k": k,
-        "pass_n": round(tried),
-        "pass_at_k": total / tried,
+        "pass_n": round(item_count),
+        "pass_at_k": total / item_count,
         "pass_low": low,
         "pass_high": high,
     }

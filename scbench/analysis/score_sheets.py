@@ -82,8 +82,8 @@ def overview_lines(
         levels: in words.
     """
     lines = []
-    for (_,), of_run in frame.group_by(pl.struct(RUN), maintain_order=True):
-        rows = {row["bucket"]: row for row in of_run.to_dicts()}
+    for (_,), run_rows in frame.group_by(pl.struct(RUN), maintain_order=True):
+        rows = {row["bucket"]: row for row in run_rows.to_dicts()}
         # With one bucket, there is no overall row.
         line = dict(rows.get(OVERALL) or next(iter(rows.values())))
         line |= {f"of {name}": row for name, row in rows.items()}

@@ -102,30 +102,33 @@ def lines_tested(
     n = len(differences)
     alpha = 1 - level
     spread = np.sqrt((differences**2).sum(axis=0))
-    differ = spread > _NONE
-    scaled = np.where(differ, differences / np.where(differ, spread, 1), 0.0)
+    has_difference = spread > _NONE
+    divisor = np.where(has_difference, spread, 1)
+    scaled = np.where(has_difference, differences / divisor, 0.0)
     observed = np.abs(scaled.sum(axis=0))
     flips = signs(n, draws, seed)
     simulated = _Statistics(flips, scaled)
 
-    reached = np.zeros(len(observed))
+    # Draws whose statistic is at least as large, by line.
+    counts = np.zeros(len(observed))
     for chunk in simulated:
-        reached += (chunk >= observed - EXACT).sum(axis=0)
-    p_values = share_of_draws(reached, len(flips), n)
-    for line in np.flatnonzero(differ):
+        counts += (chunk >= observed - EXACT).sum(axis=0)
+    p_values = share_of_draws(counts, len(flips), n)
+    for line in np.flatnonzero(has_difference):
         exact = exact_p_value(differences[:, line])
         if exact is not None:
             p_values[line] = exact
-    p_values = np.where(differ, p_values, 1.0)
-    corrected = np.where(differ, adjusted(observed, simulated, n), 1.0)
+    p_values = np.where(has_difference, p_values, 1.0)
+    step_down = adjusted(observed, simulated, n)
+    corrected = np.where(has_difference, step_down, 1.0)
     corrected = np.maximum(corrected, p_values)
 
     # Significant lines no longer count in the correction of the others.
-    tied = corrected > alpha
-    maxima = [chunk[:, tied].max(axis=1, initial=0.0) for chunk in simulated]
+    is_tied = corrected > alpha
+    maxima = [chunk[:, is_tied].max(axis=1, initial=0.0) for chunk in simulated]
     largest = np.concatenate(maxima)
     answers = (weights > 0).sum(axis=0)
-    too_few = tied & (least_p_values(answers, largest, n) > alpha)
+    too_few = is_tied & (least_p_values(answers, largest, n) > alpha)
     limit_of_draws = float(np.quantile(largest, level, method="higher"))
     limit = max(limit_of_draws, NormalDist().inv_cdf(1 - alpha / 2))
     shows = findable_differences(spread, weights, limit)
@@ -184,20 +187,22 @@ def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
 
 def share_of_draws(counts: Floats, total: int, n: int) -> Floats:
     """Return the share of draws; for random draws, the observed signs count as one draw."""
-    is_random = n > _ALL_SIGNS
-    share: Floats = (counts + is_random) / (total + is_random)
+    extra = int(n > _ALL_SIGNS)
+    share: Floats = (counts + extra) / (total + extra)
     return share
 
 
 def draws_within(alpha: float, total: int, n: int) -> int:
     """Return the number of draws that may reach a statistic with p-value at most `alpha`; or -1."""
-    is_random = n > _ALL_SIGNS
-    return floor(alpha * (total + is_random) + _NONE) - is_random
+    # As in `share_of_draws`.
+    extra = int(n > _ALL_SIGNS)
+    return floor(alpha * (total + extra) + _NONE) - extra
 
 
 def exact_p_value(differences: Floats) -> float | None:
     """Return the two-sided p-value of one line; None if it needs draws."""
     nonzero = differences[np.abs(differences) > _NONE]
+    # All of one size: only their signs matter.
     if np.ptp(np.abs(nonzero)) < EXACT:
         less = int((nonzero < 0).sum())
         return sign_test(less, len(nonzero) - less)

@@ -100,8 +100,8 @@ def turn_table(
     runs = trials.select(*RUN, "loop").unique().sort(*RUN, "loop", nulls_last=False)
     rows: list[dict[str, Any]] = []
     for run in runs.iter_rows(named=True):
-        of_run = pl.DataFrame([run], schema=runs.schema)
-        part = trials.join(of_run, on=runs.columns, nulls_equal=True)
+        run_frame = pl.DataFrame([run], schema=runs.schema)
+        part = trials.join(run_frame, on=runs.columns, nulls_equal=True)
         rows += (run | line for line in turn_lines(part, by, level))
     return pl.DataFrame(rows, schema=SCHEMA)
 
@@ -151,8 +151,8 @@ def turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, 
         blocks = [scores.blocks[name] for name in tasks]
         means = means_of(blocks, level)
         solved = means_of([full_scores.blocks[name] for name in tasks], level)
-        of_line = part.filter(pl.col("task").is_in(tasks))
-        is_cut = of_line["status"] != Status.ANSWERED.value
+        line_trials = part.filter(pl.col("task").is_in(tasks))
+        is_cut = line_trials["status"] != Status.ANSWERED.value
         # Each turn is a run of the matrix.
         for i, turn in enumerate(turns):
             mean_cells = means.cells(i)
@@ -167,14 +167,14 @@ def turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, 
                 row["gain_low"] = gain.of_means_low
                 row["gain_high"] = gain.of_means_high
             yield row | {
-                "n": of_line.height,
+                "n": line_trials.height,
                 "cut": int(is_cut.sum()),
                 "turn": turn,
                 "solved": solved_cells["mean"],
                 "solved_low": solved_cells["low"],
                 "solved_high": solved_cells["high"],
-                "played": of_line.select((played >= turn).mean()).item(),
-                "queries": of_line["queries"].mean(),
+                "played": line_trials.select((played >= turn).mean()).item(),
+                "queries": line_trials["queries"].mean(),
             }
 
 
@@ -194,9 +194,9 @@ def scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
 def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
     """Lay out a table of `turn_table`, a sheet for each run and setup."""
     sheets = []
-    for (setup,), of_setup in frame.group_by("loop", maintain_order=True):
+    for (setup,), setup_rows in frame.group_by("loop", maintain_order=True):
         words = setup_words(json.loads(str(setup)))
-        for _, run in of_setup.group_by("model", "budget", maintain_order=True):
+        for _, run in setup_rows.group_by("model", "budget", maintain_order=True):
             rows = run.to_dicts()
             title = f"Scores by turn: {run_words(rows[0])} ({words})"
             sheets.append(turn_sheet(title, rows))

@@ -148,22 +148,22 @@ def cost_lines(
         answers: of all runs.
     """
     names = matrix.runs[run]
-    of_run = answers.filter(
+    run_answers = answers.filter(
         pl.col(column).eq_missing(pl.lit(value))
         for column, value in zip(RUN, names, strict=True)
     )
     for bucket, task, tasks in matrix.lines("task"):
-        of_line = of_run.filter(pl.col("task").is_in(tasks))
-        if of_line.is_empty():
+        line_answers = run_answers.filter(pl.col("task").is_in(tasks))
+        if line_answers.is_empty():
             continue
         means = means_of([matrix.blocks[name] for name in tasks])
         row: dict[str, Any] = matrix.labels(bucket, task, run) | means.cells(run)
-        row |= {"answers": of_line.height, "cut_off": of_line["cut"].mean()}
+        row |= {"answers": line_answers.height, "cut_off": line_answers["cut"].mean()}
         for name in _FORMS:
-            row[name] = of_line[name].mean()
-            row[f"{name}_reported"] = of_line[name].count()
+            row[name] = line_answers[name].mean()
+            row[f"{name}_reported"] = line_answers[name].count()
         # Scores of answers without token counts would raise the ratio.
-        reporting = of_line.filter(pl.col("output_tokens").is_not_null())
+        reporting = line_answers.filter(pl.col("output_tokens").is_not_null())
         tokens = float(reporting["output_tokens"].sum())
         if tokens:
             score = float(reporting["score"].sum())

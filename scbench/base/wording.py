@@ -49,11 +49,13 @@ def form_in_words(pattern: str) -> str:
     match = _CLASS.fullmatch(pattern)
     if match is None:
         return "in the documented form"
-    members = [
-        "space" if member == " " else member.replace("\\", "")
-        for member in _MEMBER.findall(match["characters"])
-    ]
-    names = " and ".join(filter(None, (", ".join(members[:-1]), members[-1])))
+    members = []
+    for member in _MEMBER.findall(match["characters"]):
+        name = "space" if member == " " else member.replace("\\", "")
+        members.append(name)
+    names = members[-1]
+    if len(members) > 1:
+        names = f"{', '.join(members[:-1])} and {names}"
     form = f"of the characters {names}"
     if match["times"] == "*" or match["may"]:
         form += ", or empty"

@@ -155,8 +155,8 @@ def build(
 
 def print_findings(folder: Path, findings: Mapping[str, Sequence[Finding]]) -> None:
     """Print the findings in submissions of a folder, with the name and file of each."""
-    for name, of_submission in findings.items():
-        for finding in of_submission:
+    for name, submission_findings in findings.items():
+        for finding in submission_findings:
             place = f"{folder / name}/{finding.file}"
             # A finding on the submission as a whole has no file.
             print(as_text(finding, place.rstrip("/")))  # noqa: T201

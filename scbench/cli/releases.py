@@ -177,7 +177,8 @@ def diff(
     error first.
     """
     with reported_errors():
-        before, after = find_release(old), find_release(new)
+        before = find_release(old)
+        after = find_release(new)
         changes = diff_releases(before, after)
         for line in changes.by_task():
             say(line)

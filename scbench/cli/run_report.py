@@ -100,8 +100,8 @@ def say_problems(report: "RunReport", out: Path) -> None:
         kind = kind_of(problem)
         kinds[kind] += 1
         # A kind that is rare is printed even after many of a frequent one.
-        of_other_kinds = kinds.total() - kinds[kind]
-        if kinds[kind] <= MAX_OF_ONE_KIND and of_other_kinds < MAX_PRINTED:
+        other_count = kinds.total() - kinds[kind]
+        if kinds[kind] <= MAX_OF_ONE_KIND and other_count < MAX_PRINTED:
             say(f"  {problem}")
             printed += 1
     if count > printed:

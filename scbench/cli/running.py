@@ -346,7 +346,8 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
     tokens_sent = round(characters / CHARACTERS_A_TOKEN)
     # The length of answers is unknown, so the estimate assumes 1,000 tokens per answer.
     tokens_received = prompts * 1000
-    money_sent = money_received = ""
+    money_sent = ""
+    money_received = ""
     if price is not None:
         try:
             sent, received = (float(part) / 1e6 for part in price.split(","))

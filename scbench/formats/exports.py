@@ -180,7 +180,8 @@ def datastore_folder(model: str) -> str:
     """
     developer, slash, name = model.partition("/")
     if not slash:
-        developer, name = NO_DEVELOPER, model
+        developer = NO_DEVELOPER
+        name = model
     return "/".join(["data", "scbench", path_part(developer), path_part(name)])
 
 

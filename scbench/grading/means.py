@@ -73,6 +73,8 @@ _SUMS = (
 # `Block.amounts`.
 _SPENT = ("output_tokens", "output_tokens_reported", "cost", "cost_reported")
 _COST = _SPENT.index("cost")
+TOTALS = slice(0, None, 2)
+_REPORTS = slice(1, None, 2)
 
 
 class RunBlocks(NamedTuple):
@@ -200,13 +202,13 @@ def lifted() -> pl.Expr:
 
 def answer_facts(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the relevant facts of each row: points, whether it has a score, amounts."""
-    replied = pl.col("score").is_not_null()
-    is_readable = replied & (pl.col("status") == Status.ANSWERED.value)
+    has_score = pl.col("score").is_not_null()
+    is_readable = has_score & (pl.col("status") == Status.ANSWERED.value)
     has_usage = "usage" in rows.columns and not rows["usage"].is_null().all()
     amounts: dict[str, pl.Expr] = {}
     for name in AMOUNTS:
         if has_usage:
-            amounts[name] = pl.when(replied).then(usage(name))
+            amounts[name] = pl.when(has_score).then(usage(name))
         else:
             amounts[name] = pl.lit(None, pl.Float64)
     return rows.select(
@@ -215,7 +217,7 @@ def answer_facts(rows: pl.DataFrame) -> pl.DataFrame:
         "sample",
         "floor",
         points=in_units(lifted()).fill_null(0),
-        scored=replied.cast(pl.Int64),
+        scored=has_score.cast(pl.Int64),
         readable=is_readable.cast(pl.Int64),
         **amounts,
     )
@@ -223,6 +225,7 @@ def answer_facts(rows: pl.DataFrame) -> pl.DataFrame:
 
 def join_answers(parts: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each answer of tasks that give several scores."""
+    # Every row of an answer has its floor and its amounts, or null.
     joined = parts.group_by(*_GROUP, "id", "sample").agg(
         pl.col("points", "scored", "readable").sum(), pl.col("floor", *AMOUNTS).max()
     )
@@ -342,7 +345,8 @@ class Block:
     def per_answer(self, values: Floats) -> Floats:
         """Return values summed by answer."""
         # Most tasks give each answer one score, so there is nothing to add.
-        if len(self.answers) == len(self.names) == len(np.unique(self.answers)):
+        answers_with_score = len(np.unique(self.answers))
+        if len(self.answers) == len(self.names) == answers_with_score:
             ordered = np.empty_like(values)
             ordered[self.answers] = values
             return ordered
@@ -361,9 +365,9 @@ class Block:
     def plain(self) -> Part:
         """The plain scores, condensed; answers are weighted by their number of scores."""
         # A missing score must not make the sum of its answer NaN.
-        present = self.counts > 0
-        weights = self.per_answer(present.astype(float))
-        totals = self.per_answer(np.where(present, self.item_means, 0.0))
+        is_present = self.counts > 0
+        weights = self.per_answer(is_present.astype(float))
+        totals = self.per_answer(np.where(is_present, self.item_means, 0.0))
         with np.errstate(invalid="ignore"):
             return condense(totals / weights, weights)
 
@@ -372,22 +376,24 @@ class Block:
         """In text tasks, the mean floor of the relevant answers, by run; otherwise 0."""
         if not self.is_text:
             return np.zeros(self.u.shape[1])
-        present = ~np.isnan(self.u)
-        floors = np.where(present, self.answer_floors, 0.0).sum(axis=0)
+        is_present = ~np.isnan(self.u)
+        floors = np.where(is_present, self.answer_floors, 0.0).sum(axis=0)
         with np.errstate(invalid="ignore"):
-            guessed: Floats = np.nan_to_num(floors / present.sum(axis=0))
+            guessed: Floats = np.nan_to_num(floors / is_present.sum(axis=0))
         return guessed
 
     @cached_property
     def normalized(self) -> Part:
         """The normalized scores, condensed, each answer once."""
-        return condense(np.nan_to_num(self.u), (~np.isnan(self.u)).astype(float))
+        is_present = ~np.isnan(self.u)
+        return condense(np.nan_to_num(self.u), is_present.astype(float))
 
     def weights(self) -> Floats:
         """Return the task's weight by run; 0 for runs without a relevant answer."""
-        n = self.normalized.weight
-        each = n * (1 - self.guessed) if self.weight is None else self.weight
-        return np.where(n > 0, each, 0.0)
+        answers = self.normalized.weight
+        # Without a weight of the task, each answer counts by its room.
+        weight = answers * (1 - self.guessed) if self.weight is None else self.weight
+        return np.where(answers > 0, weight, 0.0)
 
     def unknown(self) -> Truths:
         """Return for each run whether the floor of a scored answer is unknown."""
@@ -407,26 +413,25 @@ def block_of(
         weight: weight of the task in the release; None to compute it from the floors.
     """
     # Numbers of items and answers from 0; cells of one item in several runs share them.
-    ranks = items.select(
-        item=pl.struct("id", "subtask").rank("dense").cast(pl.Int64) - 1,
-        answer=pl.col("id").rank("dense").cast(pl.Int64) - 1,
-    )
-    item = ranks["item"].to_numpy()
-    answers_of_items = np.zeros(int(item.max()) + 1, dtype=np.int64)
-    answers_of_items[item] = ranks["answer"].to_numpy()
-    item_grid = Grid(items, item, (len(answers_of_items), runs))
+    item_number = pl.struct("id", "subtask").rank("dense").cast(pl.Int64) - 1
+    answer_number = pl.col("id").rank("dense").cast(pl.Int64) - 1
+    numbers = items.select(item=item_number, answer=answer_number)
+    item_rows = numbers["item"].to_numpy()
+    answers_of_items = np.zeros(int(item_rows.max()) + 1, dtype=np.int64)
+    answers_of_items[item_rows] = numbers["answer"].to_numpy()
+    item_grid = Grid(items, item_rows, (len(answers_of_items), runs))
 
-    # Ranks follow the sorted ids, like the names.
+    # Numbers follow the sorted ids, like the names.
     names = answers["id"].unique().sort().to_list()
-    answer_ranks = answers.select(pl.col("id").rank("dense").cast(pl.Int64) - 1)
-    answer = answer_ranks.to_series().to_numpy()
-    answer_grid = Grid(answers, answer, (len(names), runs))
+    answer_rows = answers.select(answer_number).to_series().to_numpy()
+    answer_grid = Grid(answers, answer_rows, (len(names), runs))
     answer_floors = answer_grid.filled("floor", missing=np.nan)
     tries = answer_grid.filled("tries")
     with np.errstate(invalid="ignore"):
         if weight is None:
             # The floor of an answer in any run; trials in a loop have separate floors.
-            weight = weight_of(np.fmin.reduce(answer_floors, axis=1).tolist())
+            known_floors = np.fmin.reduce(answer_floors, axis=1)
+            weight = weight_of(known_floors.tolist())
         return Block(
             sums=item_grid.filled("points") / _UNIT,
             counts=item_grid.filled("scored"),
@@ -516,7 +521,7 @@ class Means:
 
     def amounts(self, run: int) -> dict[str, float | None]:
         """Return the mean amounts of an answer in one run, by `AMOUNTS`."""
-        values = self.spent[::2, run]
+        values = self.spent[TOTALS, run]
         pairs = zip(AMOUNTS, values, strict=True)
         return {name: known_number(value) for name, value in pairs}
 
@@ -543,8 +548,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
         totals = [np.nansum(block.item_means, axis=0) for block in blocks]
         as_zero = [np.nansum(block.sums / block.rows, axis=0) for block in blocks]
         amounts = np.sum([block.amounts for block in blocks], axis=0)
-        # Sums and the numbers of answers that report them alternate.
-        amounts[::2] /= amounts[1::2]
+        amounts[TOTALS] /= amounts[_REPORTS]
         return Means(
             scores=expected,
             expected=rows,
@@ -593,6 +597,7 @@ def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
     In text tasks (m - g) / (1 - g) is linear in the mean m: the interval is that of the mean with
     the weights w / (1 - g), moved and stretched.
     """
+    # (m - g) / (1 - g) is m / room - g / room.
     weights = np.stack([block.weights() for block in blocks])
     room = 1 - np.stack([block.guessed for block in blocks])
     stretched = weights / room

@@ -112,10 +112,10 @@ def read_shard(folder: Path) -> ShardRun:
         summary = json.loads(read_regular(folder / SUMMARY))
         shard = summary["shard"]
     except OSError:
-        todo = "it has no summary.json"
+        reason = "it has no summary.json"
         if interrupted(folder / WORK):
-            todo = "its run was interrupted, continue it with --resume"
-        raise ResultsError(f"{folder} contains no finished shard: {todo}") from None
+            reason = "its run was interrupted, continue it with --resume"
+        raise ResultsError(f"{folder} contains no finished shard: {reason}") from None
     except (ValueError, KeyError, TypeError):
         raise ResultsError(
             f"{folder}/{SUMMARY} was not written by scbench-grade"
@@ -174,7 +174,9 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
     incidents: list[str] = []
     protections: set[str] = set()
     for run in runs:
-        incidents += (f"shard {run.shard}: {it}" for it in run.summary["incidents"])
+        for incident in run.summary["incidents"]:
+            message = f"shard {run.shard}: {incident}"
+            incidents.append(message)
         protections.update(run.summary["walls"])
     resumed = sum(run.summary["resumed"] for run in runs)
     facts = RunFacts(
@@ -268,37 +270,40 @@ def admitted_rows(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
 ) -> Iterator[pl.DataFrame]:
     """Admit every line again, in order; yield the rows of those that count."""
-    forged: list[Problem] = []
-    all_dropped: set[int | None] = set()
-    reported = heapq.merge(*map(shard_problems, runs), key=lambda line: line.number)
-    coming = next(reported, None)
-    stopped = False
+    forgeries: list[Problem] = []
+    all_duplicates: set[int | None] = set()
+    problem_lines = heapq.merge(
+        *map(shard_problems, runs), key=lambda line: line.number
+    )
+    next_problem = next(problem_lines, None)
+    has_stopped = False
     for frame in rows_by_line(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
         lines = lines_with_rows(frame)
         # Problems of lines without rows come between problems of lines with rows.
-        while coming is not None and coming.number <= end:
-            lines.append(coming)
-            coming = next(reported, None)
-        dropped: list[int] = []
+        while next_problem is not None and next_problem.number <= end:
+            lines.append(next_problem)
+            next_problem = next(problem_lines, None)
+        duplicates: list[int] = []
         for line in sorted(lines, key=lambda line: line.number):
             problem = line.problem
             if problem is None or problem.code in _FOUND_ANEW:
                 kind = admit(line, coverage, problems)
                 if kind is LineKind.DUPLICATE:
-                    dropped.append(line.number)
+                    duplicates.append(line.number)
             elif problem.code == FORGED:
-                forged.append(problem)
-            # Every shard reports that reading stopped; once is enough.
+                # Counts only if its line does, which is known when all lines are admitted.
+                forgeries.append(problem)
             elif problem.code != _STOPPED:
                 problems.add(problem)
-            elif not stopped:
-                stopped = True
+            elif not has_stopped:
+                # Every shard reports that reading stopped; once is enough.
+                has_stopped = True
                 problems.add(problem)
-        all_dropped.update(dropped)
-        yield frame.filter(~pl.col("line").is_in(dropped)) if dropped else frame
-    for problem in sorted(forged, key=lambda problem: problem.line or 0):
-        if problem.line not in all_dropped:
+        all_duplicates.update(duplicates)
+        yield frame.filter(~pl.col("line").is_in(duplicates)) if duplicates else frame
+    for problem in sorted(forgeries, key=lambda problem: problem.line or 0):
+        if problem.line not in all_duplicates:
             problems.add(problem)
 
 
@@ -375,11 +380,12 @@ def row_slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
     path = run.folder / RESULTS
     with checked_parquet(path, ResultsError) as rows:
         lines = rows.select("line").collect()["line"]
+        total = run.shard.total
         is_sound = (
             len(lines) == run.summary["rows"]
             and lines.null_count() == 0
             and lines.is_sorted()
-            and (lines % run.shard.total == run.shard.number % run.shard.total).all()
+            and (lines % total == run.shard.number % total).all()
         )
         if not is_sound:
             raise ResultsError(

@@ -159,8 +159,8 @@ def check_place(
     Raises:
         ResultsError: an existing file would be lost.
     """
-    there = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
-    for path in there:
+    outputs = [folder / name for name in OUTPUTS if os.path.lexists(folder / name)]
+    for path in outputs:
         if is_among(path, files):
             raise ResultsError(
                 f"{path} is the predictions file and would be overwritten; choose another "
@@ -171,12 +171,12 @@ def check_place(
                 f"{path} is a folder; move it away, or choose another --out"
             )
     # Results next to an interrupted run are the ones it would have replaced.
-    if not there or begun:
+    if not outputs or begun:
         return
     earlier = summary_of(folder)
     if earlier is None:
         raise ResultsError(
-            f"{there[0]} was not written by scbench-grade and would be overwritten; move "
+            f"{outputs[0]} was not written by scbench-grade and would be overwritten; move "
             "it away, or choose another --out"
         )
     if restart:

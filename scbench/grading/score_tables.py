@@ -17,6 +17,7 @@ from scbench.grading.means import (
     AMOUNTS,
     MEANS,
     RUN,
+    TOTALS,
     Cells,
     Means,
     RunBlocks,
@@ -180,7 +181,7 @@ def figure_columns(means: Means) -> dict[str, pl.Series]:
     """Return the figures of a line as columns with an entry per run."""
     figures = {name: getattr(means, name) for name in MEANS}
     figures["mean_missing_as_zero"] = means.missing_as_zero
-    figures |= dict(zip(AMOUNTS, means.spent[::2], strict=True))
+    figures |= dict(zip(AMOUNTS, means.spent[TOTALS], strict=True))
     columns = {}
     for name, values in figures.items():
         # Null means "unknown"; NaN would spread into the means of tables.
@@ -203,7 +204,8 @@ def table_lines(
     for bucket, tasks in tasks_of.items():
         if tasks:
             lines.append(TableLine(bucket, None, tasks))
-    if len(lines) > 1:  # a single one has nothing to add up
+    # A single one has nothing to add up.
+    if len(lines) > 1:
         spatial = [task for line in lines for task in line.tasks]
         lines.append(TableLine(OVERALL, None, spatial))
     if text_tasks:

@@ -78,8 +78,10 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
     Answers are compared with all submissions to the same release, including those of
     the same model. A submission is not compared with the folder that it corrects.
     """
-    mine, release, predictions = done.about, done.release, done.opened.predictions
-    if release is None or mine is None or predictions is None:
+    own_about = done.about
+    release = done.release
+    predictions = done.opened.predictions
+    if release is None or own_about is None or predictions is None:
         return []
     stored = stored_answers(release)
     own_answers = answers_of(done.checked.answers, stored)
@@ -93,8 +95,9 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
             about = read_about(opened, lambda _: release).about
             if about is None:
                 continue
-            findings += alike(mine, about, path.name)
-            same_board = (about.release, about.tasks) == (mine.release, mine.tasks)
+            findings += alike(own_about, about, path.name)
+            same_release = about.release == own_about.release
+            same_board = same_release and about.tasks == own_about.tasks
             if opened.predictions is not None and same_board:
                 answers = read_answers(opened.predictions[1], release)
                 warnings += overlap_warning(
@@ -146,11 +149,16 @@ def compare(first: Answers, second: Answers) -> AnswerOverlap:
     both = Counter[bool]()
     for row_id in first.keys() & second.keys():
         for long in (True, False):
-            mine = {digest for digest, kind in first[row_id].items() if kind is long}
-            theirs = {digest for digest, kind in second[row_id].items() if kind is long}
-            same[long] += bool(mine & theirs)
-            both[long] += bool(mine and theirs)
+            first_digests = digests_of(first[row_id], long=long)
+            second_digests = digests_of(second[row_id], long=long)
+            same[long] += bool(first_digests & second_digests)
+            both[long] += bool(first_digests and second_digests)
     return AnswerOverlap(same[True], both[True], same[False], both[False])
+
+
+def digests_of(answers: Mapping[str, bool], *, long: bool) -> set[str]:
+    """Return the hashes of the long answers, or of the short ones."""
+    return {digest for digest, kind in answers.items() if kind is long}
 
 
 def overlap_warning(

@@ -241,7 +241,8 @@ def copy_files(path: Path, entries: Sequence[Entry], scratch: Path) -> Opened:
 
 def forgery_in(entry: Entry) -> Finding | None:
     """Return the reason to reject an entry; None if it is valid."""
-    name, label = entry.name, entry.label
+    name = entry.name
+    label = entry.label
     parts = name.rstrip("/").split("/")
     if (
         not name.isprintable()

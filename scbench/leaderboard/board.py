@@ -103,7 +103,8 @@ def board_of(entries: Sequence[BoardEntry], levels: Mapping[str, Levels]) -> Row
         entries: the entries.
         levels: see `levels_of`.
     """
-    manifest, receipt = entries[0].release.manifest, entries[0].receipt
+    manifest = entries[0].release.manifest
+    receipt = entries[0].receipt
     tables: dict[str, list[Row]] = {}
     for setting in ("no_tools", "tools"):
         peers = [entry for entry in entries if entry.about.setting == setting]
@@ -233,7 +234,9 @@ def score_columns(score: Score, means: Means, entry: int) -> dict[str, Any]:
 
 def entry_row(entry: BoardEntry) -> Row:
     """Return the row of an entry without its scores, which are filled in later."""
-    about, receipt, copied = entry.about, entry.receipt, entry.copied
+    about = entry.about
+    receipt = entry.receipt
+    copied = entry.copied
     return {
         "submission": entry.name,
         "model": about.model.name,
@@ -312,7 +315,8 @@ def ladder_levels(entry: BoardEntry) -> Levels:
     rows = table.select("bucket", "task", *LEVELS, "rungs").to_dicts()
     levels = {}
     for row in rows:
-        bucket, task = row.pop("bucket"), row.pop("task")
+        bucket = row.pop("bucket")
+        task = row.pop("task")
         levels[task or bucket] = row
     # With a single bucket, the last row is that bucket and also "overall".
     levels.setdefault(OVERALL, rows[-1])

@@ -89,11 +89,10 @@ def score_marks(rows: Sequence[Record], titles: Mapping[str, str]) -> list[Score
 
 def main_amount(rows: Sequence[Record]) -> str:
     """Return the amount that more rows report; output tokens if both are reported equally often."""
-    reporting = {
-        name: sum(bool(row["spent"][name]) for row in rows)
-        for name in ("output_tokens", "cost")
-    }
-    return max(reporting, key=reporting.__getitem__)
+    spent = [row["spent"] for row in rows]
+    tokens_reported = sum(bool(amounts["output_tokens"]) for amounts in spent)
+    cost_reported = sum(bool(amounts["cost"]) for amounts in spent)
+    return "cost" if cost_reported > tokens_reported else "output_tokens"
 
 
 def amount_points(settings: Mapping[str, Sequence[Record]], amount: str) -> list[Point]:
@@ -126,13 +125,15 @@ def amount_chart(dots: Sequence[Point], amount: str, width: int = WIDE) -> Spec:
     ]
     # The margin keeps points off the frame and gives a single point a scale.
     room = max(0.08 * (max(logs) - min(logs)), 0.15)
-    low, high = min(logs) - room, max(logs) + room
+    low = min(logs) - room
+    high = max(logs) + room
     scale = width / (high - low)
     taken: list[Box] = []
     values: list[dict[str, Any]] = []
     places = zip(dots, logs, strict=True)
     for dot, log in sorted(places, key=lambda place: (-place[0].score, place[1])):
-        x, y = (log - low) * scale, (1 - dot.score) * _HEIGHT
+        x = (log - low) * scale
+        y = (1 - dot.score) * _HEIGHT
         amount_text = f"{amount_words(dot.amount, amount)} {_TITLES[amount]}"
         interval = f"{points(dot.low)} to {points(dot.high)}"
         label = label_of(dot.name, x, y, width, taken)

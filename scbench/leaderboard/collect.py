@@ -195,7 +195,7 @@ def collect(
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
     """
-    done = Collected()
+    collected = Collected()
     # File name of the folder or archive, by name of the submission.
     places: dict[str, str] = {}
     for path in submissions_in(submissions):
@@ -203,7 +203,7 @@ def collect(
         problem = naming_problem(path, name, places)
         if problem:
             # Names from strangers need not be text, which the board's files require.
-            done.refused[printable(path.name)] = [problem]
+            collected.refused[printable(path.name)] = [problem]
             continue
         job = Job(
             name,
@@ -218,15 +218,15 @@ def collect(
         )
         entry = entry_or_problems(path, job)
         if isinstance(entry, BoardEntry):
-            done.entries.append(entry)
+            collected.entries.append(entry)
             places[name] = path.name
         else:
-            done.refused[printable(path.name)] = shortened(entry)
-    compare_entries(done, places, organisations)
-    for place, findings in done.refused.items():
+            collected.refused[printable(path.name)] = shortened(entry)
+    compare_entries(collected, places, organisations)
+    for place, findings in collected.refused.items():
         problem_count = counted(len(findings), "problem")
         on_step(f"{place}: refused, {problem_count}")
-    return done
+    return collected
 
 
 def name_of(path: Path) -> str:
@@ -271,7 +271,8 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
 def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
     """Return a submission as an entry, graded if necessary, or its problems."""
     submission = read_about(opened, job.releases)
-    about, release = submission.about, submission.release
+    about = submission.about
+    release = submission.release
     if submission.problems or about is None or release is None:
         # The problems of the predictions are reported, too.
         return validate(opened, job.releases).problems
@@ -313,7 +314,8 @@ def earlier_grading(submission: Validated, job: Job) -> Grading | str:
     """Return an earlier grading if it still matches, or else the reason to grade again."""
     if job.regrade:
         return "requested"
-    about, release = submission.about, submission.release
+    about = submission.about
+    release = submission.release
     predictions = submission.opened.predictions
     if about is None or release is None or predictions is None:
         return "files not readable"
@@ -351,10 +353,10 @@ def read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
 
 def grade_anew(opened: Opened, job: Job) -> Grading | list[Finding]:
     """Validate and grade a submission; return its problems if there are any."""
-    done = validate(opened, job.releases)
-    if done.problems:
-        return done.problems
-    graded = grade_submission(done, job.folder, job.limits, job.open_display)
+    validated = validate(opened, job.releases)
+    if validated.problems:
+        return validated.problems
+    graded = grade_submission(validated, job.folder, job.limits, job.open_display)
     if graded.receipt is not None:
         return Grading(graded.receipt, graded.report.results)
     if graded.report.grader_errors:
@@ -377,23 +379,25 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
 
 
 def compare_entries(
-    done: Collected,
+    collected: Collected,
     places: Mapping[str, str],
     organisations: Sequence[Organisation] | None,
 ) -> None:
     """Compare names and answers of all entries; refuse entries with equal names.
 
     Args:
-        done: changed in place: entries with problems become refused.
+        collected: changed in place: entries with problems become refused.
         places: see `collect`.
         organisations: see `collect`.
     """
-    findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
-    for entry, peer in permutations(done.entries, 2):
+    findings_of: dict[str, list[Finding]] = {
+        entry.name: [] for entry in collected.entries
+    }
+    for entry, peer in permutations(collected.entries, 2):
         findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
     # Answers are compared within one release and board.
     boards: dict[tuple[str, str], dict[str, Answers]] = {}
-    for entry in done.entries:
+    for entry in collected.entries:
         about = entry.about
         if organisations is not None:
             findings_of[entry.name] += check_organisation(about, organisations)
@@ -410,9 +414,11 @@ def compare_entries(
     for name, findings in findings_of.items():
         entry_problems = problems(findings)
         if entry_problems:
-            done.refused[places[name]] = shortened(entry_problems)
+            collected.refused[places[name]] = shortened(entry_problems)
         elif findings:
-            done.warnings[places[name]] = shortened(findings)
-    done.entries = [
-        entry for entry in done.entries if places[entry.name] not in done.refused
+            collected.warnings[places[name]] = shortened(findings)
+    collected.entries = [
+        entry
+        for entry in collected.entries
+        if places[entry.name] not in collected.refused
     ]

@@ -90,7 +90,8 @@ class Copied:
         }
 
     def __str__(self) -> str:
-        same, total = sum(self.references.values()), sum(self.of.values())
+        same = sum(self.references.values())
+        total = sum(self.of.values())
         tasks = ", ".join(
             f"{task} {count} of {self.of[task]}"
             for task, count in self.references.items()

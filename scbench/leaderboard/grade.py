@@ -70,7 +70,9 @@ def grade_submission(
     Raises:
         ScbenchError: the release or the output folder cannot be used.
     """
-    about, release, predictions = done.about, done.release, done.opened.predictions
+    about = done.about
+    release = done.release
+    predictions = done.opened.predictions
     if done.problems or about is None or release is None or predictions is None:
         raise ResultsError(
             f"{done.opened.path} is not valid; `scbench submission validate` lists the problems"

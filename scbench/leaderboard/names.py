@@ -131,10 +131,15 @@ def alike(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
         ("organisation", mine.organisation, peer.organisation),
         ("model", mine.model.name, peer.model.name),
     )
-    for what, ours, theirs in pairs:
-        if ours != theirs and skeleton(ours) == skeleton(theirs):
+    for field, own_name, peer_name in pairs:
+        if own_name != peer_name and skeleton(own_name) == skeleton(peer_name):
             yield finding(
-                "look_alike", ABOUT, what=what, mine=ours, theirs=theirs, where=label
+                "look_alike",
+                ABOUT,
+                what=field,
+                mine=own_name,
+                theirs=peer_name,
+                where=label,
             )
 
 

@@ -107,7 +107,8 @@ def release_columns(boards: Iterable[Record]) -> list[str]:
 
 def heat_rules() -> str:
     """Return the colours of a heat map's cells: class ``hK`` for K tenths of full marks."""
-    light, dark = colour_rules(*_LIGHT), colour_rules(*_DARK)
+    light = colour_rules(*_LIGHT)
+    dark = colour_rules(*_DARK)
     return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
 
 
@@ -124,7 +125,8 @@ def mixed_colour(start: str, end: str, share: float) -> str:
     """Return a colour between two others; `share` is from 0 to 1."""
     mixture = "#"
     for i in (1, 3, 5):
-        first, last = int(start[i : i + 2], 16), int(end[i : i + 2], 16)
+        first = int(start[i : i + 2], 16)
+        last = int(end[i : i + 2], 16)
         mixture += f"{round(first + (last - first) * share):02x}"
     return mixture
 
@@ -197,7 +199,8 @@ def spending_chart(
     dots = amount_points(settings, amount)
     if len(dots) < _LEAST_DOTS:
         return None
-    wide, narrow = amount_chart(dots, amount), amount_chart(dots, amount, NARROW)
+    wide = amount_chart(dots, amount)
+    narrow = amount_chart(dots, amount, NARROW)
     return {"wide": svg_of(wide), "narrow": svg_of(narrow)}
 
 
@@ -290,7 +293,8 @@ def sortable(value: float) -> str:
 
 def rank_range(score: Record) -> str:
     """Return the displayed range of a rank; empty without a rank."""
-    low, high = score.get("rank_low"), score.get("rank_high")
+    low = score.get("rank_low")
+    high = score.get("rank_high")
     if low is None:
         return ""
     return str(low) if low == high else f"{low} to {high}"
@@ -301,7 +305,8 @@ def level_cell(level: Record) -> Cell:
     row = {name.removeprefix("level_"): value for name, value in level.items()}
     # Levels beyond the ladder sort one rung beyond it.
     value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
-    text, between = level_words(row), interval_words(row)
+    text = level_words(row)
+    between = interval_words(row)
     return {"value": sortable(value), "text": text, "between": between}
 
 
@@ -311,7 +316,8 @@ def spent_cells(spent: Record) -> list[Cell]:
     answers = max(spent[f"{name}_reported"] for name in amounts)
     cells = []
     for name in amounts:
-        amount, reported = spent[name], spent[f"{name}_reported"]
+        amount = spent[name]
+        reported = spent[f"{name}_reported"]
         cell = {"value": "", "text": "-", "partly": ""}
         if amount is not None:
             cell["value"] = f"{amount:.9g}"
@@ -325,7 +331,8 @@ def spent_cells(spent: Record) -> list[Cell]:
 
 def overlap_cell(overlap: Mapping[str, int]) -> Cell:
     """Return the share of telling answers that equal the release's as a cell."""
-    same, total = overlap["same"], overlap["of"]
+    same = overlap["same"]
+    total = overlap["of"]
     if not total:
         return {"value": "", "text": "-", "of": ""}
     share = same / total

@@ -185,7 +185,8 @@ class PredictionsChecker:
 
     def finding_of(self, problem: Problem, otherwise: str, level: Level) -> Finding:
         """Return a problem that reading or grading a line reports, with advice."""
-        code, message = problem.code, problem.message.rstrip(".")
+        code = problem.code
+        message = problem.message.rstrip(".")
         todo = advice(code, otherwise)
         return Finding(code, message, todo, self.name, problem.line, problem.id, level)
 
@@ -195,7 +196,8 @@ class PredictionsChecker:
 
     def check_run(self, line: Line) -> Iterator[Finding]:
         """Yield the differences between a line's run and the one in ``submission.yaml``."""
-        prediction, about = line.prediction, self.about
+        prediction = line.prediction
+        about = self.about
         expected = about.model.id or about.model.name
         # Predictions without a model are "unnamed"; without a setting, it is None.
         if prediction.model not in {expected, "unnamed"}:
@@ -205,7 +207,8 @@ class PredictionsChecker:
         if setting not in {about.setting, None}:
             kind = "loop_setting" if setting in LOOP_SETTINGS else "other_setting"
             yield self.finding_at(line, kind, setting=setting, expected=about.setting)
-        sample, attempts = prediction.sample, about.attempts
+        sample = prediction.sample
+        attempts = about.attempts
         if sample < attempts:
             self.ids_by_sample[sample].add(prediction.id)
         else:
@@ -257,7 +260,8 @@ class PredictionsChecker:
         usage = line.prediction.usage
         if usage is None:
             return
-        output, reasoning = usage.output_tokens, usage.reasoning_tokens
+        output = usage.output_tokens
+        reasoning = usage.reasoning_tokens
         if output is not None and reasoning is not None and reasoning > output:
             yield self.finding_at(
                 line, "usage_contradicts", reasoning=reasoning, output=output

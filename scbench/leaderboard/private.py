@@ -58,8 +58,13 @@ def collect_private(
         ScbenchError: something cannot be read or written.
     """
     # The board's folder is published, so it must not contain anything private.
-    here, there = folder.resolve(), out.resolve()
-    if here == there or here in there.parents or there in here.parents:
+    private_folder = folder.resolve()
+    board_folder = out.resolve()
+    if (
+        private_folder == board_folder
+        or private_folder in board_folder.parents
+        or board_folder in private_folder.parents
+    ):
         raise ResultsError(
             f"{folder} is private; it and the board's folder {out} must not contain each other"
         )
@@ -72,7 +77,7 @@ def collect_private(
         )
     # Results contain answers.
     with private_files():
-        done = collect(
+        collected = collect(
             folder / "submissions",
             folder,
             lambda _: release,
@@ -84,15 +89,15 @@ def collect_private(
             open_display=open_display,
         )
     entries = []
-    for entry in done.entries:
+    for entry in collected.entries:
         tasks = entry.about.tasks
         if tasks == LADDER:
             # Without files the board links to none of them.
             entries.append(replace(entry, files=()))
         else:
-            done.refused[entry.name] = [finding("wrong_tasks", ABOUT, tasks=tasks)]
-    done.entries = entries
-    return done
+            collected.refused[entry.name] = [finding("wrong_tasks", ABOUT, tasks=tasks)]
+    collected.entries = entries
+    return collected
 
 
 def add_private(

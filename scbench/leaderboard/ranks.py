@@ -80,10 +80,10 @@ def significant_pairs(
     spread = np.sqrt(np.maximum(squares[first] + squares[second] - 2 * shared, 0))
     total = sums.sum(axis=0)
     # Pairs with equal scores are not compared.
-    differ = spread > _SAME
-    first = first[differ]
-    second = second[differ]
-    spread = spread[differ]
+    has_difference = spread > _SAME
+    first = first[has_difference]
+    second = second[has_difference]
+    spread = spread[has_difference]
     if not len(first):
         return better
     statistics = (total[first] - total[second]) / spread
@@ -92,10 +92,10 @@ def significant_pairs(
     scale[first, second] = 1 / spread
     largest = LargestOfDraws(draw_sums, scale)
     rank = draws_within(1 - LEVEL, len(draw_sums), len(sums))
-    apart = beyond_chance(np.abs(statistics), first, second, largest, rank)
+    is_significant = beyond_chance(np.abs(statistics), first, second, largest, rank)
     winners = np.where(statistics > 0, first, second)
     losers = np.where(statistics > 0, second, first)
-    better[winners[apart], losers[apart]] = True
+    better[winners[is_significant], losers[is_significant]] = True
     return better
 
 
@@ -123,15 +123,15 @@ def beyond_chance(
         largest: largest statistics of the same pairs; changed in place.
         rank: the number of draws that may exceed the limit; negative if too few were drawn.
     """
-    apart = np.zeros(len(statistics), dtype=bool)
+    is_beyond = np.zeros(len(statistics), dtype=bool)
     # Pairs that differ leave the comparison, which lowers the limit for the others.
-    while rank >= 0 and not apart.all():
-        above = ~apart & (statistics - EXACT > largest.limit(rank))
-        if not above.any():
+    while rank >= 0 and not is_beyond.all():
+        is_new = ~is_beyond & (statistics - EXACT > largest.limit(rank))
+        if not is_new.any():
             break
-        apart |= above
-        largest.leave_out(first[above], second[above])
-    return apart
+        is_beyond |= is_new
+        largest.leave_out(first[is_new], second[is_new])
+    return is_beyond
 
 
 class LargestOfDraws:
@@ -162,7 +162,8 @@ class LargestOfDraws:
     def limit(self, rank: int) -> float:
         """Return the threshold that the largest statistics of this many draws exceed."""
         order = np.argsort(-self._bound, kind="stable")
-        start, end = 0, min(2 * rank + 2, len(order))
+        start = 0
+        end = min(2 * rank + 2, len(order))
         while True:
             new = order[start:end]
             self._bound[new] = largest_differences(self._sums[new], self._scale)
@@ -170,7 +171,8 @@ class LargestOfDraws:
             # The bounds of the remaining draws are even lower.
             if end == len(order) or limit >= self._bound[order[end]]:
                 return float(limit)
-            start, end = end, min(2 * end, len(order))
+            start = end
+            end = min(2 * end, len(order))
 
 
 def largest_differences(sums: AnyFloats, scale: AnyFloats) -> AnyFloats:

@@ -318,7 +318,8 @@ def mismatch(
     if receipt.release != release_record(manifest):
         return f"the receipt is for release {receipt.release.version}, not {manifest.version}"
     for task in sorted(receipt.graders.keys() | graders.keys()):
-        old, new = receipt.graders.get(task), graders.get(task)
+        old = receipt.graders.get(task)
+        new = graders.get(task)
         if old != new:
             return f"{task} was graded by version {old}, but version {new} is installed"
     if receipt.predictions.sha256 != predictions:

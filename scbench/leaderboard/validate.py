@@ -100,8 +100,9 @@ def validate(
         releases: finds the release that it names.
         version: the only release that is accepted; None for any.
     """
-    done = read_about(opened, releases, version)
-    about, release = done.about, done.release
+    validated = read_about(opened, releases, version)
+    about = validated.about
+    release = validated.release
     if about is not None and release is not None:
         # Which scores can be claimed depends on the release.
         if CLAIMED in opened.files:
@@ -109,61 +110,65 @@ def validate(
             buckets = dict.fromkeys(record.bucket for record in tasks.values())
             data = opened.files[CLAIMED].read_bytes()
             names = [OVERALL, *buckets, *tasks]
-            done.claims, findings = read_claims(data, names, CLAIMED)
-            done.findings += findings
+            validated.claims, findings = read_claims(data, names, CLAIMED)
+            validated.findings += findings
         if opened.predictions is not None:
             name, path = opened.predictions
-            done.checked = check_predictions(name, path, about, release)
-            done.findings += done.checked.findings
+            validated.checked = check_predictions(name, path, about, release)
+            validated.findings += validated.checked.findings
             # Answers of a file with problems are not compared.
-            if done.problems:
-                done.checked.answers.clear()
+            if validated.problems:
+                validated.checked.answers.clear()
             else:
-                copies = count_copies(done.checked.answers, telling_answers(release))
-                done.findings += copy_warning(copies, name)
-    done.findings = in_order(done.findings)
-    return done
+                copies = count_copies(
+                    validated.checked.answers, telling_answers(release)
+                )
+                validated.findings += copy_warning(copies, name)
+    validated.findings = in_order(validated.findings)
+    return validated
 
 
 def read_about(
     opened: Opened, releases: Releases, required: str | None = None
 ) -> Validated:
     """Return a submission with only ``submission.yaml`` and its release read."""
-    done = Validated(opened, list(opened.findings))
+    validated = Validated(opened, list(opened.findings))
     if ABOUT not in opened.files:
-        return done
+        return validated
     data = opened.files[ABOUT].read_bytes()
-    done.about_hash = sha256(data)
-    done.about, findings = read_submission(data, ABOUT)
-    done.findings += findings
-    if done.about is None:
-        return done
-    version = done.about.release
+    validated.about_hash = sha256(data)
+    validated.about, findings = read_submission(data, ABOUT)
+    validated.findings += findings
+    if validated.about is None:
+        return validated
+    version = validated.about.release
     line = line_of_key(data, "release")
     if required is not None and version != required:
-        done.findings.append(
+        validated.findings.append(
             finding("wrong_release", ABOUT, line, version=version, required=required)
         )
     try:
         release = releases(version)
     except ReleaseError as error:
         reason = str(error).rstrip(".")
-        done.findings.append(finding("unknown_release", ABOUT, line, reason=reason))
-        return done
-    is_ladder = done.about.tasks == LADDER
+        validated.findings.append(
+            finding("unknown_release", ABOUT, line, reason=reason)
+        )
+        return validated
+    is_ladder = validated.about.tasks == LADDER
     try:
         if is_ladder:
             release = release.ladder()
         # Raises if the release has none of these tasks.
-        release.manifest.board_records(done.about.tasks)
-        done.release = release
+        release.manifest.board_records(validated.about.tasks)
+        validated.release = release
     except (CatalogError, ReleaseError):
         tasks = "ladder" if is_ladder else "text tasks"
         line = line_of_key(data, "tasks")
-        done.findings.append(
+        validated.findings.append(
             finding("unknown_tasks", ABOUT, line, version=version, tasks=tasks)
         )
-    return done
+    return validated
 
 
 def line_of_key(data: bytes, key: str) -> int | None:

@@ -100,7 +100,8 @@ class Asking(Game):
         try:
             observation = self.carry_out(move)
         except QueryError as error:
-            return self.refusal(f"{str(error)[:MAX_FAULT].rstrip('.')}.")
+            fault = str(error)[:MAX_FAULT].rstrip(".")
+            return self.refusal(f"{fault}.")
         except MemoryError:
             raise
         except CannotGrade as error:
@@ -129,10 +130,11 @@ class Asking(Game):
             BadMoveError: it is not a move.
         """
         name = request.get(self.key) if isinstance(request, dict) else None
-        actual = "missing or not text"
-        if isinstance(name, str):
-            if name in self.kinds:
-                return validated_move(self.kinds[name], request)
+        if not isinstance(name, str):
+            actual = "missing or not text"
+        elif name in self.kinds:
+            return validated_move(self.kinds[name], request)
+        else:
             actual = printable(name[:MAX_NAME])
         raise BadMoveError(
             f"{self.key} must be one of {', '.join(self.kinds)}; it is {actual}."
@@ -335,11 +337,13 @@ class Act(Asking):
         request = last_object(reply, self.key, "done")
         if request is None:
             return Move(f'This reply contains no readable "action". {self.budget_text}')
-        if (
+        # An action counts even in an object that also says "done".
+        is_done = (
             isinstance(request, dict)
             and request.get("done") is True
             and self.key not in request
-        ):
+        )
+        if is_done:
             self.over = True
             return Move("You are done.")
         return self.move(request)

@@ -42,9 +42,10 @@ def joined_tiles(path: re.Match[str]) -> str:
     for groups in _TILE.findall(path[0]):
         x, y, width, height = map(float, groups)
         # Ends are rounded instead of sizes, so that touching tiles still touch.
-        left_edge, top, right, bottom = (
-            round(v, 1) for v in (x, y, x + width, y + height)
-        )
+        left_edge = round(x, 1)
+        top = round(y, 1)
+        right = round(x + width, 1)
+        bottom = round(y + height, 1)
         last = spans[-1] if spans else None
         is_next = (
             last is not None
@@ -56,14 +57,16 @@ def joined_tiles(path: re.Match[str]) -> str:
         else:
             spans.append([left_edge, top, right, bottom])
     text = ""
-    at_x = at_y = 0.0
+    at_x = 0.0
+    at_y = 0.0
     for left_edge, top, right, bottom in spans:
         start = f"{tenth(left_edge - at_x)} {tenth(top - at_y)}"
         # The first M is absolute; all others are relative to the one before.
         command = "m" if text else "M"
         width_text = tenth(right - left_edge)
         text += f"{command}{start}h{width_text}v{tenth(bottom - top)}h-{width_text}z"
-        at_x, at_y = left_edge, top
+        at_x = left_edge
+        at_y = top
     return text
 
 

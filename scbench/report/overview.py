@@ -262,7 +262,8 @@ def bucket_row(
     first = next(row for row in rows if row is not None)
     extras = {"mean": number_cell(first["mean"], points(first["mean"]))}
     extras["readable"] = number_cell(first["readable"], points(first["readable"]))
-    tokens, cost = first["output_tokens"], first["cost"]
+    tokens = first["output_tokens"]
+    cost = first["cost"]
     extras["tokens"] = number_cell(tokens, f"{tokens or 0:,.0f}")
     extras["cost"] = number_cell(cost, f"${rounded(cost or 0, 4)}")
     return {
@@ -288,7 +289,8 @@ def cell_values(row: Values) -> Values:
         details.append(f"{rounded(row['output_tokens'], 0):,} tokens per answer")
     if row["cost"] is not None:
         details.append(f"${rounded(row['cost'], 4)} per answer")
-    value = between = ""
+    value = ""
+    between = ""
     if row["normalized"] is not None:
         value = f"{row['normalized']:.9f}"
         # Lines are not broken inside an interval.

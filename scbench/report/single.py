@@ -72,9 +72,10 @@ def find_instance(release: Release, name: str) -> Instance:
         )
     instances = release.instances([task])
     if name not in instances:
-        first, *_, last = (*instances, *instances)
+        ids = list(instances)
         raise ReleaseError(
-            f"release {release.version} has no item {name!r}; those of {task} are {first} to {last}"
+            f"release {release.version} has no item {name!r}; those of {task} are {ids[0]} to "
+            f"{ids[-1]}"
         )
     return instances[name]
 

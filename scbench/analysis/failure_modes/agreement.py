@@ -59,7 +59,9 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     second_counts = Counter(both["second"].to_list())
     # Integers, so that perfect agreement gives exactly 1.
     chance = sum(first_counts[mode] * second_counts[mode] for mode in Mode)
-    kappa = low = high = None
+    kappa = None
+    low = None
+    high = None
     if chance < n * n:
         kappa = (n * same - chance) / (n * n - chance)
         table = [[counts_of_pairs[row, column] for column in Mode] for row in Mode]

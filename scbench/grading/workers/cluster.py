@@ -180,12 +180,10 @@ class ClusterPool(WorkerPool):
                     f"scbench {versions['scbench']} there"
                 )
             self._refuse(differences(versions, here), worker)
-        protections: set[str] = set()
-        for names in self._client.run(
+        names_by_worker = self._client.run(
             protections_here, list(versions), on_error="ignore"
-        ).values():
-            protections.update(names)
-        self.protections = sorted(protections)
+        )
+        self.protections = sorted(set().union(*names_by_worker.values()))
 
     def _refuse(self, unlike: str, worker: str) -> None:
         """Raise an error if versions differ from ours."""
@@ -248,7 +246,10 @@ class ClusterPool(WorkerPool):
             raise self._lost()
         wait(self._flight, timeout=seconds, return_when=FIRST_COMPLETED)
         finished: list[FinishedJob] = []
-        for future in [future for future in self._flight if future.done()]:
+        # A copy, because the loop changes it.
+        for future in list(self._flight):
+            if not future.done():
+                continue
             job = self._flight.pop(future).job
             result = self._result_of(job, reply_of(future))
             if result is not None:
@@ -278,8 +279,9 @@ class ClusterPool(WorkerPool):
         # Steps of remote jobs are unknown.
         now = time.monotonic()
         for job, since in self._flight.values():
-            if job.heavy and not isinstance(job.work, Chunk) and now - since > _NOTICED:
-                yield Waiting(job.work[0].instance_id, now - since, 0, 0)
+            seconds = now - since
+            if job.heavy and not isinstance(job.work, Chunk) and seconds > _NOTICED:
+                yield Waiting(job.work[0].instance_id, seconds, 0, 0)
 
     @override
     def resize(self, *, single: bool) -> None:
@@ -382,14 +384,13 @@ def differences(
     versions: Mapping[str, str | int], here: Mapping[str, str | int]
 ) -> str:
     """Return the versions that differ; empty if none do."""
-    sentences = []
+    phrases = []
     for name, version in versions.items():
-        if here.get(name) != version:
-            what = f"grader of {name}" if name in all_tasks() else name
-            sentences.append(
-                f"{what}: client {version}, worker {here.get(name, 'none')}"
-            )
-    return "; ".join(sentences)
+        if here.get(name) == version:
+            continue
+        part = f"grader of {name}" if name in all_tasks() else name
+        phrases.append(f"{part}: client {version}, worker {here.get(name, 'none')}")
+    return "; ".join(phrases)
 
 
 @cache
@@ -481,8 +482,8 @@ class Processes:
     def _forget_old(self, current: str, now: float) -> list[Worker]:
         """Return the processes of other runs that have been idle too long."""
         old: list[Worker] = []
-        for key, used in [*self._used.items()]:
-            is_idle = now - used > _IDLE and not self._busy.get(key)
+        for key, last_use in list(self._used.items()):
+            is_idle = now - last_use > _IDLE and not self._busy.get(key)
             if is_idle and key != current:
                 old += self.idle.pop(key, [])
                 del self._used[key]

@@ -74,8 +74,9 @@ def unique_edges(points: Points, faces: Faces) -> Edges:
 
 def unit_normals(points: Points, faces: Faces) -> Points:
     """Return the normals of triangles, scaled to length 1 or 0; shape (m, 3)."""
-    a, b, c = (points[faces[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
+    corners = points[faces]
+    first = corners[:, 0]
+    normal = np.cross(corners[:, 1] - first, corners[:, 2] - first)
     length = np.sqrt(np.sum(normal**2, axis=1, keepdims=True))
     units: Points = normal / np.maximum(length, 1e-300)
     return units

@@ -160,7 +160,8 @@ def lay_over(
     # Layer 1 is the nearest. From the farthest layer on, each layer skips the pixels that have
     # fewer layers: a pixel of three layers takes part in layers 3, 2 and 1.
     for layer in range(min(_LAYERS, int(count.max())), 0, -1):
-        position = (first + count - layer)[count >= layer]
+        has_layer = count >= layer
+        position = first[has_layer] + count[has_layer] - layer
         layer_triangle = triangle[position]
         layer_pixel = pixel[position]
         blend = image[layer_pixel]
@@ -199,12 +200,11 @@ def fragments(corners: Floats, indices: Ints, screen: Screen) -> Iterator[Fragme
     row_start = row * screen.width
     count = np.maximum(stop - begin, 0)
     for part in chunks_of(count):
-        times = count[part]
-        _, column = expand_runs(begin[part], stop[part])
-        depth = np.repeat(level[part], times) + np.repeat(slope[part], times) * column
+        run, column = expand_runs(begin[part], stop[part])
+        depth = level[part][run] + slope[part][run] * column
         yield Fragments(
-            np.repeat(triangle[part], times),
-            np.repeat(row_start[part], times) + column,
+            triangle[part][run],
+            row_start[part][run] + column,
             np.clip(depth, 0, _DEPTHS - 2).astype(np.int64) + 1,
         )
 
@@ -252,7 +252,8 @@ def spans(
         end_x, end_y, _ = corners[:, j].T
         rise = end_y - start_y
         # A level side crosses no line, so its slope does not matter.
-        slope = (end_x - start_x) / np.where(rise == 0, 1, rise)
+        divisor = np.where(rise == 0, 1, rise)
+        slope = (end_x - start_x) / divisor
         x_at_zero = start_x - slope * start_y
         x = x_at_zero[owner] + slope[owner] * y
         # Half open, so that a corner that two sides share counts once.
@@ -281,8 +282,8 @@ def expand_runs(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 def chunks_of(count: Ints) -> Iterator[slice]:
     """Yield slices of runs that have about `_CHUNK` numbers together."""
     total = np.cumsum(count)
-    whole = int(count.sum())
-    cuts = np.searchsorted(total, np.arange(_CHUNK, whole, _CHUNK))
+    limits = np.arange(_CHUNK, int(count.sum()), _CHUNK)
+    cuts = np.searchsorted(total, limits)
     # A run longer than a chunk gives the same cut several times.
     edges = np.unique(np.r_[0, cuts, len(count)])
     for start, stop in pairwise(edges.tolist()):

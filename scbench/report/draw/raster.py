@@ -145,17 +145,17 @@ def shaded(corners: Floats, colour: Floats) -> Floats:
         corners: corners of the faces on the screen, shape (n, 3, 3).
         colour: red, green and blue of the mesh, shape (3,).
     """
-    a, b, c = (corners[:, i] for i in range(3))
-    normal = np.cross(b - a, c - a)
+    first = corners[:, 0]
+    normal = np.cross(corners[:, 1] - first, corners[:, 2] - first)
     # Faces are lit from both sides: an answer's mesh may be open or inside out.
     normal *= np.where(normal[:, 2] < 0, -1.0, 1.0)[:, None]
     length = np.sqrt(np.sum(normal**2, axis=1))
-    lit = (normal @ _LIGHT) / np.maximum(length, 1e-12)
-    brightness = _DARKEST + (_BRIGHTEST - _DARKEST) * np.clip(lit, 0, 1)
+    cosine = (normal @ _LIGHT) / np.maximum(length, 1e-12)
+    brightness = _DARKEST + (_BRIGHTEST - _DARKEST) * np.clip(cosine, 0, 1)
     brightness = np.round(brightness * _SHADES) / _SHADES
     dimmed = colour * np.minimum(brightness, 1)[:, None]
     # Beyond a brightness of 1, colours are mixed with white: a fifth of it at `_BRIGHTEST`, so that
     # the difference shows.
-    shine = np.maximum(brightness - 1, 0)[:, None]
-    bright: Floats = dimmed + (1 - dimmed) * shine * 2
+    excess = np.maximum(brightness - 1, 0)[:, None]
+    bright: Floats = dimmed + (1 - dimmed) * excess * 2
     return bright

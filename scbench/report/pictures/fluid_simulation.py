@@ -382,7 +382,8 @@ def zone_wire(
     low: Sequence[int], high_cell: Sequence[int], stretch: float, role: str, name: str
 ) -> Lines:
     """Return the edges of a box of cells, the highest cell included."""
-    (a, b, c), (d, e, f) = low, high_cell
+    a, b, c = low
+    d, e, f = high_cell
     high = (d + 1, e + 1, (f + 1) * stretch)
     return wire((a, b, c * stretch), high, role, width=2, name=name)
 

@@ -182,7 +182,7 @@ def name_axes(drawing: Drawing, layout: Unfolded) -> None:
     names: list[list[str]] = [[], []]
     for axis, way in enumerate(layout.ways):
         names[way].append(f"axis {axis}")
-    across, down = (", then ".join(axes) for axes in names)
+    across, down = map(", then ".join, names)
     shift = (0, -14)
     drawing.text((0, 0), f"{across} →", "quiet", anchor="start", size=11, shift=shift)
     if down:

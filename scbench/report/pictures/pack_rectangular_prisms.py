@@ -131,7 +131,8 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
         mask = np.array(packing.kinds) == kind
         low = packing.low[mask].tolist()
         high = packing.high[mask].tolist()
-        role, name = "wrong", ""
+        role = "wrong"
+        name = ""
         if kind >= 0:
             role = size_role(kind)
             name = size_words(params, kind)

@@ -73,7 +73,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         legend += mark_void_blasts(plan, params, answer, verdicts)
     panels = [Panel(title, plan, f"The ground before. {caption}")]
     # The last map, its flat region, and the region's role.
-    latest, flat, flat_role = before, region, "note"
+    latest = before
+    flat = region
+    flat_role = "note"
     title = "as columns"
     if len(maps) > 1:
         latest = maps[1]

@@ -262,13 +262,10 @@ class BareValues:
         fences = [fence for fence in _FENCE.finditer(text) if fence[2].strip()]
         bare_text = self.shape.bare_text
         if fences:
-            if (
-                self.is_cut
-                and fences[-1].end() == len(text)
-                and not is_closed(fences[-1])
-            ):
+            fence = fences[-1]
+            if self.is_cut and fence.end() == len(text) and not is_closed(fence):
                 return None
-            start, end = fences[-1].span(2)
+            start, end = fence.span(2)
             content = text[start:end]
             if not bare_text:
                 content = answer_lines(content, self.shape)
@@ -277,14 +274,15 @@ class BareValues:
             return None
         if bare_text:
             return self.from_words(text, "whole", 0, len(text))
-        *before, last = _PARAGRAPH_END.split(text.strip())
+        *earlier, last = _PARAGRAPH_END.split(text.strip())
         content = answer_lines(last, self.shape)
-        if before:
+        if earlier:
+            paragraph_before = earlier[-1]
             # A word at the end of prose is an answer; one at the end of a list of words need not
             # be.
             is_word = len(content.split()) == 1
-            is_last_word = is_word and len(before[-1].split()) > 2
-            is_introduced = self.shape.is_list and before[-1].endswith(":")
+            is_last_word = is_word and len(paragraph_before.split()) > 2
+            is_introduced = self.shape.is_list and paragraph_before.endswith(":")
             if not is_last_word and not is_introduced:
                 return None
         return self.from_words(content, "whole", 0, len(text))

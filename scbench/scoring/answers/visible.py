@@ -192,11 +192,11 @@ def without_reasoning(reply: str) -> str:
     if not _BEGINS.search(text):
         return text
     pieces = []
-    at = 0
+    position = 0
     for start, end in sorted(hidden_regions(text)):
-        pieces.append(text[at:start])
-        at = max(at, end)
-    pieces.append(text[at:])
+        pieces.append(text[position:start])
+        position = max(position, end)
+    pieces.append(text[position:])
     return "\n".join(filter(None, pieces))
 
 
@@ -250,12 +250,12 @@ def start_of_final_object(text: str) -> int:
 
 def tags(text: str) -> Iterator[Tag]:
     """Yield the tags that do not start inside another."""
-    at = 0
+    position = 0
     for begin in _BEGINS.finditer(text):
-        match = _TAG.match(text, begin.start()) if begin.start() >= at else None
+        match = _TAG.match(text, begin.start()) if begin.start() >= position else None
         if match is None:
             continue
-        at = match.end()
+        position = match.end()
         name = match["name"]
         if name is None:
             # Groups of pairs are called open3 and close3.
