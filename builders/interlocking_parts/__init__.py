@@ -46,13 +46,13 @@ from scbench.builders.shared.builder import (
     reply_as,
     under,
 )
-from scbench.graders.interlocking_parts.columns import STOPPING
+from scbench.graders.interlocking_parts.core import CUBE
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
     MOST_STEPS,
     MOST_STEPS_TOGETHER,
 )
-from scbench.graders.interlocking_parts.rod_holes import HOLE_SLACK, WALL, WALL_SHARE
+from scbench.graders.interlocking_parts.rod_holes import AROUND_SHARE, HOLE_SLACK
 from scbench.graders.interlocking_parts.side_bars import (
     BAR_SLACK,
     DEPTH,
@@ -136,8 +136,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "held_high": rods.gripped_z[1],
             "held_height": params.bar / 2,
             "held_radius": rods.gripped / 2 + HOLE_SLACK,
-            "wall": WALL * params.bar,
-            "wall_share": 100 * WALL_SHARE,
+            "around": 100 * AROUND_SHARE,
+            "cube": CUBE,
             "facets": rods.facets,
             "contact": printing.contact_area,
             "bridge": printing.bridge,
@@ -149,7 +149,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "free_reach": spacing.free_reach,
             "blocked": spacing.blocked,
             "blocked_reach": spacing.blocked_reach,
-            "stopping": STOPPING * params.bar,
             "height": spacing.height,
             "ignored": spacing.ignored_area,
             "overlap": params.overlap,
