@@ -127,9 +127,7 @@ def regions_in(spans: Sequence[Span], places: Sequence[CrossSection]) -> list[Re
     return regions
 
 
-def largest_connected(
-    spans: Sequence[Span], regions: Sequence[Region]
-) -> list[Region]:
+def largest_connected(spans: Sequence[Span], regions: Sequence[Region]) -> list[Region]:
     """Return the connected regions that are largest together."""
     if not regions:
         return []
