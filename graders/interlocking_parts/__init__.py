@@ -132,7 +132,10 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     has_faults = any(part.fault.check for part in parts)
     too_many_overlaps = crowded(cage, tangled=has_faults)
     # Without any part in place there are no sides.
-    sides = find_side_faults(params, [part.core for part in cage]) if cage else None
+    sides = None
+    if cage:
+        bodies = [part.body for part in cage]
+        sides = find_side_faults(params, bodies, [part.core for part in cage])
     validity = Checklist(CHECKS)
     # Fills the list; the verdict is made last, as it also records the paper's score.
     check_validity(validity, params, parts, non_rigid)

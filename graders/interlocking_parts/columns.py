@@ -33,18 +33,21 @@ def openings(body: Manifold, core: Manifold, rules: Spacing) -> Openings | None:
     """Return where columns miss a part that is moved to the middle of the bed; None: too complex.
 
     A square column of side s, upright and along the axes, misses the part where its centre lies
-    outside the shadow of the part's core grown by s / 2 to all four sides.
+    outside the part's shadow grown by s / 2 to all four sides. Only the core stops the large one.
     """
-    # The layer between -height and height.
-    above_bed = core.trim_by_plane((0, 0, 1), -rules.height)
-    layer = above_bed.trim_by_plane((0, 0, -1), -rules.height)
-    west, south, _, east, north, _ = body.bounding_box()
-    shadow = layer.project().translate((-(west + east) / 2, -(south + north) / 2))
-    if shadow.num_vert() > MAX_OUTLINE:
+    shadow, core_shadow = (
+        layer_shadow(body, rules.height),
+        layer_shadow(core, rules.height),
+    )
+    if max(shadow.num_vert(), core_shadow.num_vert()) > MAX_OUTLINE:
         return None
+    west, south, _, east, north, _ = body.bounding_box()
+    middle = ((west + east) / 2, (south + north) / 2)
+    shadow = shadow.translate((-middle[0], -middle[1]))
+    core_shadow = core_shadow.translate((-middle[0], -middle[1]))
     size = (east - west, north - south)
     free = free_places(shadow, rules.free, rules.free_reach, size)
-    unblocked = free_places(shadow, rules.blocked, rules.blocked_reach, size)
+    unblocked = free_places(core_shadow, rules.blocked, rules.blocked_reach, size)
     place = None
     pieces = sorted(unblocked.decompose(), key=lambda piece: -round(piece.area(), 3))
     if pieces:
@@ -53,6 +56,12 @@ def openings(body: Manifold, core: Manifold, rules: Spacing) -> Openings | None:
     return Openings(
         round(free.area(), 3) + 0.0, round(unblocked.area(), 3) + 0.0, place
     )
+
+
+def layer_shadow(body: Manifold, height: float) -> CrossSection:
+    """Return the shadow along z of what a body has between -height and height."""
+    above = body.trim_by_plane((0, 0, 1), -height)
+    return above.trim_by_plane((0, 0, -1), -height).project()
 
 
 def free_places(
