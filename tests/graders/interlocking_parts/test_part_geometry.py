@@ -25,6 +25,7 @@ from scbench.graders.interlocking_parts.rays import Meter, TooManyRaysError, cas
 from scbench.graders.interlocking_parts.rod_holes import rods_around, share_around
 from scbench.graders.interlocking_parts.side_bars import bars_of, thickness_fault
 from scbench.graders.interlocking_parts.thickness import survey
+from scbench.graders.shared.mesh_topology import components
 from scbench.graders.shared.triangle_pairs import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
@@ -282,6 +283,46 @@ def test_a_core_leaves_out_what_the_cube_does_not_fit_into():
     assert core_of(block + wall).volume() == pytest.approx((block + wall).volume())
     assert core_of(Manifold.cube((30, 20, 0.3))).is_empty()
     assert core_of(Manifold()).is_empty()
+
+
+def sizes_swept_in_voxels(solid, side):
+    """The numbers of voxels that a cube sweeps in each region that it cannot leave, ascending."""
+    free = np.lib.stride_tricks.sliding_window_view(solid, (side,) * 3).all((3, 4, 5))
+    number = np.cumsum(free).reshape(free.shape) - 1
+    pairs = []
+    for axis in range(3):
+        lower = np.delete(np.arange(free.shape[axis]), -1)
+        a, b = (np.take(number, lower + step, axis) for step in (0, 1))
+        both = np.take(free, lower, axis) & np.take(free, lower + 1, axis)
+        pairs.append(np.stack([a[both], b[both]], axis=1))
+    label = components(int(free.sum()), np.concatenate(pairs))
+    sizes = []
+    for region in np.unique(label):
+        swept = np.zeros_like(solid)
+        for x, y, z in np.argwhere(free)[label == region]:
+            swept[x : x + side, y : y + side, z : z + side] = True
+        sizes.append(int(swept.sum()))
+    return sorted(sizes)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_cores_are_those_of_voxels(seed):
+    rng = np.random.default_rng(seed)
+    solid = np.zeros((30, 30, 14), dtype=bool)
+    body = Manifold()
+    for _ in range(8):
+        size = rng.integers(2, 13, 3)
+        low = rng.integers(0, np.maximum(1, solid.shape - size))
+        x, y, z = low + size
+        solid[low[0] : x, low[1] : y, low[2] : z] = True
+        end = np.minimum([x, y, z], solid.shape)
+        body += Manifold.cube(tuple((end - low) / 10)).translate(tuple(low / 10))
+    volume = round(core_of(body).volume() * 1000)
+    sizes = sizes_swept_in_voxels(solid, 4)
+    # Regions are compared by where the cube's middle may be, which is another measure.
+    assert any(
+        abs(volume - size) <= 15 for size in [s for s in sizes if s >= sizes[-1] / 2]
+    )
 
 
 def test_two_blocks_that_overlap_in_an_edge_are_two():
