@@ -38,6 +38,13 @@ from scbench.builders.interlocking_parts.part_files import (
     to_binary_stl,
     to_openscad,
 )
+from scbench.builders.interlocking_parts.weak_pieces import (
+    bars_on_hairs,
+    eyelets_on_hairs,
+    hairs_across,
+    hollow,
+    sheet,
+)
 from scbench.builders.shared.builder import (
     Builder,
     Point,
@@ -46,13 +53,13 @@ from scbench.builders.shared.builder import (
     reply_as,
     under,
 )
-from scbench.graders.interlocking_parts.columns import STOPPING
+from scbench.graders.interlocking_parts.core import CUBE
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
     MOST_STEPS,
     MOST_STEPS_TOGETHER,
 )
-from scbench.graders.interlocking_parts.rod_holes import HOLE_SLACK, WALL, WALL_SHARE
+from scbench.graders.interlocking_parts.rod_holes import AROUND_SHARE, HOLE_SLACK
 from scbench.graders.interlocking_parts.side_bars import (
     BAR_SLACK,
     DEPTH,
@@ -136,8 +143,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "held_high": rods.gripped_z[1],
             "held_height": params.bar / 2,
             "held_radius": rods.gripped / 2 + HOLE_SLACK,
-            "wall": WALL * params.bar,
-            "wall_share": 100 * WALL_SHARE,
+            "around": 100 * AROUND_SHARE,
+            "cube": CUBE,
             "facets": rods.facets,
             "contact": printing.contact_area,
             "bridge": printing.bridge,
@@ -149,7 +156,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "free_reach": spacing.free_reach,
             "blocked": spacing.blocked,
             "blocked_reach": spacing.blocked_reach,
-            "stopping": STOPPING * params.bar,
             "height": spacing.height,
             "ignored": spacing.ignored_area,
             "overlap": params.overlap,
@@ -242,9 +248,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             high = roof | stl | {"transform": lifted(height - shift)}
             return [low, high, *panels]
 
+        def on_hairs(piece: Piece) -> str:
+            """Return a piece as a file; of a panel, the bars at the corners hang on hairs."""
+            if not piece.upright:
+                piece = eyelets_on_hairs(piece, plan, params.bar)
+            return to_binary_stl(piece)
+
+        eyelets = [
+            {"fileContents": contents, "fileType": "STL", "transform": matrix}
+            for contents, matrix in parts_of(params, plan, on_hairs)
+        ]
         whole = plate(params, plan)
         scale, lift = roof["transform"][10:12]
         tight_holes = whole._replace(radius=params.rods.free / 2 - 0.15)
+        thin_walls = whole._replace(radius=params.bar / 2 - 0.02)
         rim = whole._replace(boxes=tuple(rim_of(whole.boxes, plan.reach)))
         thick = whole._replace(boxes=tuple(thickened(whole.boxes, plan.reach)))
         lists = {
@@ -258,6 +275,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "holes_too_small": with_plates(tight_holes),
             "bars_too_thick": with_plates(thick),
             "gap_too_wide": with_plates(rim),
+            "gap_with_hairs": with_plates(hairs_across(whole, plan)),
+            "bars_joined_by_hairs": with_plates(bars_on_hairs(whole, plan)),
+            "eyelets_on_hairs": eyelets,
+            "walls_around_rods_too_thin": with_plates(thin_walls),
+            "bars_are_sheets": with_plates(sheet(whole, plan)),
+            "bars_are_hollow": with_plates(hollow(whole, plan)),
             "surface_not_closed": with_floor(open_block()),
             "self_intersecting": with_floor(crossed_block()),
             "wants_a_file": with_floor('import("plate.stl");', "OpenSCAD"),

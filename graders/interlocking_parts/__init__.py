@@ -47,7 +47,7 @@ from scbench.schemas.interlocking_parts import Answer, Params
 
 __all__ = ["CHECKS", "VERSION", "grade", "machine_facts"]
 
-VERSION = 6
+VERSION = 7
 
 # The checks, grouped by criterion; the numbers are positions in the result of `grade`.
 CHECKS = {
@@ -132,7 +132,10 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     has_faults = any(part.fault.check for part in parts)
     too_many_overlaps = crowded(cage, tangled=has_faults)
     # Without any part in place there are no sides.
-    sides = find_side_faults(params, [part.body for part in cage]) if cage else None
+    sides = None
+    if cage:
+        bodies = [part.body for part in cage]
+        sides = find_side_faults(params, bodies, [part.core for part in cage])
     validity = Checklist(CHECKS)
     # Fills the list; the verdict is made last, as it also records the paper's score.
     check_validity(validity, params, parts, non_rigid)
@@ -211,7 +214,7 @@ def assemble(params: Params, answer: Answer, parts: Sequence[Examined]) -> Assem
             assembly.non_rigid.append((i, non_rigid_reason))
         if examined.body is None:
             continue
-        placed_part = place(i, examined.body, matrix)
+        placed_part = place(i, examined.body, examined.core, matrix)
         if placed_part is not None:
             assembly.cage.append(placed_part)
     return assembly

@@ -14,7 +14,7 @@ from manifold3d import Manifold
 
 from scbench.base.model import Verdict
 from scbench.base.wording import counted
-from scbench.graders.interlocking_parts.part_meshes import Shell
+from scbench.graders.interlocking_parts.part_meshes import shell_of
 from scbench.graders.interlocking_parts.rod_holes import rods_around
 from scbench.graders.interlocking_parts.stl_files import FARTHEST
 from scbench.graders.interlocking_parts.thickness import Distances, survey
@@ -51,6 +51,8 @@ class PlacedPart(NamedTuple):
 
     number: int
     body: Manifold
+    core: Manifold
+    """Empty if the part is too complex."""
     box: tuple[float, ...]
     """Lowest x, y, z, then highest."""
 
@@ -68,12 +70,16 @@ class Grip(NamedTuple):
 # Placing parts
 
 
-def place(index: int, body: Manifold, matrix: Array) -> PlacedPart | None:
+def place(
+    index: int, body: Manifold, core: Manifold | None, matrix: Array
+) -> PlacedPart | None:
     """Return a part where its transform (4, 4) puts it; None if that is not a place."""
     if np.max(np.abs(matrix)) > FARTHEST or abs(np.linalg.det(matrix[:3, :3])) < _FLAT:
         return None
-    shifted = body.transform(np.ascontiguousarray(matrix[:3]))
-    return PlacedPart(index, shifted, tuple(shifted.bounding_box()))
+    to_place = np.ascontiguousarray(matrix[:3])
+    shifted = body.transform(to_place)
+    shifted_core = Manifold() if core is None else core.transform(to_place)
+    return PlacedPart(index, shifted, shifted_core, tuple(shifted.bounding_box()))
 
 
 def not_rigid(matrix: Array, tolerance: float) -> str:
@@ -103,13 +109,6 @@ def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -
             bodies.append(shell.points[shell.corners])
     max_meeting = _MAX_MEETING_TANGLED if tangled else _MAX_MEETING
     return is_crowded(bodies, max_meeting, margin)
-
-
-def shell_of(body: Manifold) -> Shell:
-    """Return the surface of a body as a mesh."""
-    mesh = body.to_mesh64()
-    points = np.asarray(mesh.vert_properties)[:, :3]
-    return Shell(points, np.asarray(mesh.tri_verts).astype(np.int64))
 
 
 def common(part: PlacedPart, tool: Manifold) -> float:
@@ -178,7 +177,7 @@ def find_grips(params: Params, cage: Sequence[PlacedPart]) -> list[Grip]:
     for part in cage:
         nuts = [common(part, tool) for tool in thick]
         rod_volumes = [common(part, tool) for tool in thin]
-        around = rods_around(params, part.body, rod_places(rods.at))
+        around = rods_around(params, part.core, rod_places(rods.at))
         grips.append(Grip(part.number, rod_volumes, nuts, around))
     return grips
 

@@ -51,8 +51,13 @@ class SideFaults(NamedTuple):
     """Sides whose bars let a long block in."""
 
 
-def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
+def find_side_faults(
+    params: Params, bodies: Sequence[Manifold], cores: Sequence[Manifold]
+) -> SideFaults:
     """Return the sides that let the large block in, or the small one in too few places.
+
+    All material of the bodies is in the way of the small block. Only their cores stop the large one
+    and are bars.
 
     Those places, grown by the widest gap and a bar, must cover the side, and grown by half the
     block, which is the area that it sweeps, a share of it.
@@ -61,15 +66,17 @@ def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
     reach = params.gap[1] + params.bar
     faults = SideFaults([], [], [], [])
     for side in sides_of(params):
-        turned = [body.transform(turn_to_z(side.axis)) for body in bodies]
-        shadow = axis_shadow(turned, side)
-        bars = bars_of(turned, params.bar, side.low, side.high)
-        outlines = (shadow, *bars.sections)
+        turn = turn_to_z(side.axis)
+        turned_cores = [core.transform(turn) for core in cores]
+        shadow = axis_shadow([body.transform(turn) for body in bodies], side)
+        core_shadow = axis_shadow(turned_cores, side)
+        bars = bars_of(turned_cores, params.bar, side.low, side.high)
+        outlines = (shadow, core_shadow, *bars.sections)
         if max(outline.num_vert() for outline in outlines) > MAX_OUTLINE:
             faults.too_long.append(side.name)
             continue
         face = face_of(params, side.axis)
-        why = thickness_fault(bars, turned, face, params.thickness.wanted)
+        why = thickness_fault(bars, turned_cores, face, params.thickness.wanted)
         if has_strap(bars.sections, face, params.bar, rules.ignored_area):
             wide = WIDE * params.bar
             why = f"has bars that a square of {wide:g} x {wide:g} mm fits on"
@@ -78,7 +85,8 @@ def find_side_faults(params: Params, bodies: Sequence[Manifold]) -> SideFaults:
         slot_block = (rules.free, rules.blocked)
         if has_slot(bars.sections, face, params.bar, slot_block, rules.ignored_area):
             faults.with_slots.append(side.name)
-        unblocked = round((face - grown(shadow, rules.blocked / 2)).area(), 3)
+        stopped = grown(core_shadow, rules.blocked / 2)
+        unblocked = round((face - stopped).area(), 3)
         free = without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)
         far = round((face - grown(free, reach)).area(), 3)
         block = rules.free

@@ -14,9 +14,6 @@ from scbench.schemas.interlocking_parts import Spacing
 
 # Most corners of a shadow's outline; to grow a longer one takes too long.
 MAX_OUTLINE = 20_000
-# The large column is stopped only by material that a square of this width fits on, in times the
-# width of a bar: not by hairs.
-STOPPING = 0.25
 # Length of a square that contains every section, in mm.
 _FAR = 1e5
 
@@ -32,23 +29,25 @@ class Openings(NamedTuple):
     """One of the large one, the middle of the largest such area."""
 
 
-def openings(body: Manifold, rules: Spacing, bar: float) -> Openings | None:
+def openings(body: Manifold, core: Manifold, rules: Spacing) -> Openings | None:
     """Return where columns miss a part that is moved to the middle of the bed; None: too complex.
 
     A square column of side s, upright and along the axes, misses the part where its centre lies
-    outside the part's shadow grown by s / 2 to all four sides. Hairs do not stop the large column.
+    outside the part's shadow grown by s / 2 to all four sides. Only the core stops the large one.
     """
-    # The layer between -height and height.
-    above_bed = body.trim_by_plane((0, 0, 1), -rules.height)
-    layer = above_bed.trim_by_plane((0, 0, -1), -rules.height)
-    west, south, _, east, north, _ = body.bounding_box()
-    shadow = layer.project().translate((-(west + east) / 2, -(south + north) / 2))
-    if shadow.num_vert() > MAX_OUTLINE:
+    shadow, core_shadow = (
+        layer_shadow(body, rules.height),
+        layer_shadow(core, rules.height),
+    )
+    if max(shadow.num_vert(), core_shadow.num_vert()) > MAX_OUTLINE:
         return None
+    west, south, _, east, north, _ = body.bounding_box()
+    middle = ((west + east) / 2, (south + north) / 2)
+    shadow = shadow.translate((-middle[0], -middle[1]))
+    core_shadow = core_shadow.translate((-middle[0], -middle[1]))
     size = (east - west, north - south)
     free = free_places(shadow, rules.free, rules.free_reach, size)
-    bars = opened(shadow, STOPPING * bar)
-    unblocked = free_places(bars, rules.blocked, rules.blocked_reach, size)
+    unblocked = free_places(core_shadow, rules.blocked, rules.blocked_reach, size)
     place = None
     pieces = sorted(unblocked.decompose(), key=lambda piece: -round(piece.area(), 3))
     if pieces:
@@ -57,6 +56,12 @@ def openings(body: Manifold, rules: Spacing, bar: float) -> Openings | None:
     return Openings(
         round(free.area(), 3) + 0.0, round(unblocked.area(), 3) + 0.0, place
     )
+
+
+def layer_shadow(body: Manifold, height: float) -> CrossSection:
+    """Return the shadow along z of what a body has between -height and height."""
+    above = body.trim_by_plane((0, 0, 1), -height)
+    return above.trim_by_plane((0, 0, -1), -height).project()
 
 
 def free_places(
@@ -76,11 +81,10 @@ def free_places(
 def grown(shape: CrossSection, by: float) -> CrossSection:
     """Return the Minkowski sum of a shape and the square from -by to by along both axes."""
     # The sum is the shape itself and the area that the square sweeps along the outline.
-    swept = []
+    swept: list[Array] = []
     for outline in shape.to_polygons():
         start = np.asarray(outline, dtype=np.float64)
-        for p, q in zip(start, np.roll(start, -1, axis=0), strict=True):
-            swept.append(swept_square(p, q, by))
+        swept.extend(swept_squares(start, np.roll(start, -1, axis=0), by))
     if not swept:
         return shape
     return CrossSection(swept, FillRule.NonZero) + shape
@@ -93,18 +97,22 @@ def grown_box(shape: CrossSection, x: float, y: float) -> CrossSection:
     return grown(stretched, x).scale((1.0, y / x))
 
 
-def swept_square(p: Array, q: Array, by: float) -> Array:
-    """Return the corners (6, 2) of the area that a square sweeps along a segment.
+def swept_squares(starts: Array, ends: Array, by: float) -> Array:
+    """Return the corners (k, 6, 2) of the areas that a square sweeps along segments (k, 2).
 
-    It is the hull of the square at both ends: a hexagon whose corners follow from the slope.
+    Each is the hull of the square at both ends: a hexagon whose corners follow from the slope.
     """
-    if p[0] > q[0]:
-        p, q = q, p  # from left to right
-    up = 1.0 if q[1] >= p[1] else -1.0
-    sides = np.array([(-1, -up), (1, -up), (1, -up), (1, up), (-1, up), (-1, up)])
-    corners = np.array([p, p, q, q, q, p]) + by * sides
-    # Counter-clockwise, whether the segment rises or falls.
-    return corners if up > 0 else corners[::-1]
+    goes_left = (starts[:, 0] > ends[:, 0])[:, None]
+    west = np.where(goes_left, ends, starts)
+    east = np.where(goes_left, starts, ends)
+    hexagons = np.stack([west, west, east, east, east, west], axis=1)
+    up = np.where(east[:, 1] >= west[:, 1], 1.0, -1.0)
+    hexagons[:, :, 0] += by * np.array([-1, 1, 1, 1, -1, -1])
+    hexagons[:, :, 1] += by * up[:, None] * np.array([-1, -1, -1, 1, 1, 1])
+    # Counter-clockwise, whether a segment rises or falls.
+    falls = up < 0
+    hexagons[falls] = hexagons[falls, ::-1]
+    return hexagons
 
 
 def opened(section: CrossSection, side: float) -> CrossSection:

@@ -18,6 +18,7 @@ from scbench.graders.interlocking_parts.cage_checks import (
 )
 from scbench.graders.interlocking_parts.cage_sides import SideFaults, check_straps
 from scbench.graders.interlocking_parts.columns import Openings, openings
+from scbench.graders.interlocking_parts.core import core_of
 from scbench.graders.interlocking_parts.part_meshes import (
     Shell,
     count_edges,
@@ -72,6 +73,8 @@ class Examined(NamedTuple):
     fault: Fault
     body: Manifold | None = None
     """None if it bounds no solid, or one that is too tangled."""
+    core: Manifold | None = None
+    """None if there is no body, or a body that is too complex."""
     shell: Shell | None = None
     """None if it cannot be read."""
     lie: Lie | None = None
@@ -91,8 +94,9 @@ def examine(params: Params, kind: FileType, contents: str) -> Examined:
     if body is None:
         return Examined(fault, shell=shell, thickness=thickness)
     lie = lie_on_bed(shell, params.printing)
-    gaps = openings(body, params.spacing, params.bar)
-    return Examined(fault, body, shell, lie, gaps, thickness)
+    core = core_of(body)
+    gaps = None if core is None else openings(body, core, params.spacing)
+    return Examined(fault, body, core, shell, lie, gaps, thickness)
 
 
 def unread(part: PrintedPart) -> Examined:

@@ -6,6 +6,7 @@ All of it is vectorised, as parts for a printer may have tens of thousands of tr
 from typing import NamedTuple
 
 import numpy as np
+from manifold3d import Manifold
 
 from scbench.graders.shared.mesh_topology import components
 from scbench.graders.shared.vectors import Array, Indices, Mask, dot, unit
@@ -69,6 +70,13 @@ def weld(triangles: Array) -> Shell:
     corners = vertex.reshape(-1, 3)
     a, b, c = corners.T
     return Shell(ordered[is_new], corners[(a != b) & (b != c) & (c != a)])
+
+
+def shell_of(body: Manifold) -> Shell:
+    """Return the surface of a body as a mesh."""
+    mesh = body.to_mesh64()
+    points = np.asarray(mesh.vert_properties)[:, :3]
+    return Shell(points, np.asarray(mesh.tri_verts).astype(np.int64))
 
 
 def triangles_of(shell: Shell) -> Array:

@@ -13,7 +13,11 @@ import numpy as np
 from manifold3d import CrossSection, Manifold
 
 from scbench.graders.interlocking_parts.columns import fitting, grown_box, opened
-from scbench.graders.interlocking_parts.part_meshes import Shell, normals_and_areas
+from scbench.graders.interlocking_parts.part_meshes import (
+    Shell,
+    normals_and_areas,
+    shell_of,
+)
 from scbench.graders.shared.mesh_bodies import volume
 from scbench.graders.shared.vectors import Array
 
@@ -137,13 +141,6 @@ def bars_of(
             below_upper += body.slice(upper - DEPTH * bar)
     faces = None if lower is None or upper is None else (lower, upper)
     return SideBars(SideSections(above_lower, below_upper), faces)
-
-
-def shell_of(body: Manifold) -> Shell:
-    """Return the surface of a body as a mesh."""
-    mesh = body.to_mesh64()
-    points = np.asarray(mesh.vert_properties)[:, :3]
-    return Shell(points, np.asarray(mesh.tri_verts).astype(np.int64))
 
 
 def largest_plane(

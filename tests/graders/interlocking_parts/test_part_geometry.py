@@ -11,6 +11,7 @@ from manifold3d import CrossSection, FillRule, Manifold
 
 from scbench.catalog import get_task
 from scbench.graders.interlocking_parts.columns import grown, openings
+from scbench.graders.interlocking_parts.core import core_of
 from scbench.graders.interlocking_parts.part_checks import size_of
 from scbench.graders.interlocking_parts.part_meshes import (
     Shell,
@@ -21,9 +22,10 @@ from scbench.graders.interlocking_parts.part_meshes import (
 )
 from scbench.graders.interlocking_parts.print_checks import strip_width
 from scbench.graders.interlocking_parts.rays import Meter, TooManyRaysError, cast
-from scbench.graders.interlocking_parts.rod_holes import rods_around, walls_around
+from scbench.graders.interlocking_parts.rod_holes import rods_around, share_around
 from scbench.graders.interlocking_parts.side_bars import bars_of, thickness_fault
 from scbench.graders.interlocking_parts.thickness import survey
+from scbench.graders.shared.mesh_topology import components
 from scbench.graders.shared.triangle_pairs import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
@@ -190,11 +192,11 @@ def test_columns_stay_within_the_bounding_box_of_the_part():
     # Two bars 40 apart, which end where the bounding box does.
     bars = Manifold.cube((100, 10, 10), True).translate((0, 25, 0))
     bars += Manifold.cube((100, 10, 10), True).translate((0, -25, 0))
-    result = openings(bars, Spacing(**rules, free=30, blocked=39), bar=10)
+    result = openings(bars, bars, Spacing(**rules, free=30, blocked=39))
     assert result.free == pytest.approx(70 * 10)
     assert result.unblocked == pytest.approx(61 * 1)
     # One wider than the part is nowhere.
-    assert openings(bars, Spacing(**rules, free=30, blocked=61), 10).unblocked == 0
+    assert openings(bars, bars, Spacing(**rules, free=30, blocked=61)).unblocked == 0
 
 
 def test_holes_around_a_rod_are_closed_near_and_high_enough():
@@ -218,14 +220,14 @@ def test_holes_around_a_rod_are_closed_near_and_high_enough():
 
 def test_a_hair_around_a_rod_does_not_hold_it():
     def around(body):
-        return rods_around(PAPER, body, [[0.0, 0.0]])
+        return rods_around(PAPER, core_of(body), [[0.0, 0.0]])
 
     def slot(width):
         return Manifold.cube((width, 40, 20)).translate((-width / 2, 0, -1))
 
     hole = Manifold.cylinder(20, 3.2, 3.2, 24).translate((0, 0, -1))
     hair = Manifold.cylinder(10, 3.22, 3.22, 24) - hole
-    washer = Manifold.cylinder(10, 3.8, 3.8, 24) - hole
+    washer = Manifold.cylinder(10, 3.9, 3.9, 24) - hole
     block = Manifold.cube((30, 30, 10), True).translate((0, 0, 5))
     assert around(hair) == 0
     assert around(washer) == 1
@@ -234,26 +236,130 @@ def test_a_hair_around_a_rod_does_not_hold_it():
     assert around(block - hole - slot(1) + hair) == 1
 
 
-def test_walls_around_a_rod_are_as_thick_as_they_are_in_all_directions():
+def test_directions_in_which_a_section_is_near_a_point():
     ring = CrossSection.circle(6, 720) - CrossSection.circle(4, 720)
     middle = np.array([50.0, -20.0])
-    walls = walls_around(ring.translate(tuple(middle)), middle, 8.0)
-    assert walls == pytest.approx(np.full(len(walls), 2), abs=1e-3)
-    # Only up to the circle, and from its middle if there is no hole.
-    assert walls_around(ring, np.zeros(2), 5.0).max() == pytest.approx(1, abs=1e-3)
+    moved = ring.translate(tuple(middle))
+    assert share_around(moved, middle, 8.0) == 1
+    assert share_around(moved, middle, 3.9) == 0, "it is too far"
+    assert share_around(CrossSection(), middle, 8.0) == 0
+    quarter = moved ^ CrossSection.square((10, 10)).translate(tuple(middle))
+    assert share_around(quarter, middle, 8.0) == pytest.approx(0.25)
     block = CrossSection.square((40, 40), center=True)
-    assert walls_around(block, np.zeros(2), 8.0) == pytest.approx(8)
+    assert share_around(block, np.zeros(2), 30.0) == 0, "the point is in material"
 
 
-def test_a_hair_stops_no_large_column():
+def bar_with(link):
+    """A long bar and a short one behind a slot, with a link between them."""
+    bars = Manifold.cube((50, 10, 10)) + Manifold.cube((20, 10, 10)).translate(
+        (50.03, 0, 0)
+    )
+    return bars + Manifold.cube(link).translate((50 - link[0] / 2, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("link", "is_whole"),
+    [
+        ((2, 0.05, 0.05), False),  # a hair
+        ((2, 6, 0.3), False),  # a sheet that lies
+        ((2, 0.3, 6), False),  # a sheet that stands
+        ((2, 0.5, 0.5), True),
+    ],
+)
+def test_hairs_and_sheets_connect_nothing(link, is_whole):
+    for turn in ((0, 0, 0), (90, 0, 0), (0, 90, 0), (0, 0, 180)):
+        core = core_of(bar_with(link).rotate(turn).translate((7, -3, 5)))
+        size = 50 * 100 + is_whole * 20 * 100
+        assert core.volume() == pytest.approx(size, abs=3)
+
+
+def test_a_core_leaves_out_what_the_cube_does_not_fit_into():
+    block = Manifold.cube((30, 20, 10))
+    fin = Manifold.cube((30, 0.3, 10)).translate((0, 9, 5))
+    plate = Manifold.cube((30, 20, 0.3)).translate((25, 0, 3))
+    wall = Manifold.cube((30, 0.5, 10)).translate((0, 3, 5))
+    assert core_of(block).volume() == pytest.approx(6000)
+    assert core_of(block + fin + plate).volume() == pytest.approx(6000)
+    assert core_of(block + wall).volume() == pytest.approx((block + wall).volume())
+    assert core_of(Manifold.cube((30, 20, 0.3))).is_empty()
+    assert core_of(Manifold()).is_empty()
+
+
+def sizes_swept_in_voxels(solid, side):
+    """The numbers of voxels that a cube sweeps in each region that it cannot leave, ascending."""
+    free = np.lib.stride_tricks.sliding_window_view(solid, (side,) * 3).all((3, 4, 5))
+    number = np.cumsum(free).reshape(free.shape) - 1
+    pairs = []
+    for axis in range(3):
+        lower = np.delete(np.arange(free.shape[axis]), -1)
+        a, b = (np.take(number, lower + step, axis) for step in (0, 1))
+        both = np.take(free, lower, axis) & np.take(free, lower + 1, axis)
+        pairs.append(np.stack([a[both], b[both]], axis=1))
+    label = components(int(free.sum()), np.concatenate(pairs))
+    sizes = []
+    for region in np.unique(label):
+        swept = np.zeros_like(solid)
+        for x, y, z in np.argwhere(free)[label == region]:
+            swept[x : x + side, y : y + side, z : z + side] = True
+        sizes.append(int(swept.sum()))
+    return sorted(sizes)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_cores_are_those_of_voxels(seed):
+    rng = np.random.default_rng(seed)
+    solid = np.zeros((30, 30, 14), dtype=bool)
+    body = Manifold()
+    for _ in range(8):
+        size = rng.integers(2, 13, 3)
+        low = rng.integers(0, np.maximum(1, solid.shape - size))
+        x, y, z = low + size
+        solid[low[0] : x, low[1] : y, low[2] : z] = True
+        end = np.minimum([x, y, z], solid.shape)
+        body += Manifold.cube(tuple((end - low) / 10)).translate(tuple(low / 10))
+    volume = round(core_of(body).volume() * 1000)
+    sizes = sizes_swept_in_voxels(solid, 4)
+    # Regions are compared by where the cube's middle may be, which is another measure.
+    assert any(
+        abs(volume - size) <= 15 for size in [s for s in sizes if s >= sizes[-1] / 2]
+    )
+
+
+def test_two_blocks_that_overlap_in_an_edge_are_two():
+    block = Manifold.cube((20, 10, 10))
+    small = Manifold.cube((10, 10, 10)).translate((19.9, 9.9, 0))
+    assert core_of(block + small).volume() == pytest.approx(2000)
+    near = small.translate((-0.4, -0.4, 0))
+    assert core_of(block + near).volume() == pytest.approx((block + near).volume())
+
+
+def test_the_core_of_a_slanted_body_is_nearly_all_of_it():
+    drill = Manifold.cylinder(80, 3.2, 3.2, 48, True).rotate((90, 0, 0))
+    body = Manifold.cube((40, 20, 10)) - drill.translate((20, 0, 5))
+    assert core_of(body).volume() == pytest.approx(body.volume(), rel=0.005)
+    tilted = body.rotate((20, 30, 0))
+    assert core_of(tilted).volume() == pytest.approx(body.volume(), rel=0.02)
+
+
+@pytest.mark.parametrize("limit", ["MOST_SLABS", "MOST_CORNERS"])
+def test_a_part_with_too_many_slabs_or_corners_has_no_core(monkeypatch, limit):
+    body = Manifold.sphere(20, 32)
+    assert core_of(body) is not None
+    monkeypatch.setattr(f"{core_of.__module__}.{limit}", 50)
+    assert core_of(body) is None
+
+
+def test_a_hair_stops_no_large_column_but_a_small_one():
     rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
     ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
     spacing = Spacing(**rules, free=39, blocked=39)
-    hair = Manifold.cube((0.05, 60, 0.05), True)
-    assert openings(ring + hair, spacing, bar=10).free == 0
-    assert openings(ring + hair, spacing, bar=10).unblocked == pytest.approx(1)
-    bar = Manifold.cube((2.6, 60, 2), True)
-    assert openings(ring + bar, spacing, bar=10).unblocked == 0
+    hair = ring + Manifold.cube((0.05, 60, 0.05), True)
+    assert openings(hair, core_of(hair), spacing).free == 0
+    assert openings(hair, core_of(hair), spacing).unblocked == pytest.approx(
+        1, abs=0.01
+    )
+    bar = ring + Manifold.cube((0.6, 60, 2), True)
+    assert openings(bar, core_of(bar), spacing).unblocked == 0
 
 
 def test_bars_are_as_thick_as_asked_for_and_full():
@@ -283,7 +389,7 @@ def test_columns_pass_where_there_is_just_room():
     rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
     ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
     for side, free in ((39, True), (39.9, True), (40, False), (41, False)):
-        result = openings(ring, Spacing(**rules, free=side, blocked=side), bar=10)
+        result = openings(ring, ring, Spacing(**rules, free=side, blocked=side))
         assert (result.free > 0) == free
         assert (
             result.free
@@ -291,7 +397,7 @@ def test_columns_pass_where_there_is_just_room():
             == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
         )
     above = ring.translate((500, -300, 26))
-    result = openings(above, Spacing(**rules, free=39, blocked=39), bar=10)
+    result = openings(above, above, Spacing(**rules, free=39, blocked=39))
     assert result.free == pytest.approx(400)
 
 
@@ -307,4 +413,4 @@ def test_an_outline_may_be_as_long_as_the_bound_and_no_longer(monkeypatch):
     block = Manifold.cube((20, 20, 5))  # four corners seen from above
     for bound, is_measured in ((4, True), (3, False)):
         monkeypatch.setattr(f"{openings.__module__}.MAX_OUTLINE", bound)
-        assert (openings(block, PAPER.spacing, PAPER.bar) is not None) == is_measured
+        assert (openings(block, block, PAPER.spacing) is not None) == is_measured

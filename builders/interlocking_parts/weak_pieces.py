@@ -1,0 +1,85 @@
+"""Pieces that would not be of any use when printed: bars on hairs, sheets, hollow bars."""
+
+from collections.abc import Sequence
+
+from scbench.builders.interlocking_parts.cage import Box, Layout, Piece, rim_of
+
+# Widths of the slots that cut bars, and of the hairs that join the ends, in mm.
+_SLOT = 0.03
+_HAIR = 0.05
+# How thick sheets are, in times the width of a bar.
+_SHEET = 0.1
+
+
+def bars_on_hairs(plate: Piece, plan: Layout) -> Piece:
+    """Return a plate with all bars cut in the middle of every gap, and joined by hairs."""
+    middles = [(gap + 0.5) * plan.pitch - plan.reach for gap in range(plan.gaps)]
+    return cut_and_joined(cut_and_joined(plate, 0, middles), 1, middles)
+
+
+def eyelets_on_hairs(panel: Piece, plan: Layout, bar: float) -> Piece:
+    """Return a panel whose bars at the corners hang on its other bars by hairs."""
+    inner_edge = plan.reach - bar / 2 - 1
+    return cut_and_joined(panel, 0, [-inner_edge, inner_edge])
+
+
+def cut_and_joined(piece: Piece, axis: int, places: Sequence[float]) -> Piece:
+    """Return a piece whose boxes are cut across an axis at some places, and joined by hairs."""
+    boxes: list[Box] = []
+    for box in piece.boxes:
+        low, high = box[axis], box[axis + 3]
+        cuts = [at for at in sorted(places) if low < at - _SLOT and at + _SLOT < high]
+        start = low
+        for at in cuts:
+            boxes.append(with_ends(box, axis, start, at - _SLOT / 2))
+            boxes.append(hair_in(box, axis, at - _SLOT, at + _SLOT))
+            start = at + _SLOT / 2
+        boxes.append(with_ends(box, axis, start, high))
+    return piece._replace(boxes=tuple(boxes))
+
+
+def hair_in(box: Box, axis: int, low: float, high: float) -> Box:
+    """Return a hair along an axis, in the middle of the underside of a box."""
+    across = 1 - axis
+    middle = (box[across] + box[across + 3]) / 2
+    hair = with_ends(box, axis, low, high)
+    hair = with_ends(hair, across, middle - _HAIR / 2, middle + _HAIR / 2)
+    return with_ends(hair, 2, box[2], box[2] + _HAIR)
+
+
+def with_ends(box: Box, axis: int, low: float, high: float) -> Box:
+    """Return a box with other ends along an axis."""
+    ends = list(box)
+    ends[axis], ends[axis + 3] = low, high
+    x0, y0, z0, x1, y1, z1 = ends
+    return (x0, y0, z0, x1, y1, z1)
+
+
+def sheet(plate: Piece, plan: Layout) -> Piece:
+    """Return a plate whose bars are thin sheets, but for those at its rim."""
+    rim, inner = rim_and_inner(plate, plan)
+    sheets = [with_ends(box, 2, box[2], box[2] + _SHEET * box[5]) for box in inner]
+    return plate._replace(boxes=(*rim, *sheets))
+
+
+def hollow(plate: Piece, plan: Layout) -> Piece:
+    """Return a plate whose bars are two thin sheets, but for those at its rim."""
+    _, inner = rim_and_inner(plate, plan)
+    covers = [with_ends(box, 2, (1 - _SHEET) * box[5], box[5]) for box in inner]
+    return plate._replace(boxes=(*sheet(plate, plan).boxes, *covers))
+
+
+def hairs_across(plate: Piece, plan: Layout) -> Piece:
+    """Return a plate with hairs instead of bars, but for those at its rim."""
+    rim, inner = rim_and_inner(plate, plan)
+    hairs = []
+    for box in inner:
+        axis = 0 if box[3] - box[0] > box[4] - box[1] else 1
+        hairs.append(hair_in(box, axis, box[axis], box[axis + 3]))
+    return plate._replace(boxes=(*rim, *hairs))
+
+
+def rim_and_inner(plate: Piece, plan: Layout) -> tuple[list[Box], list[Box]]:
+    """Return the bars at the rim of a plate, and those inside."""
+    rim = rim_of(plate.boxes, plan.reach)
+    return rim, [box for box in plate.boxes if box not in rim]
