@@ -29,7 +29,7 @@ from scbench.base.model import Instance, Prediction, task_of
 from scbench.base.wording import counted
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.entries import chat_outcome, objects
-from scbench.machine.processes import processors
+from scbench.machine.limits import processors
 from scbench.scoring.outcomes import Outcome, grade_prediction, simulator_lock
 
 if TYPE_CHECKING:

@@ -18,14 +18,13 @@ from scbench.catalog import Task, available_tasks
 from scbench.cli.console import NEEDS, PROBLEMS, reported_errors, say
 from scbench.cli.options import TerrainPythonOption
 from scbench.machine import sandbox
-from scbench.machine.memory_limits import check_memory
+from scbench.machine.limits import check_memory, processors
 from scbench.machine.physics import (
     VARIABLE,
     environment_folder,
     make_environment,
     use_python,
 )
-from scbench.machine.processes import processors
 from scbench.machine.start_methods import clean_context
 from scbench.release.load import find_release, installed_releases
 from scbench.scoring.outcomes import describe_error

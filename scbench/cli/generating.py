@@ -44,7 +44,8 @@ from scbench.freezing.experiment import (
     read_experiment,
     read_parameter,
 )
-from scbench.machine.processes import open_executor, processors
+from scbench.machine.limits import processors
+from scbench.machine.processes import open_executor
 from scbench.release.load import open_release
 
 # Formats in which items are printed; the first is the default.

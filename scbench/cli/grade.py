@@ -23,9 +23,8 @@ from scbench.cli.options import (
 )
 from scbench.cli.start import start
 from scbench.grading.workers import IMPORTS
-from scbench.machine.memory_limits import check_memory
+from scbench.machine.limits import check_memory, processors
 from scbench.machine.physics import use_python
-from scbench.machine.processes import processors
 from scbench.machine.start_methods import start_server
 
 if TYPE_CHECKING:

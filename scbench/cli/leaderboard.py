@@ -14,7 +14,7 @@ from scbench.cli.progress import drawing_display, grading_display
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding, as_text
-from scbench.machine.processes import processors
+from scbench.machine.limits import processors
 from scbench.release.load import find_release
 
 app = typer.Typer(

@@ -31,7 +31,7 @@ from scbench.cli.progress import drawing_display, progress
 from scbench.formats.predictions import Line
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.machine.processes import processors
+from scbench.machine.limits import processors
 from scbench.release.load import Release, find_release
 from scbench.report import single
 from scbench.report.contact_sheets import contact_sheet, right_and_wrong

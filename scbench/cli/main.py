@@ -13,6 +13,7 @@ from scbench.cli.console import USAGE, misused, reported_errors, say
 from scbench.cli.lazy_command import LazyCommand
 from scbench.cli.options import HELP_OPTIONS, VersionOption
 from scbench.cli.start import start
+from scbench.machine.limits import check_limits
 
 # Commands by name, under the headings of `scbench --help`.
 SECTIONS = {
@@ -126,6 +127,8 @@ class LazyCommands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         with reported_errors():
+            # Before the import: its libraries start threads.
+            check_limits()
             module = import_module(f"scbench.cli.{COMMANDS[cmd_name].module}")
         group = typer.main.get_group(module.app)
         # A module without a command of that name is a group, such as `scbench release`.

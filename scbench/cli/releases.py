@@ -33,7 +33,7 @@ from scbench.freezing.ladder import Ladder, TaskLadder, ladder, own_ladder, read
 from scbench.freezing.ladder_check import DRAWS, RungReport, check_ladder
 from scbench.freezing.proofs import proofs_file
 from scbench.freezing.shortcuts import ITEMS, best_of
-from scbench.machine.processes import processors
+from scbench.machine.limits import processors
 from scbench.release.diff import diff_releases
 from scbench.release.load import Release, find_release, installed_releases, open_release
 from scbench.release.sources import hub_name

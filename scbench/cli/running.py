@@ -40,8 +40,7 @@ from scbench.formats.prompts import requests, select, split_by_images, write_lef
 from scbench.grading.options import Options
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.machine.memory_limits import check_memory
-from scbench.machine.processes import processors
+from scbench.machine.limits import check_memory, processors
 from scbench.machine.work_folder import no_empty
 from scbench.release.load import find_release
 

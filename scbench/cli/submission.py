@@ -35,7 +35,7 @@ from scbench.leaderboard.findings import (
     with_advice_once,
 )
 from scbench.machine.files import read_regular, write_whole
-from scbench.machine.processes import processors
+from scbench.machine.limits import processors
 from scbench.release.load import find_release, installed_releases
 
 if TYPE_CHECKING:

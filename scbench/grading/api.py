@@ -10,7 +10,7 @@ from scbench.grading.run import grade_file as _grade
 from scbench.grading.summary import RunReport
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.machine.processes import processors
+from scbench.machine.limits import processors
 from scbench.machine.start_methods import main_not_imported
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release, find_release

@@ -10,6 +10,7 @@ folder with their hashes, for `harbor publish`. Source: harbor 0.25 ``models/tas
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Instance, Prediction
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.harbor_jobs import ANSWER, answer_fields
+from scbench.machine.files import whole_file
 from scbench.reward import outcome, packed, unpacked
 from scbench.scoring.outcomes import normalized
 
@@ -42,6 +44,10 @@ COPY . /tests/
 WORKDIR {folder}
 """
 _INSTALL = "RUN pip install --no-cache-dir {options}'scbench[terrain]=={version}'"
+# Files in the verifier's folder of results. Harbor reads both kinds of rewards; we write JSON only.
+_OUTCOME = "outcome.json"
+_REWARD = "reward.json"
+_REWARD_TEXT = "reward.txt"
 # The manifest of all tasks, and the name of the data set in it.
 DATASET = "dataset.toml"
 _DATASET_NAME = "scbench/scbench"
@@ -268,16 +274,17 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     Args:
         tests: folder with the instance.
         answer: file that the agent wrote, if it did.
-        logs: folder of the results, created if necessary.
+        logs: folder of the results, created if necessary; earlier results in it are removed.
     """
+    # First of all: if grading is killed, no earlier reward must be left.
+    clear_results(logs)
     check = json.loads((tests / "instance.json").read_bytes())
     instance = unpacked(check["instance"])
     fields = answer_fields(answer.parent, (answer.name,))
     prediction = Prediction.model_validate({"id": instance.id, **fields})
     result = outcome(instance, prediction)
-    logs.mkdir(parents=True, exist_ok=True)
     record = {"status": result.status, "reason": result.reason, "score": result.score}
-    (logs / "outcome.json").write_text(json.dumps(record))
+    write_result(logs / _OUTCOME, record)
     if result.score is None:
         sys.stderr.write(
             f"{instance.id} has no score ({result.status}): {result.reason}"
@@ -287,8 +294,31 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
     floor = check["floor"]
     if floor is not None and floor < 1:
         rewards["normalized_score"] = normalized(result.score, floor)
-    (logs / "reward.json").write_text(json.dumps(rewards))
+    write_result(logs / _REWARD, rewards)
     return 0
+
+
+def clear_results(logs: Path) -> None:
+    """Make the folder of results without any of our files.
+
+    An agent that shares the verifier's container may have left a reward, a pipe, or anything else
+    at these paths.
+    """
+    if logs.is_symlink() or not logs.is_dir():
+        logs.unlink(missing_ok=True)
+        logs.mkdir(parents=True)
+    for name in (_OUTCOME, _REWARD, _REWARD_TEXT):
+        path = logs / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def write_result(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record completely or not at all, without following a link."""
+    with whole_file(path) as part:
+        part.write_text(json.dumps(record))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ MEMORY = 2**33
 _START = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from scbench.machine.memory_limits import limit_memory
+from scbench.machine.limits import limit_memory
 limit_memory(int(sys.argv[2]))
 arguments = json.loads(sys.argv[3])
 """

@@ -1,6 +1,5 @@
 """Pools of worker processes, and a common interface for local and remote calls."""
 
-import os
 import signal
 import time
 from collections import deque
@@ -30,13 +29,6 @@ _STEADY_CLOCK = SimpleNamespace(time=time.monotonic, sleep=time.sleep)
 _DIED = "a worker process died; is there enough memory? Run the command again"
 # Calls per process that `map_in_processes` submits before it yields the first one.
 _CALLS_AHEAD = 16
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class PendingResult(Protocol):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from scbench.base.canonical import sha256
+from scbench.machine.files import check_regular
 
 
 class Record(NamedTuple):
@@ -52,7 +53,7 @@ class Store:
         place = 0
         # An empty file does not end in the middle of a line.
         last_line = b"\n"
-        with open(self.path, "rb", opener=_open_no_link) as file:
+        with open(self.path, "rb", opener=_open_regular) as file:
             for line in file:
                 record = parse_record(line)
                 if record is not None:
@@ -69,7 +70,7 @@ class Store:
         """
         if self._writer is None:
             self._writer = open(  # noqa: SIM115  (open until `close`)
-                self.path, "ab", buffering=0, opener=_open_no_link
+                self.path, "ab", buffering=0, opener=_open_regular
             )
         return self._writer
 
@@ -125,7 +126,7 @@ class Store:
         """
         if self._reader is None:
             self._reader = open(  # noqa: SIM115  (open until `close`)
-                self.path, "rb", opener=_open_no_link
+                self.path, "rb", opener=_open_regular
             )
         self._reader.seek(place)
         record = parse_record(self._reader.readline())
@@ -145,9 +146,18 @@ class Store:
                 file.close()
 
 
-def _open_no_link(path: str, flags: int) -> int:
-    """Open a file without following symbolic links, which could lead out of the folder."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+def _open_regular(path: str, flags: int) -> int:
+    """Open a regular file without following symbolic links, which could lead out of the folder.
+
+    Opening a named pipe would wait for another process, and a device may never end.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    try:
+        check_regular(descriptor, Path(path))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def parse_record(line: bytes) -> Record | None:

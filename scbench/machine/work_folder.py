@@ -94,6 +94,8 @@ class WorkFolder:
         return descriptor
 
     def _lock(self, descriptor: int) -> None:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # such as a pipe
+            raise self._not_ours()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

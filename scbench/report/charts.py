@@ -86,6 +86,23 @@ _CONFIGS: Spec = {
 _SHARES = {"accuracy", "above", "truncated", "unparsed"}
 # Placeholder for "<" until a page is complete.
 _LESS = "scbench-less-than-sign"
+# Members of every object in JavaScript.
+_MEMBER_NAMES = frozenset(
+    {
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+        "__proto__",
+        "constructor",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "toLocaleString",
+        "toString",
+        "valueOf",
+    }
+)
 # Pixels for each rung of a ladder, and between lines of one series and of several.
 _RUNG_WIDTH = 44
 _WIDE_STEP = 18
@@ -687,6 +704,7 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
     """
     import vl_convert  # noqa: PLC0415  (an extra, and large)
 
+    spec = without_member_names(spec)
     if dark:
         spec = replaced(spec, _DARK)
     if dark or form == "png":
@@ -714,6 +732,21 @@ def reader_rules() -> str:
         for kind in ("fill", "stroke"):
             rules += f'.marks [{kind}="{light}"]{{{kind}:{dark}}}'
     return f"@media (prefers-color-scheme:dark){{{rules}}}"
+
+
+def without_member_names(node: Any) -> Any:  # noqa: ANN401
+    """Return a description in which no text is the name of a member of JavaScript objects.
+
+    Vega looks up texts of the data in such objects, and fails if it finds a member. A space that
+    is not seen at the end of the text makes it another one.
+    """
+    if isinstance(node, dict):
+        return {key: without_member_names(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [without_member_names(item) for item in node]
+    if isinstance(node, str) and node in _MEMBER_NAMES:
+        return f"{node}\u00a0"
+    return node
 
 
 def replaced(node: Any, signs: Mapping[str, str]) -> Any:  # noqa: ANN401

@@ -10,7 +10,7 @@ from scbench.freezing.card import render_loader
 from scbench.freezing.copies import verify_copy
 from scbench.freezing.proofs import proofs_file
 from scbench.freezing.verify import verify_release
-from scbench.machine.processes import processors
+from scbench.machine.limits import processors
 from scbench.release.load import find_release, installed_releases
 
 ROOT = Path(__file__).resolve().parents[2]

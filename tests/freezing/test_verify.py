@@ -5,6 +5,8 @@ import os
 import random
 import re
 import shutil
+import signal
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -421,6 +423,43 @@ def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeyp
         f"^{OTHER}: row shikaku_rectangles/00 differs",
         f"^{REFERENCES}: row shikaku_rectangles/05 .* in score$",
     )
+
+
+def test_an_interruption_that_a_builder_turns_into_an_error_is_not_lost(
+    sound, monkeypatch
+):
+    def interrupted(*_: object, **__: object) -> None:
+        # Python 3.11 wraps an interruption while a class is made in an error of its own.
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as interruption:
+            raise RuntimeError("Error calling __set_name__") from interruption
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", interrupted)
+    steps = []
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            verify_release(sound, steps.append)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert steps == ["files"]
+
+
+def test_an_interruption_after_the_last_step_is_not_lost(sound, monkeypatch):
+    def swallowed(*_: object) -> list[str]:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return []
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr("scbench.freezing.verify.check_gallery", swallowed)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            verify_release(sound)
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 @pytest.mark.parametrize("name", [DATA, REFERENCES, SCHEMA, CARD])

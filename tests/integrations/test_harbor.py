@@ -87,6 +87,68 @@ def test_the_verifier_writes_what_the_command_scores(
     assert rewards == {"reward": score, "score": score, **normalized}
 
 
+def leave_link(logs: Path) -> None:
+    logs.symlink_to(logs.parent / "elsewhere")
+
+
+def leave_file(logs: Path) -> None:
+    logs.write_text("x")
+
+
+def leave_rewards(logs: Path) -> None:
+    logs.mkdir()
+    (logs / "reward.json").write_text('{"reward": 1}')
+    (logs / "reward.txt").write_text("1")
+
+
+def leave_folders(logs: Path) -> None:
+    (logs / "reward.json" / "x").mkdir(parents=True)
+    (logs / "outcome.json" / "x").mkdir(parents=True)
+
+
+def leave_pipes(logs: Path) -> None:
+    logs.mkdir()
+    os.mkfifo(logs / "reward.json")
+    os.mkfifo(logs / "outcome.json")
+
+
+def leave_links(logs: Path) -> None:
+    logs.mkdir()
+    for name in ("reward.json", "outcome.json"):
+        (logs / name).symlink_to(logs.parent / "stolen")
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [leave_link, leave_file, leave_rewards, leave_folders, leave_pipes, leave_links],
+)
+def test_nothing_that_an_agent_leaves_for_the_verifier_counts(tasks, tmp_path, leave):
+    logs = tmp_path / "logs"
+    leave(logs)
+    tests = tasks[IDS[0]] / "tests"
+    assert verify(tests, tmp_path / "answer.json", logs) == 0
+    assert logs.is_dir()
+    assert not logs.is_symlink()
+    assert {path.name for path in logs.iterdir()} == {"outcome.json", "reward.json"}
+    assert json.loads((logs / "reward.json").read_text())["reward"] == 0
+    assert not (tmp_path / "stolen").exists()
+
+
+def test_a_verifier_that_is_killed_leaves_no_earlier_reward(
+    tasks, tmp_path, monkeypatch
+):
+    logs = tmp_path / "logs"
+    leave_rewards(logs)
+
+    def end(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("scbench.integrations.harbor.outcome", end)
+    with pytest.raises(MemoryError):
+        verify(tasks[IDS[0]] / "tests", tmp_path / "answer.json", logs)
+    assert list(logs.iterdir()) == []
+
+
 def trial(
     folder: Path, row_id: str, number: int, answer: str | None, error: str = ""
 ) -> None:

@@ -1,6 +1,7 @@
 """Inspect's real library and its OpenAI-compatible provider, against a model on this machine."""
 
 import json
+import os
 from collections import Counter
 from concurrent.futures import Future
 from functools import cache
@@ -19,9 +20,11 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
 import scbench
+from scbench.base.errors import ResultsError
 from scbench.catalog import BUCKETS, all_tasks
 from scbench.grading.workers.live import LiveGrader
 from scbench.integrations.inspect import tasks as inspect_tasks
+from scbench.integrations.inspect.play import _with_earlier_ids
 from scbench.integrations.inspect.scorer import named_instances
 
 pytestmark = ITS_WARNINGS
@@ -276,3 +279,18 @@ def test_a_reply_with_tools_ends_at_a_limit(tmp_path, monkeypatch):
     report = graded(log, tmp_path / "graded", ["two_segments"])
     assert answered(report)["status"].to_list() == ["truncated"]
     assert answered(report)["score"].to_list() == [0]
+
+
+def test_ids_of_a_continued_run_are_added_to_whole_and_readable_ones_only(tmp_path):
+    ids = tmp_path / "ids"
+    assert _with_earlier_ids(["a", "b"], ids) == ["a", "b"]
+    assert _with_earlier_ids(["c", "a"], ids) == ["a", "b", "c"]
+    assert ids.read_text() == "a\nb\nc\n"
+    ids.write_bytes(b"a\xff\n")
+    with pytest.raises(ResultsError, match="is damaged: it is not UTF-8"):
+        _with_earlier_ids(["d"], ids)
+    assert ids.read_bytes() == b"a\xff\n"
+    ids.unlink()
+    os.mkfifo(ids)
+    with pytest.raises(OSError, match="not a regular file"):
+        _with_earlier_ids(["d"], ids)

@@ -1,5 +1,6 @@
 """A store finds what was added to it, and passes over what is damaged or half there."""
 
+import os
 import subprocess
 import sys
 
@@ -108,6 +109,22 @@ def test_no_link_is_followed(path, tmp_path):
     with pytest.raises(OSError, match="symbolic links"):
         store.add("one", b"1")
     assert (tmp_path / "other").read_text() == "mine"
+
+
+def test_no_pipe_or_folder_is_opened(path):
+    store = Store(path)
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="not a regular file"):
+        Store(path)
+    # A pipe that is read elsewhere can be opened for writing.
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(OSError, match="not a regular file"):
+        store.add("one", b"1")
+    os.close(reader)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(IsADirectoryError):
+        Store(path)
 
 
 def test_two_processes_that_add_do_not_mix(path):

@@ -73,6 +73,7 @@ def test_it_has_one_holder_and_death_frees_it(path):
             (path / MARKER).touch(),
             (path / "thesis.tex").touch(),
         ),
+        lambda path: (path.mkdir(), os.mkfifo(path / MARKER)),
         lambda path: (path.mkdir(), (path / MARKER).symlink_to(path.parent / "other")),
         lambda path: (
             path.with_name("far").mkdir(),
@@ -85,6 +86,7 @@ def test_it_has_one_holder_and_death_frees_it(path):
         "unmarked",
         "another's marker",
         "empty marker",
+        "pipe",
         "link",
         "folder link",
         "dead",

@@ -130,6 +130,19 @@ def test_long_names_are_whole_on_narrow_pages():
     assert not any("…" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    "name", ["constructor", "toString", "__proto__", "__defineGetter__"]
+)
+def test_a_model_may_have_the_name_of_a_member_of_objects(name):
+    marks = [ScoreMark("all", model, "5.0", 5.0, 1.0, 9.0) for model in (name, "other")]
+    wide, (narrow,) = overview_charts(marks)
+    for spec in (wide, narrow):
+        drawn = draw(spec, "svg").decode()
+        assert f">{name}" in drawn
+        assert ">other" in drawn
+    assert name in draw(wide, "html").decode()
+
+
 def test_the_narrow_chart_of_failure_modes_fits_a_phone():
     row = dict.fromkeys(SHARES) | {"model": LONG_NAME, "setting": "no_tools"}
     row |= {"failure_mode": "near_miss", "count": 1, "judged": 1, "share": 1.0}

@@ -30,6 +30,7 @@ from scbench.freezing.verify.gallery import check_gallery
 from scbench.freezing.verify.redraw import redraw
 from scbench.freezing.verify.rows import check_listed, check_part, check_references
 from scbench.freezing.verify.texts import check_texts
+from scbench.machine.signals import watched
 from scbench.release.load import find_release
 from scbench.release.manifest import (
     MANIFEST,
@@ -61,6 +62,30 @@ def verify_release(
             first of those returned. Regenerating everything takes minutes.
         proofs: see `scbench.freezing.proofs`; without them everything is graded from scratch.
     """
+    # Verification catches whatever a damaged row or a builder raises. An interruption may come as
+    # such an error, or be lost in a library; so it is recorded, and raised again at the next step.
+    with watched() as interrupts:
+
+        def check_and_report(name: str) -> None:
+            interrupts.check()
+            on_step(name)
+
+        problems = _all_problems(
+            root, check_and_report, workers, seed, on_hashes, proofs
+        )
+        interrupts.check()
+    return problems
+
+
+def _all_problems(
+    root: Path,
+    on_step: Callable[[str], object],
+    workers: int,
+    seed: int | None,
+    on_hashes: Callable[[Sequence[str]], object],
+    proofs: Path | None,
+) -> tuple[str, ...]:
+    """Return the problems of a release; for the arguments see `verify_release`."""
     try:
         manifest = read_manifest(root, check_digest=False)
     except ReleaseError as error:

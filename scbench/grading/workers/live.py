@@ -23,7 +23,8 @@ from scbench.grading.rows.index import InstanceKey
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.jobs import GradedItem, Progress, Start, WorkItem
 from scbench.grading.workers.worker import grade_items, start_worker
-from scbench.machine.processes import WorkerProcesses, close_all, processors
+from scbench.machine.limits import processors
+from scbench.machine.processes import WorkerProcesses, close_all
 from scbench.machine.start_methods import main_not_imported
 
 # Bytes of address space of a worker.

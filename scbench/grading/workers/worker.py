@@ -39,7 +39,7 @@ from scbench.grading.workers.jobs import (
     WorkItem,
 )
 from scbench.loop.replaying import grade_line
-from scbench.machine.memory_limits import limit_memory
+from scbench.machine.limits import limit_memory
 from scbench.machine.signals import ENDING
 from scbench.scoring.answers.candidates import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found, seek_answer

@@ -27,6 +27,7 @@ from scbench.integrations.inspect.listening import (
     listening,
 )
 from scbench.integrations.inspect.tasks import TASKS, loop
+from scbench.machine.files import read_regular, whole_file
 from scbench.machine.work_folder import WorkFolder
 
 # The file with a run's item ids, next to its logs.
@@ -245,10 +246,25 @@ def tasks_of(plan: Plan) -> list[Task]:
 
 
 def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
-    """Add ids to those of earlier calls, because a continued run keeps its replies."""
-    earlier = path.read_text("utf-8").splitlines() if path.exists() else []
+    """Add ids to those of earlier calls, because a continued run keeps its replies.
+
+    Raises:
+        OSError: the earlier ids cannot be read.
+        ResultsError: they are damaged.
+    """
+    earlier: list[str] = []
+    if path.exists():
+        try:
+            earlier = read_regular(path).decode().splitlines()
+        except UnicodeDecodeError:
+            raise ResultsError(
+                f"{path} is damaged: it is not UTF-8; remove it to ask only the items of --ids"
+            ) from None
     together = list(dict.fromkeys([*earlier, *ids]))
-    path.write_text("".join(f"{row_id}\n" for row_id in together), "utf-8")
+    lines = "".join(f"{row_id}\n" for row_id in together)
+    # A killed process must not lose the earlier ids.
+    with whole_file(path) as part:
+        part.write_text(lines, "utf-8")
     return together
 
 
