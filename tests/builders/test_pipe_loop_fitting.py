@@ -5,6 +5,7 @@ import pytest
 from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
 from scbench.builders.pipe_loop_fitting.generic_loops import moved_to_start
+from scbench.builders.pipe_loop_fitting.rivals import toothed_bars
 from scbench.builders.pipe_loop_fitting.solver import FAMILIES, is_accepted, loops
 from scbench.catalog import get_task
 from scbench.graders.pipe_loop_fitting.contacts import contacts
@@ -149,3 +150,13 @@ def test_no_other_loop_of_the_solver_keeps_a_room_that_is_not_generic(parameters
                     right.add(frozenset(loop))
         assert len(right) <= 1
         assert solved(params)
+
+
+@pytest.mark.parametrize(("pipes", "side"), [(16, 7), (22, 6), (52, 7)])
+def test_toothed_bars_are_loops(pipes, side):
+    bare = Params(
+        pipes=pipes, side=side, length_tolerance=0.01, crossings=0, constraints=()
+    )
+    bars = list(toothed_bars(bare))
+    assert len(set(bars)) > 4
+    assert all(is_accepted(bare, bar) for bar in bars)
