@@ -24,6 +24,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
+from scbench.builders.pack_rectangular_prisms.layers import layered_packing
 from scbench.builders.pack_rectangular_prisms.packing import (
     Counts,
     Placement,
@@ -45,6 +46,8 @@ _PACKINGS = 40
 # Percent that count as full where a perfect packing is impossible.
 _DENSE = 95
 _EDGES = range(2, 51)
+# Divisions of a room that are tried.
+_DIVISIONS = 8
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 # Most prisms for the greedy packing, whose time grows with the cube of their number.
 _LARGEST_LIST = 200
@@ -81,6 +84,12 @@ class Space(Point):
     )
     greedy: float = parameter(
         1.0, "highest score that a greedy packing may reach", gt=0, le=1
+    )
+    rooms: bool = parameter(
+        False,
+        "whether a perfect packing has rooms side by side whose layers do not match, rather than "
+        "whole layers",
+        later=True,
     )
 
 
@@ -194,12 +203,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return faults
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return rows of all prisms, and the greediest of packings."""
+        """Return rows of all prisms, a pile of whole layers, and the greediest of packings."""
         sizes = [ascending(size) for size in sizes_of(params)]
         packings = {
             "one row, end to end": prism_row([size[::-1] for size in sizes]),
             "one row, face to face": prism_row(sizes),
         }
+        layered = layered_packing(stock_of(params.prisms))
+        if layered:
+            packings["whole layers of one size each"] = layered
         if len(sizes) <= _LARGEST_LIST:
             packings["each where the box grows least"] = greedy_packing(sizes)
         return under("boxes", {name: box_list(packings[name]) for name in packings})
@@ -219,7 +231,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         loose = draws = 0
         most = _DRAWS if point.greedy == 1 else 10 * _DRAWS
-        draw_prisms = draw_layers if point.perfect == "possible" else draw_sharing
+        if point.rooms:
+            # Few sets of rooms have no dense pile of layers, and they are drawn quickly.
+            most *= 5
+        draw_prisms = draw_sharing
+        if point.perfect == "possible":
+            draw_prisms = draw_rooms if point.rooms else draw_layers
         while draws < most and loose < _PACKINGS:
             draws += 1
             prisms = draw_prisms(point, rng)
@@ -402,6 +419,61 @@ def draw_layers(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
         else:
             lines.append(([length, width, thick], rng.between(2, point.max_count)))
     return finish_list(point, lines, rng)
+
+
+def draw_rooms(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
+    """Draw a slab, and rooms above it that each have equal prisms; None if some would be too long.
+
+    The space above the slab is cut again and again, the longest room each time, across its longest
+    edge. Layers of neighbouring rooms have different heights as a rule, so no whole layers fill it.
+    """
+    longest = point.max_edge
+    a, b = rng.between(4, longest), rng.between(4, longest)
+    slab: Sequence[int] = (a, b, rng.between(2, longest))
+    rooms = [[a, b, rng.between(6, 2 * longest)]]
+    while len(rooms) < point.kinds - 1:
+        room = max(rooms, key=max)
+        axis = room.index(max(room))
+        if room[axis] < 5:
+            return None
+        rooms.remove(room)
+        cut = rng.between(2, room[axis] - 2)
+        for length in (cut, room[axis] - cut):
+            part = room.copy()
+            part[axis] = length
+            rooms.append(part)
+    lines = [(list(slab), 2)]
+    for room in rooms:
+        tiles = tiles_of(room, point, rng)
+        if tiles is None:
+            return None
+        lines.append(tiles)
+    return finish_list(point, lines, rng)
+
+
+def tiles_of(
+    room: Sequence[int], point: Space, rng: Stream
+) -> tuple[list[int], int] | None:
+    """Divide a room into equal prisms along random axes; return their edges and their number.
+
+    None if every division that is tried has one prism, or prisms that are too long.
+    """
+    for _ in range(_DIVISIONS):
+        size = list(room)
+        count = 1
+        for axis in rng.sample(range(3), 3):
+            most = point.max_count // count
+            numbers = [
+                k
+                for k in range(1, most + 1)
+                if size[axis] % k == 0 and size[axis] // k > 1
+            ]
+            k = rng.choice(numbers)
+            size[axis] //= k
+            count *= k
+        if count > 1 and max(size) <= point.max_edge:
+            return size, count
+    return None
 
 
 def finish_list(

@@ -20,6 +20,11 @@ from scbench.builders.pipe_loop_fitting.constraints import (
     constraint_texts,
     draw_constraints,
 )
+from scbench.builders.pipe_loop_fitting.generic_loops import (
+    generic_loops,
+    moved_to_start,
+)
+from scbench.builders.pipe_loop_fitting.rivals import has_rival, rivals_of
 from scbench.builders.pipe_loop_fitting.stars import Joints
 from scbench.builders.pipe_loop_fitting.wrong_loops import pipes_of, wrong_loops
 from scbench.builders.shared.builder import Builder, Point, parameter, under
@@ -27,6 +32,8 @@ from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 # Rules of the prompt before those of a room.
 _COMMON_RULES = 7
+# Sets of constraints that are drawn for one loop where no rival may keep them.
+_CONSTRAINT_DRAWS = 20
 # Characters in a line of the prompt.
 _WIDTH = 100
 
@@ -69,6 +76,9 @@ class Space(Point):
         "how much longer or shorter than 1 m a pipe may be, in metres",
         ge=0.001,
         le=0.1,
+    )
+    generic: bool = parameter(
+        True, "whether a ring or comb of any other room may be right", later=True
     )
 
 
@@ -151,20 +161,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers | as_answers(wrong_loops(params, joints))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return combs with many short teeth and with few long ones, from the given joint on."""
-        n, side = params.pipes, params.side
-        # Loops on the square lattice have an even number of pipes.
-        if n % 2 or n < 4:
-            return {}
-        combs = {
-            "comb": comb(n, side, min(n // 4, (side + 1) // 2)),
-            "tall comb": comb(n, side, -(-n // (2 * side + 2))),
-        }
-        return as_answers(
-            (name, solver.from_start(loop, params))
-            for name, loop in combs.items()
-            if loop
-        )
+        """Return rings, zig-zag rings and combs, from the place to start at."""
+        return as_answers(generic_loops(params))
+
+    def carried_over(
+        self,
+        answer: Answer,
+        params: Params,  # noqa: ARG002
+        onto: Params,
+    ) -> JsonValue:
+        """Return the loop, moved to where that of the other room has to start."""
+        joints = tuple((joint.x, joint.y) for joint in answer.points)
+        (points,) = as_answers([("moved", moved_to_start(joints, onto))]).values()
+        return points
 
     def measure(self, params: Params) -> float:
         """Return pipes by crowding by rules: each is tried where others are, against every rule.
@@ -180,24 +189,45 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         pipes = point.pipes + 2 * rng.below(point.vary + 1)
         names = {"side", "length_tolerance", "crossings"}
         bare = Params(pipes=pipes, **point.model_dump(include=names), constraints=())
-        families = [solver.CROSSED] if point.crossings else list(solver.FAMILIES)
+        families = families_of(point)
         rng.shuffle(families)
+        rivals: tuple[Joints, ...] = ()
+        # What the solver lays in a room without constraints is nothing that has to be found.
+        plain: Joints | None = None
+        if not point.generic:
+            rivals = tuple(rivals_of(bare))
+            plain = solver.solve(bare)
         for family in families:
             candidates = list(solver.loops(family, pipes, point.side, point.crossings))
             rng.shuffle(candidates)
             for loop in candidates:
-                if not solver.is_accepted(bare, loop):
+                if loop == plain or not solver.is_accepted(bare, loop):
                     continue
-                constraints = draw_constraints(
-                    loop, point.side, point.constraints, point.strictness, rng
-                )
-                if constraints is not None:
-                    return bare.model_copy(update={"constraints": constraints})
+                # Other constraints of the same loop may be those that no rival keeps.
+                for _ in range(1 if point.generic else _CONSTRAINT_DRAWS):
+                    constraints = draw_constraints(
+                        loop, point.side, point.constraints, point.strictness, rng
+                    )
+                    if constraints is None:
+                        break
+                    params = bare.model_copy(update={"constraints": constraints})
+                    if not has_rival(params, loop, rivals):
+                        return params
         raise GenerationError(
             f"found no loop of {pipes} pipes with {counted(point.crossings, 'crossing')} and "
             f"{counted(point.constraints, 'constraint')} in a room with a side of {point.side} m; "
             "ask for another number of pipes, a larger side or fewer constraints"
         )
+
+
+def families_of(point: Space) -> list[str]:
+    """Return the families that a loop may come from."""
+    # A star keeps what another star of nearly the same radius keeps.
+    if point.crossings:
+        return ["crossed stars" if point.generic else "fingers"]
+    if point.generic:
+        return list(solver.FAMILIES)
+    return [family for family in solver.FAMILIES if family != "stars"]
 
 
 def as_answers(
@@ -206,20 +236,3 @@ def as_answers(
     """Return named lists of joints as answers."""
     points = {name: [{"x": x, "y": y} for x, y in joints] for name, joints in loops}
     return under("points", points)
-
-
-def comb(n: int, side: int, teeth: int) -> Joints | None:
-    """Return a loop on the square lattice: teeth of two columns each, as even as they can be."""
-    if not 1 <= teeth <= (side + 1) // 2:
-        return None
-    # The first teeth are higher by one.
-    height, higher = divmod(n // 2 - teeth, teeth)
-    if height < 1 or height + (higher > 0) > side:
-        return None
-    joints = [(float(x), 0.0) for x in range(2 * teeth)]
-    for tooth in reversed(range(teeth)):
-        top = height + 1 if tooth < higher else height
-        levels = [float(y) for y in range(1, top + 1)]
-        joints += [(2.0 * tooth + 1, y) for y in levels]
-        joints += [(2.0 * tooth, y) for y in reversed(levels)]
-    return tuple(joints)

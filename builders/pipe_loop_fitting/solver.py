@@ -1,8 +1,10 @@
 """A solver for pipe loops: it goes through families of loops until one keeps every rule."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from scbench.base.seeding import Stream
+from scbench.builders.pipe_loop_fitting.fingers import grown_with_finger
 from scbench.builders.pipe_loop_fitting.lattices import (
     grown_on_squares,
     grown_on_triangles,
@@ -10,6 +12,12 @@ from scbench.builders.pipe_loop_fitting.lattices import (
 )
 from scbench.builders.pipe_loop_fitting.stars import Joints, crossed_star, radii, star
 from scbench.graders.pipe_loop_fitting import grade
+from scbench.graders.pipe_loop_fitting.loop_constraints import (
+    CONSTRAINT_CHECKS,
+    judge_constraint,
+    measure,
+)
+from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.pipe_loop_fitting import Answer, FixedStart, Params
 
 # Families of loops that do not cross themselves.
@@ -21,10 +29,12 @@ FAMILIES = (
     "turning",
     "turning squares",
 )
-# The one that does.
-CROSSED = "crossed stars"
+# Those that do.
+CROSSED_FAMILIES = ("crossed stars", "fingers")
 # Loops grown in each family.
 TRIES = 4
+# Loops with fingers, the only grown ones that cross themselves.
+_FINGERS = 12
 # Pipes up to which loops that turn everywhere can be grown in reasonable time.
 _MOST_TURNING = 120
 # Widths of the lozenges of crossed stars, in the order of trial.
@@ -33,11 +43,12 @@ _WIDTHS = (0.1, 0.15, 0.05)
 
 def solve(params: Params) -> Joints | None:
     """Return the first loop that the grader accepts, or None."""
-    families = (CROSSED,) if params.crossings else FAMILIES
+    families = CROSSED_FAMILIES if params.crossings else FAMILIES
     for family in families:
         for loop in loops(family, params.pipes, params.side, params.crossings):
             candidate = from_start(loop, params)
-            if is_accepted(params, candidate):
+            # The constraints are checked quickly, and refuse most loops.
+            if keeps_constraints(params, candidate) and is_accepted(params, candidate):
                 return candidate
     return None
 
@@ -59,15 +70,26 @@ def _attempts(
     if family == "stars":
         for radius in radii(side):
             yield star(pipes, radius, side)
-    elif family == CROSSED:
+    elif family == "crossed stars":
         for width in _WIDTHS:
             for radius in radii(side):
                 yield crossed_star(pipes, crossings, radius, side, width)
+    elif family == "fingers":
+        for k in range(_FINGERS):
+            yield _fingered(pipes, side, crossings, k)
     else:
         for k in range(TRIES):
             yield _grown(family, pipes, side, k)
 
 
+@lru_cache(maxsize=1024)
+def _fingered(pipes: int, side: int, crossings: int, k: int) -> Joints | None:
+    """Grow the k-th loop with a finger."""
+    rng = Stream("pipe loops", "fingers", pipes, side, crossings, k)
+    return grown_with_finger(pipes, side, crossings, rng)
+
+
+@lru_cache(maxsize=1024)
 def _grown(family: str, pipes: int, side: int, k: int) -> Joints | None:
     """Grow the k-th loop of a family on a lattice."""
     # Each loop has its own stream, so that it does not depend on the loops before it.
@@ -94,6 +116,17 @@ def from_start(loop: Joints, params: Params) -> Joints:
             first = squares.index(min(squares))
             return loop[first:] + loop[:first]
     return loop
+
+
+def keeps_constraints(params: Params, loop: Joints) -> bool:
+    """Return whether a loop keeps the constraints of a room; the common rules are not checked."""
+    measures = measure(loop)
+    for constraint in params.constraints:
+        checks = Checklist(CONSTRAINT_CHECKS)
+        judge_constraint(checks, params.side, constraint, measures)
+        if not checks.all_passed:
+            return False
+    return True
 
 
 def is_accepted(params: Params, loop: Joints) -> bool:

@@ -23,7 +23,6 @@ from scbench.base.wording import counted
 from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
 from scbench.builders.tetrahedra_shadow_projection.answers import (
     as_poses,
-    flat_grid,
     misread_poses,
     moved_poses,
     shadow_grid,
@@ -36,12 +35,18 @@ from scbench.builders.tetrahedra_shadow_projection.figures import (
     smallest_corner,
 )
 from scbench.builders.tetrahedra_shadow_projection.honest_faults import faulty_covers
-from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
+from scbench.builders.tetrahedra_shadow_projection.solver import (
+    Effort,
+    find_cover,
+    find_flat_cover,
+)
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
 
 # Searches for a reference, each finer than the last.
 _EFFORTS = (Effort(0.04, 0.2, 150), Effort(0.03, 0.15, 200), Effort(0.025, 0.1, 250))
+# The search for a cover by flat copies that do not follow the rim.
+_FLAT_EFFORT = Effort(0.04, 0.4, 150)
 # Limits of `draw`: figures, searches for a cover, and the least score of a cover.
 _FIGURES_TRIED = 200
 _SEARCHES = 6
@@ -180,11 +185,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return faults
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a grid of squares, and stacked grids of squares and of flat copies."""
+        """Return a grid of squares, stacked grids of them, and a cover without tilt."""
+        target = Polygon(params.exterior, params.holes)
+        flat_cover = as_poses(find_flat_cover(target, _FLAT_EFFORT))
         return {
             "grid of shadows": shadow_grid(params, 1, _WORTH),
             "stacked grids of shadows": shadow_grid(params, 3, 0.9),
-            "stacked grids of flat copies": flat_grid(params, 3, 0.8),
+            "cover by flat copies": {"tetrahedrons": [*flat_cover]},
         }
 
     def measure(self, params: Params) -> float:

@@ -107,39 +107,3 @@ def shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
     poses = as_poses((*place, *_TURN) for place in inside[:_MAX_POSES])
     tetrahedrons: list[Any] = [*poses]
     return {"tetrahedrons": tetrahedrons}
-
-
-def flat_grid(params: Params, parts: int, least: float) -> JsonValue:
-    """Return tetrahedra that lie flat, turned about z alone by 0 or 180 degrees.
-
-    Args:
-        params: the target.
-        parts: see `shadow_grid`.
-        least: share of a triangular shadow that must lie inside the target.
-    """
-    target = Polygon(params.exterior, params.holes)
-    low_x, low_y, high_x, high_y = target.bounds
-    side = 1 / parts
-    height = math.sqrt(3) / 2
-    columns = math.ceil(round((high_x - low_x) / side, 9)) + parts
-    rows = math.ceil(round((high_y - low_y) / (height * side), 9))
-    i, j = (v.ravel() for v in np.indices((columns, rows)))
-    # Each row is half a step to the right of the one below; the first step is left of the target.
-    x = low_x + (i - parts + (j % 2) / 2) * side
-    y = low_y + j * side * height
-    poses = []
-    # Turned by half a turn, a copy's first corner is at its upper right.
-    for turned, (move_x, move_y, *quaternion) in enumerate(
-        ((0, 0, 1, 0, 0, 0), (1.5, height, 0, 0, 0, 1))
-    ):
-        sign = -1 if turned else 1
-        places = np.stack([x + move_x, y + move_y], axis=1)
-        triangle = sign * np.array([(0, 0), (1, 0), (0.5, height)])
-        shadows = shapely.polygons(places[:, None] + triangle)
-        shares = shapely.area(shapely.intersection(target, shadows)) / (height / 2)
-        # Shadows that overlap lie on different floors.
-        floor = (2 * (i % (2 * parts)) + turned) * 2 * parts + j % (2 * parts)
-        table = np.column_stack([places, floor, np.tile(quaternion, (len(places), 1))])
-        poses += as_poses(table[shares.round(9) >= least].tolist())
-    tetrahedrons: list[Any] = [*poses[:_MAX_POSES]]
-    return {"tetrahedrons": tetrahedrons}

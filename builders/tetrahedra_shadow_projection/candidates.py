@@ -28,6 +28,8 @@ _SLIDE = 0.12
 _MOST_SIDES = 50
 # Orientations in addition to the square and the triangle.
 _TURNED = 12
+# The number of the triangle's template: a tetrahedron that is not tilted.
+_FLAT = 1
 # Directions with at least this cosine count as parallel.
 _PARALLEL = 0.99
 
@@ -66,12 +68,23 @@ class Candidate(NamedTuple):
 
 def shadow_candidates(target: Polygon, pitch: float) -> list[Candidate]:
     """Return the candidates for a target; those inside are ``pitch`` apart."""
+    sides = sides_of_target(target)
+    return [*side_candidates(sides), *inside_candidates(target, sides, pitch)]
+
+
+def flat_candidates(target: Polygon, pitch: float) -> list[Candidate]:
+    """Return the candidates inside that are not tilted; none is laid along a side."""
+    inside = inside_candidates(target, sides_of_target(target), pitch)
+    return [shadow for shadow in inside if shadow.template == _FLAT]
+
+
+def sides_of_target(target: Polygon) -> list[Side]:
+    """Return the sides of a target and its holes, only some of them if there are many."""
     sides: list[Side] = []
     for ring in (target.exterior, *target.interiors):
         sides += sides_of(shapely.get_coordinates(ring))
     # A curved outline has many sides: some are enough.
-    sides = sides[:: math.ceil(len(sides) / _MOST_SIDES)]
-    return [*side_candidates(sides), *inside_candidates(target, sides, pitch)]
+    return sides[:: math.ceil(len(sides) / _MOST_SIDES)]
 
 
 def sides_of(ring: Floats) -> list[Side]:

@@ -15,6 +15,7 @@ from shapely import Polygon
 from scbench.builders.tetrahedra_shadow_projection.candidates import (
     XY,
     Candidate,
+    flat_candidates,
     shadow_candidates,
     templates,
     turned_quaternion,
@@ -76,11 +77,26 @@ class Stamps(NamedTuple):
 def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
     """Return poses of tetrahedra whose shadows cover a target as well as the search can.
 
+    They are those of `stacked`.
+    """
+    target = shapely.orient_polygons(target)
+    return stacked(target, shadow_candidates(target, effort.pitch), effort)
+
+
+def find_flat_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
+    """Return poses of tetrahedra that are not tilted and do not follow the rim."""
+    target = shapely.orient_polygons(target)
+    return stacked(target, flat_candidates(target, effort.pitch), effort)
+
+
+def stacked(
+    target: Polygon, candidates: Sequence[Candidate], effort: Effort
+) -> list[tuple[float, ...]]:
+    """Return the poses of chosen candidates.
+
     Every tetrahedron has its own level, so that none cuts another. Each has x, y and z, rounded to
     6 digits, and the quaternion, scalar part first.
     """
-    target = shapely.orient_polygons(target)
-    candidates = shadow_candidates(target, effort.pitch)
     poses: list[tuple[float, ...]] = []
     level = 0.0
     for i in choose(target, candidates, effort):

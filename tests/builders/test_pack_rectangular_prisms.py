@@ -133,3 +133,13 @@ def test_every_packing_of_the_solver_is_one(counts):
     assert all(
         0 <= c < e for cell in cells for c, e in zip(cell, packing.extent, strict=True)
     )
+
+
+def test_layers_of_rooms_are_legal_but_leave_gaps():
+    point = Space(
+        kinds=4, max_count=6, max_edge=12, perfect="possible", greedy=0.95, rooms=True
+    )
+    params = BUILDER.draw(point, Stream("rooms"))
+    layers = BUILDER.baselines(params)["whole layers of one size each"]
+    (verdict,) = judge(TASK, params, layers)
+    assert 0.3 < verdict.score <= 0.95

@@ -4,7 +4,9 @@ import pytest
 
 from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
-from scbench.builders.pipe_loop_fitting.solver import FAMILIES, loops
+from scbench.builders.pipe_loop_fitting.generic_loops import moved_to_start
+from scbench.builders.pipe_loop_fitting.rivals import toothed_bars
+from scbench.builders.pipe_loop_fitting.solver import FAMILIES, is_accepted, loops
 from scbench.catalog import get_task
 from scbench.graders.pipe_loop_fitting.contacts import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import measure
@@ -76,10 +78,85 @@ def test_combs_are_loops_wherever_they_fit(side):
         bare = Params(
             pipes=pipes, side=side, length_tolerance=0.05, crossings=0, constraints=()
         )
-        combs = BUILDER.baselines(bare)
+        loops_by_name = BUILDER.baselines(bare)
+        combs = {name: loop for name, loop in loops_by_name.items() if "comb" in name}
         for comb in combs.values():
             (only,) = judge(TASK, bare, comb)
             assert only.score == 1, (pipes, side)
         full = 2 * ((side + 1) // 2) * (side + 1)
-        assert "tall comb" in combs or pipes > full
-    assert BUILDER.baselines(bare.model_copy(update={"pipes": 15})) == {}
+        assert "tall comb, turned 0 degrees" in combs or pipes > full
+    odd = BUILDER.baselines(bare.model_copy(update={"pipes": 15}))
+    assert not any("comb" in name for name in odd)
+
+
+def test_generic_loops_begin_where_the_loop_has_to_start_and_are_not_right_where_none_may_be():
+    point = Space(pipes=8, vary=4, side=9, constraints=2, strictness=0.7, generic=False)
+    for seed in range(6):
+        params = BUILDER.draw(point, Stream("generic", seed))
+        answers = BUILDER.baselines(params)
+        assert any("ring" in name for name in answers)
+        for answer in answers.values():
+            (only,) = judge(TASK, params, answer)
+            assert only.score == 0
+            points = answer["points"]
+            starts = [c for c in params.constraints if c.type == "fixed_start"]
+            if starts and "zig-zag ring 5" in answers:
+                assert all(
+                    -1e-9 <= value <= 9 + 1e-9
+                    for joint in points
+                    for value in joint.values()
+                )
+
+
+@pytest.mark.parametrize(
+    ("pipes", "side", "crossings"), [(40, 7, 1), (66, 8, 2), (140, 13, 4)]
+)
+def test_fingers_cross_as_often_as_they_have_to(pipes, side, crossings):
+    bare = Params(
+        pipes=pipes,
+        side=side,
+        length_tolerance=0.005,
+        crossings=crossings,
+        constraints=(),
+    )
+    candidates = list(loops("fingers", pipes, side, crossings))
+    assert len(set(candidates)) > 6
+    assert candidates == list(loops("fingers", pipes, side, crossings))
+    assert all(is_accepted(bare, loop) for loop in candidates)
+    # A room smaller than a finger has none.
+    assert not list(loops("fingers", pipes, 2, crossings))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"pipes": 16, "side": 7, "constraints": 3, "strictness": 0.8},
+        {"pipes": 60, "side": 8, "constraints": 3, "strictness": 0.9, "crossings": 2},
+    ],
+    ids=repr,
+)
+def test_no_other_loop_of_the_solver_keeps_a_room_that_is_not_generic(parameters):
+    pipes, side = parameters["pipes"], parameters["side"]
+    crossings = parameters.get("crossings", 0)
+    families = ["crossed stars", "fingers"] if crossings else FAMILIES
+    for seed in range(3):
+        params = BUILDER.draw(
+            Space(**parameters, generic=False), Stream("rivals", seed)
+        )
+        right = set()
+        for family in families:
+            for loop in loops(family, pipes, side, crossings):
+                if is_accepted(params, moved_to_start(loop, params)):
+                    right.add(frozenset(loop))
+        assert len(right) <= 1
+        assert solved(params)
+
+
+@pytest.mark.parametrize(("pipes", "side"), [(16, 7), (22, 6), (52, 7)])
+def test_toothed_bars_are_loops(pipes, side):
+    bare = Params(
+        pipes=pipes, side=side, length_tolerance=0.01, crossings=0, constraints=()
+    )
+    bars = list(toothed_bars(bare))
+    assert len(set(bars)) > 4
+    assert all(is_accepted(bare, bar) for bar in bars)

@@ -51,3 +51,14 @@ def test_fresh_targets_keep_their_parameters(parameters):
         assert len(params.exterior) == point.sides
     answer = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, answer)[0].score == 1
+
+
+def test_flat_copies_that_do_not_follow_the_rim_earn_most_of_the_score():
+    for figure in ("regular", "band"):
+        point = Space(figure=figure, sides=6, area=5.0, min_angle=40.0, min_width=0.3)
+        params = TaskBuilder().draw(point, Stream("flat", figure))
+        cover = TaskBuilder().baselines(params)["cover by flat copies"]
+        for pose in cover["tetrahedrons"]:
+            assert pose["q1"] == pose["q2"] == 0
+        (verdict,) = judge(TASK, params, cover)
+        assert 0.8 < verdict.score < 1

@@ -1,0 +1,87 @@
+"""Packings in whole layers: each layer has prisms of one size, all turned alike."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+from scbench.builders.pack_rectangular_prisms.packing import Counts, Size, volume_of
+
+# A layer is at most so many prisms wide along an axis.
+_MOST_ACROSS = 4
+# Sections that are tried, those nearest to a square first.
+_SECTIONS = 400
+
+
+class Layers(NamedTuple):
+    """The layers of one size in a section."""
+
+    size: Size
+    """Edges along x, y and z."""
+    across: int
+    """Prisms along x."""
+    prisms: int
+    """Prisms in all."""
+    height: int
+    """Height of all layers of this size."""
+
+
+def layered_packing(counts: Counts) -> list[tuple[Size, Size]]:
+    """Return the corners of all prisms in the lowest pile of layers over the best section."""
+    best: list[Layers] = []
+    best_volume = math.inf
+    for a, b in sections(counts):
+        pile = pile_in(counts, a, b)
+        if pile is None:
+            continue
+        volume = a * b * sum(layers.height for layers in pile)
+        if volume < best_volume:
+            best = pile
+            best_volume = volume
+    return list(corners_of(best))
+
+
+def sections(counts: Counts) -> list[tuple[int, int]]:
+    """Return sections of multiples of edges, those that can be filled completely first."""
+    edges = {edge for size in counts for edge in size}
+    lengths = sorted({k * edge for edge in edges for k in range(1, _MOST_ACROSS + 1)})
+    volume = volume_of(counts)
+    pairs = [(a, b) for a in lengths for b in lengths if a <= b]
+    pairs.sort(key=lambda pair: (volume % (pair[0] * pair[1]) > 0, pair[1] - pair[0]))
+    return pairs[:_SECTIONS]
+
+
+def pile_in(counts: Counts, a: int, b: int) -> list[Layers] | None:
+    """Return the layers of all sizes in a section; None if a size does not fit through it."""
+    pile = []
+    for size, count in counts.items():
+        choices = list(ways_to_layer(size, count, a, b))
+        if not choices:
+            return None
+        pile.append(min(choices, key=lambda layers: (layers.height, layers.size)))
+    return pile
+
+
+def ways_to_layer(size: Size, count: int, a: int, b: int) -> Iterator[Layers]:
+    """Yield the layers of a size in a section, one for each way to turn it."""
+    for x, y, z in sorted(set(permutations(size))):
+        per_layer = (a // x) * (b // y)
+        if per_layer:
+            yield Layers((x, y, z), a // x, count, z * math.ceil(count / per_layer))
+
+
+def corners_of(pile: Sequence[Layers]) -> Iterator[tuple[Size, Size]]:
+    """Yield the corners of the prisms of a pile in which all layers have one section."""
+    bottom = 0
+    for layers in pile:
+        x, y, z = layers.size
+        # The number of prisms in a layer, from its height.
+        levels = layers.height // z
+        per_layer = math.ceil(layers.prisms / levels)
+        across = min(layers.across, per_layer)
+        for k in range(layers.prisms):
+            level, place = divmod(k, per_layer)
+            row, column = divmod(place, across)
+            low = (column * x, row * y, bottom + level * z)
+            yield low, (low[0] + x, low[1] + y, low[2] + z)
+        bottom += layers.height
