@@ -53,7 +53,13 @@ from scbench.builders.shared.builder import (
     reply_as,
     under,
 )
-from scbench.graders.interlocking_parts.core import CUBE
+from scbench.graders.interlocking_parts.columns import MAX_OUTLINE
+from scbench.graders.interlocking_parts.core import (
+    CUBE,
+    MOST_CORNERS,
+    MOST_REGIONS,
+    MOST_SLABS,
+)
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
     MOST_STEPS,
@@ -202,6 +208,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "most_steps": MOST_STEPS,
             "most_steps_together": MOST_STEPS_TOGETHER,
             "farthest": FARTHEST,
+            "most_slabs": MOST_SLABS,
+            "most_corners": MOST_CORNERS,
+            "most_regions": MOST_REGIONS,
+            "most_outline": MAX_OUTLINE,
         }
 
     def prompt(self, params: Params) -> str:

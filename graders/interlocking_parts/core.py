@@ -39,7 +39,7 @@ MOST_SLABS = 2_000
 MOST_CORNERS = 400_000
 _MOST_CROSSINGS = 20_000
 # Most regions of a part: connected places of the cube in one span.
-_MOST_REGIONS = 10_000
+MOST_REGIONS = 10_000
 # Corners that are this little off a straight line or plane, in mm, are left out.
 _SEAM = 1e-4
 # Regions that share less area, in mm², only touch.
@@ -79,7 +79,7 @@ def core_of(body: Manifold) -> Manifold | None:
         return None
     places = [fitting(section, _SIDE / _SCALE) for section in sections]
     regions = regions_in(spans, places)
-    if len(regions) > _MOST_REGIONS:
+    if len(regions) > MOST_REGIONS:
         return None
     return swept_solid(levels, spans, largest_connected(spans, regions))
 
