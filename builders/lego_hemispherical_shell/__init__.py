@@ -38,8 +38,6 @@ _TRIES = 10
 # Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
-# Thickness of the thinnest fresh targets.
-_THINNEST_MM = 20.0
 
 
 class Space(Point):
@@ -62,11 +60,6 @@ class Space(Point):
     max_thickness_cm: float = parameter(
         4.0, "largest difference of the radii", ge=2.0, le=5.0
     )
-    thick_cm: float = parameter(
-        0.0,
-        "thickness of two of three targets, by a smaller inner radius; 0: of none",
-        ge=0.0, le=10.0, later=True,
-    )  # fmt: skip
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
     aside_mm: int = parameter(
         0,
@@ -83,8 +76,6 @@ class Space(Point):
             raise ValueError("min_inner_cm is above max_inner_cm")
         if self.min_thickness_cm > self.max_thickness_cm:
             raise ValueError("min_thickness_cm is above max_thickness_cm")
-        if self.thick_cm > self.min_inner_cm + self.min_thickness_cm:
-            raise ValueError("thick_cm is above the smallest outer radius")
         return self
 
 
@@ -205,12 +196,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return brick columns, and a shell whose thickness is the same for every target.
-
-        The columns stand in rows, or where each adds most.
-        """
+        """Return columns in rows, and columns placed greedily where one adds most."""
         return {
-            "shell of 20 mm": structure(thinnest_shell(params), params),
             "rows of brick columns": structure(
                 brick_columns(params, in_rows=True), params
             ),
@@ -237,14 +224,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 x = rng.between(-point.aside_mm, point.aside_mm)
                 y = rng.between(-point.aside_mm, point.aside_mm)
                 centre = (float(x), float(y))
-            outer = inner + thickness
-            if point.thick_cm and rng.below(3):
-                inner = outer - 10 * point.thick_cm
             height = round(10 * point.height_cm, 1)
             params = Params(
                 form="hemisphere" if point.form == "dome" else point.form,
                 inner_radius_mm=0.0 if is_dome else inner,
-                outer_radius_mm=inner if is_dome else outer,
+                outer_radius_mm=inner if is_dome else inner + thickness,
                 height_mm=height if point.form == "wall" else None,
                 centre_mm=centre,
                 full_marks=point.full_marks,
@@ -297,13 +281,6 @@ def lay(params: Params) -> tuple[Brick, ...]:
     raise GenerationError(
         "the bricks cannot fill this body well enough; ask for a thicker one"
     )
-
-
-def thinnest_shell(params: Params) -> list[Brick]:
-    """Return the bricklayer's shell of 20 mm, whatever the inner radius is."""
-    inner = max(0.0, params.outer_radius_mm - _THINNEST_MM)
-    shell = params.model_copy(update={"inner_radius_mm": inner})
-    return fill(lattice(body(shell), params.outer_radius_mm, _OFFSETS[0]))
 
 
 def structure(bricks: Sequence[Brick], params: Params) -> dict[str, JsonValue]:
