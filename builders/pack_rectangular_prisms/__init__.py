@@ -60,7 +60,7 @@ WholeCorners = tuple[Sequence[int], Sequence[int]]
 class Space(Point):
     """Parameters of fresh lists."""
 
-    kinds: int = parameter(3, "number of different sizes", ge=1, le=10)
+    kinds: int = parameter(3, "number of different sizes", ge=1, le=12)
     max_count: int = parameter(
         12, "largest number of prisms of one size; the smallest is 2", ge=2, le=50
     )
