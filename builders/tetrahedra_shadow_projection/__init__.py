@@ -187,11 +187,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a grid of squares, stacked grids of them, and a cover without tilt."""
         target = Polygon(params.exterior, params.holes)
-        flat_cover = as_poses(find_flat_cover(target, _FLAT_EFFORT))
+        flat_cover: list[Any] = [*as_poses(find_flat_cover(target, _FLAT_EFFORT))]
         return {
             "grid of shadows": shadow_grid(params, 1, _WORTH),
             "stacked grids of shadows": shadow_grid(params, 3, 0.9),
-            "cover by flat copies": {"tetrahedrons": [*flat_cover]},
+            "cover by flat copies": {"tetrahedrons": flat_cover},
         }
 
     def measure(self, params: Params) -> float:
