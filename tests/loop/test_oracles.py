@@ -66,7 +66,7 @@ PLACED = {
     "hamiltonian_loop": ["01", "ladder-01-1", "ladder-03-1"],
     "shikaku_rectangles": ["01", "ladder-02-1", "ladder-03-1"],
     "voxel_grid_projection": ["00", "ladder-01-1", "ladder-03-1"],
-    "pipe_loop_fitting": ["01", "02", "ladder-02-1"],
+    "pipe_loop_fitting": ["01", "02", "03"],
     "pack_rectangular_prisms": ["00"],
 }
 
