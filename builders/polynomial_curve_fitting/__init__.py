@@ -232,7 +232,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         raise GenerationError(
             f"found no picture of {point.size} x {point.size} cells that needs a degree from "
             f"{point.min_degree} to {point.max_degree} in {tries} tries; ask for a wider "
-            "range of degrees, more blobs and waves if the degree is to be high, or a larger greedy"
+            "range of degrees, a larger greedy or, for high degrees, more blobs and waves"
         )
 
     def suits(self, point: Space, grid: tuple[str, ...], limit: int | None) -> bool:

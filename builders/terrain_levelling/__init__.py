@@ -172,7 +172,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the share of cells to level, divided by the tolerance; more if blasts are few.
 
-        With one blast for each cell, it is twice as much.
+        With one blast for each cell, the measure is twice this quotient.
         """
         scarcity = 1 + len(params.heights) ** 2 / params.max_blasts
         return params.share / params.flat_tolerance * scarcity

@@ -149,7 +149,7 @@ def compare(
         bool,
         typer.Option(
             "--levels",
-            help="For the ladder: show only the differences of levels, in rungs.",
+            help="For the ladder: show only the differences in level, in rungs.",
         ),
     ] = False,
     plot: PlotOption = None,
@@ -165,7 +165,7 @@ def compare(
 
     Results on full and terse prompts compare each model with itself, to show the effect of full
     rules. Results on text and pictures show the effect of text. For results of the ladder,
-    the differences of levels follow.
+    the differences in level follow.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)

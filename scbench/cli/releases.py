@@ -418,7 +418,7 @@ def build(
         Path | None,
         typer.Option(
             help=(
-                "Also write a dataset card to this file that points to the release, for "
+                "Also write a dataset card to this file, which points to the release, for "
                 "load_dataset."
             )
         ),

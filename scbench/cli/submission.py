@@ -89,7 +89,7 @@ def init(
     model_id: Annotated[
         str | None,
         typer.Option(
-            help='Value of "model" in the predictions, if it is not the name.'
+            help='Value of "model" in the predictions, if it differs from --model.'
         ),
     ] = None,
     organisation: Annotated[
@@ -128,7 +128,7 @@ def init(
 ) -> None:
     """Write submission.yaml.
 
-    On a terminal, asks for values that no option gives.
+    In a terminal, prompts for values that are not given as options.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.about import write_about
@@ -279,8 +279,8 @@ def validate_(
 ) -> None:
     """Validate submissions and print every problem.
 
-    Prints file, line, id and what to do about each problem. Grades nothing, so claimed scores are
-    checked only by `grade`.
+    Prints file, line and id of each problem, and how to fix it. Grades nothing, so only `grade`
+    checks claimed scores.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.answer_overlap import compare_with_others

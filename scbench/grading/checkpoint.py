@@ -228,6 +228,6 @@ class Checkpoint:
         return len(self._store) > 0
 
     def remove(self) -> None:
-        """Remove everything, after the results were written."""
+        """Remove everything once the results have been written."""
         self._store.close()
         self.work.remove()

@@ -316,7 +316,7 @@ class Manifest(Frozen):
         return self.version.partition("+")[2]
 
     def rows_file(self, task_id: str) -> str:
-        """Return the path, inside the release, of a task's instances in its config."""
+        """Return the path of a task's instances in the config, relative to the release."""
         files = {TERSE: terse_file, LADDER: ladder_file, PICTURES: pictures_file}
         return files.get(self.config, data_file)(task_id)
 
@@ -418,8 +418,8 @@ class Manifest(Frozen):
     def default_tasks(self) -> list[str]:
         """Tasks of the config ``default``, which are graded unless others are named.
 
-        Of a frozen release and of a ladder, these are the spatial tasks, whether or not the paper
-        has them; of other generated instances, all tasks.
+        For a frozen release or a ladder, these are the spatial tasks, whether or not they are in
+        the paper; for other generated instances, all tasks.
         """
         if self.is_generated and not self.is_ladder:
             return list(self.tasks)

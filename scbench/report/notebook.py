@@ -61,7 +61,10 @@ class Runs(pl.DataFrame):
 
     @override
     def to_pandas(self, **options: Any) -> Any:
-        """Return the rows as a frame of pandas; without it, an error says how to install it."""
+        """Return the rows as a pandas DataFrame.
+
+        If pandas is not installed, the error says how to install it.
+        """
         try:
             return super().to_pandas(**options)
         except ModuleNotFoundError:

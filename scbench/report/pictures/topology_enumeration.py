@@ -143,7 +143,7 @@ def missing_tile(params: Params, pattern: Pattern) -> Tile:
 def answer_caption(
     params: Params, answer: Answer, verdicts: Verdicts, missing: int
 ) -> str:
-    """Return the figures of an answer; `missing` patterns are not listed."""
+    """Return the counts and faults of an answer, which omits `missing` patterns."""
     n = len(answer.configs)
     summary = f"{counted(n, 'pattern')} listed"
     if "surplus" in verdicts.metrics:
