@@ -103,8 +103,6 @@ def csg_union():
     for name in (
         "soup",
         "globe_at_the_limit",
-        "400_cubes_nested",
-        "prism_of_2400",
         "1e300",
     ):
         yield name, 16, meshes[name]()
@@ -153,10 +151,15 @@ def voxel_grid_projection():
     yield "huge cells", 5, {"voxels": [{"xyz": [1e308, -0.0, TINY]}] * most}
 
 
+# Texts that take 10 s or more; `test_polynomial_curve_fitting.py` judges them, once.
+LONG_TEXTS = {"longer_numbers", "powers_of_doubles", "kept_values", "pending_values"}
+
+
 def polynomial_curve_fitting():
     texts = runpy.run_path(str(GRADERS / "test_polynomial_curve_fitting.py"))
     for name, text in texts["HOSTILE"].items():
-        yield name, 8, {"function": texts["HEAD"] + text()}
+        if name not in LONG_TEXTS:
+            yield name, 8, {"function": texts["HEAD"] + text()}
     head = texts["HEAD"]
     yield "highest powers", 8, {"function": head + "-".join(["x**512*y**512"] * 9)}
     yield "backslashes", 8, {"function": head + "\\\n" * 240_000 + "x*y"}
@@ -255,7 +258,7 @@ def interlocking_parts():
         return 0, {"parts": made}
 
     yield "tangled boxes", *parts("STL", boxes_as_stl(2500, 1))
-    yield "crossing tangles", *parts("STL", *(boxes_as_stl(150, i) for i in range(4)))
+    yield "crossing tangles", *parts("STL", *(boxes_as_stl(150, i) for i in range(2)))
     yield (
         "nested brackets",
         *parts("OpenSCAD", "union(){" * 3000 + "cube(1);" + "}" * 3000),
