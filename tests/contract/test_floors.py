@@ -5,26 +5,22 @@ import re
 import pytest
 from contract import FRESH_SEEDS, fresh_cases, lengthy
 
-from scbench.catalog import MANIFOLDS, available_tasks
-from scbench.freezing.floors import Floor, floor_of, floor_record, floors_of
+from scbench.catalog import available_tasks
+from scbench.freezing.floors import Floor, floor_record, floors_of
 from scbench.release.load import find_release
 from scbench.scoring.judge import validate
 
 NAME = re.compile(r"[a-z][a-z0-9, -]{2,39}")
+# Cases at the default point that are judged.
 FEW = 3
-"""Instances of a list that a heavy task's floors are judged for; of others it is all."""
-SPREAD = 40
-"""Of drawn instances, one in so many."""
 
 
 def drawn(task):
-    """One case at each extreme and three at the default point, or what a minute allows."""
+    """Return cases at every third extreme and at the default point; one of a lengthy task."""
     cases = fresh_cases(task.id)
-    return (
-        cases[-1:]
-        if lengthy(task)
-        else [*cases[: -len(FRESH_SEEDS) : 3], *cases[-FEW:]]
-    )
+    if lengthy(task):
+        return cases[-1:]
+    return [*cases[: -len(FRESH_SEEDS) : 3], *cases[-FEW:]]
 
 
 def test_answers_without_insight_can_be_judged_wherever_an_instance_is_drawn(task):
@@ -42,19 +38,6 @@ def test_answers_without_insight_can_be_judged_wherever_an_instance_is_drawn(tas
         assert all(0 < floor.score <= 1 for floor in floors_of(task, params))
 
 
-def instances_to_judge(task, release):
-    rows = list(release.instances([task.id]).values())
-    if task.bucket == MANIFOLDS:
-        return rows[::SPREAD]
-    return (
-        rows[:1]
-        if lengthy(task)
-        else rows[:: -(-len(rows) // FEW)]
-        if task.heavy
-        else rows
-    )
-
-
 HELD = [
     task.id for task in available_tasks() if task.id in find_release().manifest.tasks
 ]
@@ -69,14 +52,10 @@ def stored():
 
 
 @pytest.mark.parametrize("task_id", HELD)
-def test_the_floors_of_the_newest_release_are_judged_anew(task_id, stored):
-    """All of them are when a release is verified."""
-    floors, references = stored
+def test_the_floor_of_a_task_is_that_of_its_instances(task_id, stored):
+    """`test_frozen.py` verifies the newest release, which judges the floors of all instances."""
+    _, references = stored
     release = find_release()
-    (task,) = (task for task in available_tasks() if task.id == task_id)
-    for row in instances_to_judge(task, release):
-        params = task.params_model.model_validate_json(row.all_params)
-        assert floor_of(task, params) == floors[row.id], row.id
     ids = release.instances([task_id]).keys()
     record = floor_record(ref for ref in references if ref.id in ids)
     assert record == release.manifest.tasks[task_id].floor
