@@ -21,7 +21,7 @@ from scbench.scoring.judge import judge
 TASKS = [task.id for task in available_tasks() if task.has("report.pictures")]
 MOST_BYTES = 600_000
 """Of one flat panel; a report holds hundreds."""
-WRONG = 20
+WRONG = 10
 TEXT = re.compile(
     r'<text x="([-\d.]+)" y="([-\d.]+)" font-size="([\d.]+)" text-anchor="(\w+)" '
     r'class="halo [^"]*"(?: font-weight="700")?>([^<]*)<'

@@ -17,6 +17,8 @@ PICTURED = [
     for task in all_tasks().values()
     if task.bucket != MANIFOLDS and task.builder.styles()
 ]
+# Pictures of a task that are read back.
+MANY = 12
 UNORDERED = ("walls", "food", "blocked", "forbidden_cells")
 
 
@@ -53,13 +55,12 @@ def test_a_reader_of_pixels_gets_an_instance_back(task, rows):
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)
-def test_a_reader_of_pixels_gets_every_instance_back(task, rows):
-    wrong = [
-        row.id
-        for row in rows.values()
-        if row.task == task.id and read(row) != normal(json.loads(row.params))
-    ]
-    assert wrong == []
+def test_a_reader_of_pixels_gets_many_instances_back(task, rows):
+    of_task = [row for row in rows.values() if row.task == task.id]
+    # A spread over the list and the ladder.
+    step = -(-len(of_task) // MANY)
+    for row in of_task[::step]:
+        assert read(row) == normal(json.loads(row.params)), row.id
 
 
 def test_rows_differ_from_those_without_in_prompt_images_and_id_alone(release, rows):
