@@ -151,8 +151,8 @@ def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
 
 
 @pytest.mark.slow
-def test_levels_of_2000_simulated_models_are_found_without_bias_and_as_surely_as_is_said():
-    rows = sim.single_tasks(2000)
+def test_levels_of_600_simulated_models_are_found_without_bias_and_as_surely_as_is_said():
+    rows = sim.single_tasks(600)
     within = rows.filter(pl.col("level").is_between(1, sim.TOP))
     for low in np.arange(1, sim.TOP, 1.0):
         part = within.filter(pl.col("level").is_between(low, low + 1))
@@ -166,7 +166,7 @@ def test_levels_of_2000_simulated_models_are_found_without_bias_and_as_surely_as
 
 @pytest.mark.slow
 def test_means_of_levels_are_found():
-    for name, rows in sim.buckets(60, draws=200).items():
+    for name, rows in sim.buckets(24, draws=200).items():
         error, holds, _ = rows.T
         assert abs(error.mean()) < 0.1, name
         assert holds.mean() >= 0.88, name
@@ -174,7 +174,7 @@ def test_means_of_levels_are_found():
 
 @pytest.mark.slow
 def test_differences_of_simulated_models_are_found_more_surely_where_luck_is_shared():
-    apart, together = (sim.differences(8, shared, draws=200) for shared in (0.0, 0.8))
+    apart, together = (sim.differences(4, shared, draws=200) for shared in (0.0, 0.8))
     for rows in (apart, together):
         assert abs(rows["error"].mean()) < 0.1
         assert rows["holds"].mean() >= 0.9
