@@ -75,8 +75,9 @@ def test_a_command_imports_nothing_from_there(poison_folder, imported, command):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_a_release_is_verified_without_them(poison_folder, imported):
-    run(BIN / "scbench", "release", "verify", "--quiet", cwd=poison_folder, code=0)
+def test_a_release_is_verified_without_them(poison_folder, imported, sound):
+    options = ("verify", sound, "--from-scratch", "--workers", "2", "--quiet")
+    run(BIN / "scbench", "release", *options, cwd=poison_folder, code=0)
     assert imported() == []
 
 

@@ -185,9 +185,10 @@ def could_be_right(task: Task, junk) -> bool:
 
 def test_junk_scores_below_one_and_never_raises(task):
     known = items(task.id)
+    junks = JUNK[::3] if lengthy(task) else JUNK
     for params, reference, _ in known[:: max(1, len(known) // 3)]:
         keys = list(reference) if isinstance(reference, dict) else []
-        for junk in JUNK:
+        for junk in junks:
             fair = could_be_right(task, junk)
             assert score(task, params, junk) < 1 or fair
             for key in keys:
@@ -205,6 +206,8 @@ def test_junk_scores_below_one_and_never_raises(task):
 @given(seed=st.integers(0, 2**32), steps=st.integers(1, 4), pick=st.integers(0, 10**6))
 def test_mutations_never_raise(task_id, seed, steps, pick):
     rng = random.Random(seed)
+    if lengthy(get_task(task_id)) and seed % 4:
+        return  # a quarter of the examples is enough
     params, reference, counters = nth_item(task_id, pick)
     if lengthy(get_task(task_id)):  # those are short
         reference = rng.choice(list(counters.values()))
@@ -232,8 +235,10 @@ def test_fresh_instances_are_repeatable_distinct_and_solved(task):
             continue
         counters = builder.counter_references(params)
         assert len(counters) >= 3
-        for name, answer in counters.items():
-            assert score(task, params, answer) < 1, name
+        # `test_verdicts.py` judges all of them on the paper's items.
+        names = list(counters)[:5] if lengthy(task) else counters
+        for name in names:
+            assert score(task, params, counters[name]) < 1, name
 
 
 def test_generate_random_keeps_its_schemas(task):
