@@ -368,7 +368,7 @@ def box(sides: Sequence[float], heights: Sequence[float]) -> str:
     """Return the bounds of a box that is centred in x and y."""
     x, y = (f"±{side / 2:g}" for side in sides)
     across = f"x, y = {x}" if x == y else f"x = {x}, y = {y}"
-    return f"{across}, z = {heights[0]:g} to {heights[1]:g}"
+    return f"{across}, z = {heights[0]:g}–{heights[1]:g}"
 
 
 def layout_of(params: Params) -> Layout:
