@@ -184,7 +184,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return params
         raise GenerationError(
             f"in each of {_DRAWS} draws, the hull or the largest solid scored above "
-            f"{point.greedy}; ask for a larger greedy"
+            f"{point.greedy}; raise greedy"
         )
 
 

@@ -1,9 +1,9 @@
 """The construction of a cage of any size: two plates, and storeys of four panels between them.
 
 The plates are floor and roof. The panels of a storey are equal, and lie flat when they are printed.
-Two neighbouring panels share the bar at their corner in turns: a panel owns it where its horizontal
-bars run out to that end, and elsewhere leaves it to its neighbour, so that a rod in the corner goes
-through both.
+Two neighbouring panels take turns in owning the bar at their corner. A panel owns it where its
+horizontal bars run out to that end, and elsewhere leaves it to its neighbour, so that a rod in the
+corner goes through both.
 """
 
 import math

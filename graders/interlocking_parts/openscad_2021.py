@@ -93,7 +93,7 @@ def finite(value: Any, default: float) -> float:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number of OpenSCAD; truth values are none."""
+    """Return whether a value is a number in OpenSCAD; truth values are not."""
     return type(value) in {int, float}
 
 
@@ -101,7 +101,7 @@ def is_number(value: Any) -> bool:
 
 
 def if_drawn(make: Maker, is_drawn: Callable[[Any], bool]) -> Maker:
-    """Return a maker of bodies that makes none of parameters without a size."""
+    """Return a maker of bodies that makes no body if the parameters give no size."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:
         return make(parameters, children, node) if is_drawn(parameters) else []
@@ -163,7 +163,7 @@ def range_reader(library: Any) -> Callable[[Any, Any, Any], Any]:
 
 
 def linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
-    """Return the parameters of a linear_extrude, those that are no numbers as if not set."""
+    """Return the parameters of a linear_extrude; those that are not numbers count as not set."""
     args, context = evaluator._resolve_call_args(node, context)
     evaluator._eval_children(node.children, context)
     get = evaluator._get_arg
