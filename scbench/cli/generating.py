@@ -398,7 +398,7 @@ def write_folder(
     restart: bool,
     quiet: bool,
 ) -> bool:
-    """Write items and references; return whether there are as many as asked for."""
+    """Write items and references; return whether there are as many as requested."""
     from scbench.freezing.fresh_folder import generate_folder
 
     total = sum(planned.point.count for planned in plan(experiment))

@@ -136,7 +136,7 @@ def run(
             "--tools",
             help=(
                 "Offer tools, as in the paper's second setting: Python in a sandbox and web "
-                "search, by Inspect."
+                "search, run by Inspect."
             ),
         ),
     ] = False,

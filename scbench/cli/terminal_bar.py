@@ -1,4 +1,4 @@
-"""A bar of progress on a terminal, with the items that take long on lines of their own."""
+"""A progress bar on a terminal, with slow items on separate lines."""
 
 from collections.abc import Iterable, Sequence
 from typing import Self

@@ -32,7 +32,7 @@ _VERIFIER_SECONDS = 900.0
 _HOME = str(Path(ANSWER).parent)
 _PROMPT = """{prompt}
 
-Write your final answer, in the form asked for above and nothing else, to `{answer}`.{images}
+Write your final answer, in the form described above and nothing else, to `{answer}`.{images}
 """
 _IMAGES = " The pictures are `{names}`."
 _ENVIRONMENT = """FROM python:3.11-slim

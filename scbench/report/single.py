@@ -131,7 +131,7 @@ def lines_of(predictions: str) -> Iterator[Line]:
 
 
 def readable_lines(stream: BinaryIO) -> Iterator[Line]:
-    """Yield the lines of predictions in our own form that have no problem."""
+    """Yield the lines of predictions in our own format that have no problem."""
     for line in read_predictions(stream, hashlib.sha256()):
         if isinstance(line, Line):
             yield line

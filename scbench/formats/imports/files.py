@@ -42,7 +42,7 @@ from scbench.formats.imports.tables import (
 )
 from scbench.formats.predictions import Problem, stripped
 
-# The line or number of an entry, and its content: a reply; a line in scbench's form; or a problem.
+# The line or number of an entry, and its content: a reply, a line in our format, or a problem.
 Read = tuple[int, Reply | bytes | Problem]
 
 # Readers by the kind of an entry, see `kind_of`.
@@ -108,7 +108,7 @@ def read_file(
 
 
 def own_lines(lines: Iterable[NumberedLine], kinds: Counter[str]) -> Iterator[Read]:
-    """Yield lines in scbench's form unchanged, each with a line break."""
+    """Yield lines in scbench's format unchanged, each with a line break."""
     for line in lines:
         if isinstance(line, Problem):
             yield line.line or 0, line

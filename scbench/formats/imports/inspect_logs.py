@@ -240,7 +240,7 @@ def raw_reply(
     """Return the fields of `stored_fields`, from the provider's raw response.
 
     Third-party solvers do not store it. Inspect logs the responses of the first calls
-    of each sample, and drops what does not fit its own form.
+    of each sample, and drops what does not fit its own format.
 
     Returns:
         None if the response to the last call is not in the log, or its form is unknown.

@@ -188,7 +188,7 @@ def outcome(release: str | None = None) -> Scorer:
 
 
 def as_score(result: WireOutcome, floor: float | None = None) -> Score:
-    """Return an outcome in Inspect's form, with the floor of its instance.
+    """Return an outcome in Inspect's format, with the floor of its instance.
 
     Raises:
         GraderFailedError: it has no score because the grader failed.

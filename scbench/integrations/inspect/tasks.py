@@ -303,7 +303,7 @@ async def generated(
     watch: Watch,
     **options: Unpack[GenerateConfigArgs],
 ) -> tuple[TaskState, Reply]:
-    """Ask for a reply, and store the provider's form of it in the metadata.
+    """Ask for a reply, and store it in the provider's format in the metadata.
 
     A refusal by the provider's policy is not an error, because retrying would not help.
 

@@ -542,7 +542,7 @@ def answer_caption(
 ) -> str:
     """Return the figures of an answer and the criteria that it fails."""
     count = len(answer.parts)
-    parts = [f"{counted(count, 'part')}, {params.parts} asked for"]
+    parts = [f"{counted(count, 'part')}, {params.parts} required"]
     if drawable < count:
         parts.append(f"{count - drawable} cannot be drawn")
     failed = []
