@@ -329,7 +329,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
     """Draw a graph and return it with its necessary events, which are some but not all.
 
     Raises:
-        GenerationError: in no draw some events were necessary and some were not.
+        GenerationError: no draw had both necessary and unnecessary events.
     """
     # One event is reserved for something unnecessary, unless there are distractors.
     reserved = 1 if point.distractors else 2

@@ -252,7 +252,7 @@ def half_sizes(params: Params) -> tuple[float, float]:
 
 
 def is_solved_without_heights(params: Params) -> bool:
-    """Whether a packing that ignores heights hides everybody; quicker than drawing a picture."""
+    """Return whether a packing that ignores heights hides everybody, without drawing a picture."""
     for _, places in packings_without_heights(params):
         people = np.array(places[: params.people]).reshape(-1, 2)
         if len(people) == params.people and hidden(params, people, params.sniper).all():

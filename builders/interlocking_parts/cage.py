@@ -30,9 +30,9 @@ class Layout(NamedTuple):
     Attributes:
         reach: largest |x| and |y| of the axes of bars.
         gaps: number of gaps along x and along y.
-        pitch: from bar to bar along x and y.
+        pitch: distance from bar to bar along x and y.
         rings: number of gaps along z.
-        rise: from ring to ring.
+        rise: distance from ring to ring.
         floors: ring at which each storey begins, and the last ends.
     """
 
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
     Attributes:
         boxes: the bars.
         holes: x and y of upright holes, x and z of those along y.
-        radius: of the circle that fits into a hole.
+        radius: radius of the circle that fits into a hole.
         upright: whether the holes are.
     """
 

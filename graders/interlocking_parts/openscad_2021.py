@@ -19,7 +19,7 @@ _FINE = 0.00000095367431640625
 _HEIGHT = 100.0
 # Numbers by which circles are cut into segments, where a source does not set them.
 _RESOLUTION = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
-# Corners that agree in so many decimals are one.
+# Corners that agree in this many decimals are one.
 _SAME_DECIMALS = 9
 # Share by which diagonals of one length may differ.
 _EQUAL = 1e-5

@@ -125,8 +125,8 @@ def sheet_of(
 
     Args:
         title: its subject.
-        columns: from left to right.
-        rows: of the frame.
+        columns: columns from left to right.
+        rows: rows of the frame.
         notes: below the table.
         breaks: rows before which a new section begins.
         drops: see `Sheet`.

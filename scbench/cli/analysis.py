@@ -338,7 +338,7 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
     """Return the release that results belong to.
 
     Args:
-        rows: of results, all graded against one release.
+        rows: rows of results, all graded against one release.
         name: name or folder of that release; None for the version that the rows name.
 
     Raises:

@@ -223,7 +223,7 @@ def split_formats(task: Task, values: list[str]) -> tuple[str, list[str]]:
     """Separate the format of printing from values of a task's parameter that is also called format.
 
     Args:
-        task: to be generated.
+        task: task to generate.
         values: of --format, which may be given twice in this case.
 
     Returns:

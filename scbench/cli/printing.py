@@ -42,7 +42,7 @@ def write_result(
     """Draw the chart of a result, if requested; then print its table or write it to a file.
 
     Args:
-        result: of a command.
+        result: result of a command.
         style: format of the table.
         out: file of the table; None for standard output.
         plot: file of the chart; None for no chart.

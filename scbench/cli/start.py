@@ -46,8 +46,8 @@ def start(app: typer.Typer, name: str) -> None:
     that ended it.
 
     Args:
-        app: of commands.
-        name: of the program, for its messages.
+        app: app with the commands.
+        name: name of the program, for its messages.
     """
     open_streams()
     check_working_folder()

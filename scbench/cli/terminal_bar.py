@@ -40,7 +40,7 @@ class TerminalBar(Quiet):
         doing: the work: "grading".
         things: its objects, in the plural: "rows".
         estimate: show the time left.
-        console: of the terminal; None for standard error.
+        console: console of the terminal; None for standard error.
     """
 
     def __init__(

@@ -87,7 +87,7 @@ def answered_by(
 
     Args:
         predictions: a file in any format that `scbench-grade` reads.
-        instance: to find.
+        instance: instance to find.
         choice: among several answers.
 
     Returns:

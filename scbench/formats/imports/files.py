@@ -71,7 +71,7 @@ def read_file(
     """Find the kind of a file and return its entries, to be iterated once.
 
     Args:
-        path: of the file; ``-`` is standard input.
+        path: path of the file; ``-`` is standard input.
         kinds: counts the entries of each kind as they are read.
         mapped: column of a table by field.
 
@@ -163,7 +163,7 @@ def entry_replies(
 
     Args:
         entry: a value of JSON; only objects can be read.
-        history: of the entries of the same file, see the readers.
+        history: history of the entries of the same file, see the readers.
         mapped: column of a table by field.
         kinds: counts the entry.
 

@@ -34,7 +34,7 @@ class Gathered:
     """The origin of every line, and the entries that could not be read.
 
     Attributes:
-        files: as they were named.
+        files: files as they were named.
         kinds: number of entries of each kind, by file.
         problems: entries that could not be placed, with file and line.
     """

@@ -338,11 +338,11 @@ def reply_of(
     """Return the reply of a sample that did not fail.
 
     Args:
-        request: of the sample.
+        request: request of the sample.
         model: as Inspect names it.
-        output: of the last call.
+        output: output of the last call.
         limit: the kind of limit that the sample hit; None if it hit none.
-        usage: of all calls.
+        usage: usage of all calls.
         stored: the reply as the provider's response had it, see `stored_fields`; None if the log
             does not have it.
     """

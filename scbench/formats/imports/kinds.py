@@ -133,7 +133,7 @@ def text_form(
 
     Args:
         beginning: its `first_lines`.
-        path: of the file.
+        path: path of the file.
         mapped: column of a table by field.
 
     Raises:

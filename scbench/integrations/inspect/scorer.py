@@ -99,7 +99,7 @@ def by_bucket(
     Args:
         expected: number of scores for one attempt at all items, by bucket. The coverage
             is a share of this number; None for no coverage.
-        weights: of tasks, in the release; None if they follow from the floors.
+        weights: weights of tasks, in the release; None if they follow from the floors.
     """
 
     def measure(scores: list[SampleScore]) -> Value:

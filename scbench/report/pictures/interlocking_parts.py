@@ -395,7 +395,7 @@ def fault_marks(
         params: the instance.
         part: the part.
         failed: offenders of the failed checks.
-        shift: where the middle of its bed is.
+        shift: position of the middle of its bed.
         lying: corners of the part before that shift.
     """
     # Offenders have the coordinates of the part's file.
