@@ -185,7 +185,7 @@ def marked_text(words: Iterable[tuple[str, bool]]) -> str:
 
 
 def expected_count(params: Params) -> str:
-    """Return the count to expect from how frequent the letters are in all words of the list."""
+    """Return the expected count, from the frequency of the letters in the word list."""
     frequencies = letter_frequencies()
     share = sum(frequencies[letter] for letter in params.letters)
     return str(round(share * len(marked_text(params.words))))

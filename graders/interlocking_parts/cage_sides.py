@@ -59,8 +59,8 @@ def find_side_faults(
     All material of the bodies is in the way of the small block. Only their cores stop the large one
     and are bars.
 
-    Those places, grown by the widest gap and a bar, must cover the side, and grown by half the
-    block, which is the area that it sweeps, a share of it.
+    Those places, grown by the widest gap and a bar, must cover the side. Grown by half the block,
+    they are the area that it sweeps, which must cover a share of the side.
     """
     rules = params.spacing
     reach = params.gap[1] + params.bar

@@ -241,7 +241,7 @@ def layer_count(points: Any, parameters: Any) -> int:
 
 
 def spiral_length(radius: float, turn: float, scale: float) -> float:
-    """Return the length of the way of a point that turns while it is scaled, seen from above."""
+    """Return the length of the path of a point that is turned and scaled, seen from above."""
     end = turn * scale / (scale - 1) if scale > 1 else turn / (1 - scale)
 
     def length(angle: float) -> float:
