@@ -44,8 +44,8 @@ class World(NamedTuple):
 
     Attributes:
         spread: standard deviation of the levels of a model's tasks, in rungs.
-        slopes: of the curves; each model has one of them.
-        floor: of all items.
+        slopes: slopes of the curves; each model has one of them.
+        floor: floor of all items.
     """
 
     spread: float

@@ -54,17 +54,19 @@ class Space(Point):
         10, "number of terms, which are whole numbers", "scale", ge=3, le=500
     )
     max_depth: int = parameter(
-        3, "largest depth of nested brackets", "depth", ge=0, le=8
+        3, "maximum nesting depth of brackets", "depth", ge=0, le=8
     )
     min_number: int = parameter(-9, "smallest number", "scale", ge=-9, le=9)
     max_number: int = parameter(9, "largest number", "scale", ge=-9, le=9)
-    prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
+    prob_open: float = chance(
+        0.4, "probability that brackets open before a term", "depth"
+    )
     prob_dewhitespace: float = chance(
-        0.0, "chance that a space is left out", "interference"
+        0.0, "probability that a space is omitted", "interference"
     )
     division: bool = parameter(
         False,
-        "whether / is among the operators, and answers can be fractions",
+        "whether to use /, so that answers can be fractions",
         "semantic",
     )
 
@@ -80,7 +82,7 @@ class Space(Point):
 class ArithmeticCase(Case):
     """A case of arithmetic."""
 
-    depth: int = Field(ge=0, description="depth of brackets reached")
+    depth: int = Field(ge=0, description="nesting depth of brackets")
 
 
 class ZeroDivisor(ZeroDivisionError):  # noqa: N818  (the name of the divisor)
@@ -150,7 +152,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the depth of brackets reached."""
+        """Return the nesting depth of brackets."""
         return {"depth": depth_of(params.expression)}
 
     def measure(self, params: Params) -> float:

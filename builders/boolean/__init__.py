@@ -42,9 +42,11 @@ class Space(Point):
 
     length: int = parameter(10, "number of truth values", "scale", ge=3, le=200)
     max_depth: int = parameter(
-        3, "largest depth of nested brackets", "depth", ge=0, le=8
+        3, "maximum nesting depth of brackets", "depth", ge=0, le=8
     )
-    prob_open: float = chance(0.4, "chance to open brackets before a term", "depth")
+    prob_open: float = chance(
+        0.4, "probability that brackets open before a term", "depth"
+    )
     prob_negation: float = chance(
         0.3,
         f"chance of a NOT before a term or bracket, and of each further one, up to {_CHAIN}",
@@ -52,7 +54,7 @@ class Space(Point):
     )
     format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")
     prob_dewhitespace: float = chance(
-        0.0, "chance that a space is left out", "interference"
+        0.0, "probability that a space is omitted", "interference"
     )
     expressions: int = parameter(
         1,
@@ -67,7 +69,7 @@ class Space(Point):
 class BooleanCase(Case):
     """A case of Boolean logic."""
 
-    depth: int = Field(ge=0, description="depth of brackets reached")
+    depth: int = Field(ge=0, description="nesting depth of brackets")
 
 
 class Term(NamedTuple):
@@ -167,7 +169,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the depth of brackets reached."""
+        """Return the nesting depth of brackets."""
         return {"depth": depth_of(params.expression)}
 
     def measure(self, params: Params) -> float:

@@ -39,7 +39,7 @@ class Space(Point):
     kinds: int = parameter(3, "number of kinds of brackets", "semantic", ge=1, le=4)
     min_open: int = parameter(
         1,
-        "minimum number of brackets that stay open",
+        "minimum number of unclosed brackets",
         "depth",
         later=True,
         ge=1,

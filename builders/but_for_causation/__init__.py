@@ -63,12 +63,12 @@ class Space(Point):
     )
     prob_overdetermination: float = chance(
         0.3,
-        "chance that an event outside the main chain is a second, sufficient cause",
+        "probability that an event outside the main chain is a second, sufficient cause",
         "interference",
     )
     prob_preemption: float = chance(
         0.2,
-        "chance that such an event is a stand-in, which happens only if a cause does not",
+        "probability that such an event is a stand-in, which happens only if a cause does not",
         "interference",
     )
     distractors: int = parameter(
@@ -217,7 +217,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"walk back to the first or": {"answer": list(letters)}}
 
     def blind_floor(self, params: Params) -> float:
-        """Return one half, or the chance to guess a set of one event, or of all events but one.
+        """Return one half, or the chance of guessing a set of one event, or of all events but one.
 
         The sets have at least one and not all of the n events; each size is assumed to be equally
         likely.
@@ -329,7 +329,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
     """Draw a graph and return it with its necessary events, which are some but not all.
 
     Raises:
-        GenerationError: in no draw some events were necessary and some were not.
+        GenerationError: no draw had both necessary and unnecessary events.
     """
     # One event is reserved for something unnecessary, unless there are distractors.
     reserved = 1 if point.distractors else 2

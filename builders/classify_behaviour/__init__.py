@@ -51,8 +51,8 @@ class Space(Point):
     )
     odd_corners: int = parameter(
         1,
-        "minimum number of squares with corners a, b, a, c around the ring, where only the "
-        "rule on junctions decides",
+        "minimum number of squares with corners a, b, a, c in order around the square, where "
+        "only the rule on junctions decides",
         ge=0,
         le=2,
     )

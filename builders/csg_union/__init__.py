@@ -34,8 +34,8 @@ from scbench.graders.shared.vectors import Array
 from scbench.schemas import csg_union as schema
 from scbench.schemas.csg_union import Answer, Params
 
-# The prompt allows a mesh so many triangles. It names the grader's limit on pairs of a triangle and
-# a face only if such a mesh could exceed it.
+# A mesh may have this many triangles. The prompt names the grader's limit on pairs of a triangle
+# and a face only if such a mesh could exceed it.
 _UNMENTIONED_LIMIT = 10_000
 # Follows an item of a list in the prompt.
 _LIMIT = """
@@ -184,7 +184,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return params
         raise GenerationError(
             f"in each of {_DRAWS} draws, the hull or the largest solid scored above "
-            f"{point.greedy}; ask for a larger greedy"
+            f"{point.greedy}; raise greedy"
         )
 
 

@@ -95,7 +95,7 @@ def inflated(body: Manifold, margin: float) -> Manifold:
 
 
 def form_of(body: Manifold) -> Form:
-    """Return the form of a body, which a small change of the solids must not change."""
+    """Return the shape counts of a body, which must survive a small change of the solids."""
     parts = body.decompose()
     shells = sum(part.volume() > 0 for part in parts)
     handles = sum(part.genus() for part in parts)

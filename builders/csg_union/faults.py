@@ -26,7 +26,7 @@ _SHARE = 0.9
 _LIFT = 0.1
 # Distances between the halves of a body that is cut in two: shells may be so near each other.
 _GAPS = (0.02, 0.1, 0.5)
-# From so many vertices on, one that is far from the others moves their mean little
+# From this many vertices on, one that is far from the others moves their mean little
 # enough.
 _MANY = 20
 

@@ -14,7 +14,7 @@ from scbench.graders.shared.mesh_topology import Edge
 from scbench.graders.shared.meshes import PolygonMesh
 from scbench.graders.shared.vectors import Array, Indices, unit
 
-# Coordinates are rounded to so many decimals.
+# Coordinates are rounded to this many decimals.
 DECIMALS = 6
 # How far from one plane two triangles may be that become one face.
 _FLAT = 1e-6

@@ -26,7 +26,7 @@ _TOUCHING = ("mixed", "contact", "void")
 # Bounds on one draw: sets of solids begun, and places tried for each solid.
 _SCENES = 30
 _PLACES = 20
-# A draw ends after sets of solids with so many triangles.
+# A draw ends after sets of solids with this many triangles.
 _FACETS = 20_000
 # Distance of solids that are to be apart; and least area of a contact.
 _GAP = 1.0

@@ -80,12 +80,12 @@ class DatesCase(Case):
 
     story: str = Field(description="the scenario")
     steps: int = Field(
-        ge=0, description="steps from the given date to the date asked for"
+        ge=0, description="steps from the given date to the requested date"
     )
-    shift: int = Field(description="days from the given date to the date asked for")
-    month_ends: int = Field(ge=0, description="ends of months passed on the way")
+    shift: int = Field(description="days from the given date to the requested date")
+    month_ends: int = Field(ge=0, description="month ends between the two dates")
     leap_day: bool = Field(
-        description="whether a February 29 lies on the way, ends included"
+        description="whether the period from the first date to the last includes a February 29"
     )
 
 
@@ -172,7 +172,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return len(params.steps) + changes + int(counts_days)
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance to guess the answer among the story's dates; 0 if it is not there."""
+        """Return the chance of guessing the answer among the story's dates; 0 if not there."""
         is_answer_given = any(clue[0] == params.asked for clue in params.given)
         return 1 / len(params.given) if is_answer_given else 0.0
 

@@ -88,7 +88,7 @@ class Space(Point):
     )
     slack: int = parameter(
         2,
-        "largest distance of a threshold below the result of that plan; larger is easier",
+        "largest amount by which a threshold is below the result of that plan; larger is easier",
         ge=0,
         le=20,
     )

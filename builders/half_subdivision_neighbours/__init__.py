@@ -41,7 +41,7 @@ class Space(Point):
         3, "how much deeper than min_depth a leaf may be", ge=0, le=5
     )
     split_prob: float = parameter(
-        0.6, "chance that a box between these depths is cut", ge=0, le=1
+        0.6, "probability that a box between these depths is cut", ge=0, le=1
     )
     max_leaves: int = parameter(
         250, "maximum number of leaves; sets the length of the prompt", ge=4, le=1000

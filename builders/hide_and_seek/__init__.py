@@ -59,7 +59,7 @@ class Space(Point):
     )
     person_height: float = parameter(2.0, "height of a person", ge=0.5, le=2.5)
     radius: float = parameter(
-        30.0, "largest distance of people from the origin", ge=10.0, le=60.0
+        30.0, "maximum distance of people from the origin", ge=10.0, le=60.0
     )
     sniper_distance: float = parameter(
         141.4,
@@ -205,11 +205,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if point.greedy == 1 or self.best_baseline(scene, grade) <= point.greedy:
                 return scene
         raise GenerationError(
-            f"none of {_DRAWS} draws has everybody within {point.radius:g} m in the picture, "
-            f"everybody in the open on at least {LEAST_SEEN} pixels, and between 1 and 1,000 "
-            "people; or crowds placed without regard to height score more than "
-            f"{point.greedy:g}; ask for a smaller radius, a sniper at another distance, larger "
-            "people, another fill or another building"
+            f"no usable scene was found in {_DRAWS} draws: everything within {point.radius:g} m "
+            f"must be in the picture, people in the open must cover at least {LEAST_SEEN} "
+            "pixels, 1 to 1,000 people must hide, and crowds placed without regard to height "
+            f"must score at most {point.greedy:g}; ask for a smaller radius, a sniper at "
+            "another distance, larger people, another fill or another building"
         )
 
 
@@ -252,7 +252,7 @@ def half_sizes(params: Params) -> tuple[float, float]:
 
 
 def is_solved_without_heights(params: Params) -> bool:
-    """Whether a packing that ignores heights hides everybody; quicker than drawing a picture."""
+    """Return whether a packing that ignores heights hides everybody, without drawing a picture."""
     for _, places in packings_without_heights(params):
         people = np.array(places[: params.people]).reshape(-1, 2)
         if len(people) == params.people and hidden(params, people, params.sniper).all():

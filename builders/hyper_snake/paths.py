@@ -27,9 +27,9 @@ class Box(NamedTuple):
     """The free cells of a box, numbered.
 
     Attributes:
-        cells: by their numbers.
+        cells: cells by their numbers.
         near: the numbers of the free neighbours of each.
-        number: of every cell.
+        number: numbers by cell.
     """
 
     cells: tuple[Cell, ...]

@@ -93,16 +93,18 @@ _LINE = 98
 class Space(Point):
     """Parameters of fresh cages."""
 
-    side: int = parameter(190, "widest free inside, in mm", ge=150, le=350)
-    storey: int = parameter(200, "highest storey, in mm", ge=150, le=350)
-    storeys: int = parameter(1, "storeys, of four wall panels each", ge=1, le=3)
+    side: int = parameter(190, "maximum inner width, in mm", ge=150, le=350)
+    storey: int = parameter(200, "maximum height of a storey, in mm", ge=150, le=350)
+    storeys: int = parameter(
+        1, "number of storeys, each with four wall panels", ge=1, le=3
+    )
     bar: int = parameter(10, "side of the square bars, in mm", ge=8, le=16)
-    gap: int = parameter(30, "least gap between bars, in mm", ge=25, le=60)
-    rod: int = parameter(6, "thickest rod, in mm", ge=3, le=8)
+    gap: int = parameter(30, "minimum gap between bars, in mm", ge=25, le=60)
+    rod: int = parameter(6, "maximum diameter of the rods, in mm", ge=3, le=8)
     vary: int = parameter(
         0,
-        "by how many mm more sides and storeys may be smaller; a tenth of it is how much "
-        "thicker bars may be",
+        "further mm by which sides and storeys may be smaller; bars may be thicker by a "
+        "tenth of it",
         ge=0,
         le=100,
         later=True,
@@ -119,7 +121,7 @@ class Space(Point):
     def _something_is_left(self) -> "Space":
         parts = 2 + 4 * self.storeys
         if self.shown >= parts:
-            raise ValueError(f"of {parts} parts at most {parts - 1} can be shown")
+            raise ValueError(f"shown must be below {parts}, the number of parts")
         return self
 
 
@@ -360,7 +362,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def by(lengths: Sequence[float]) -> str:
-    """Return lengths with crosses between them."""
+    """Return lengths joined by " x "."""
     return " x ".join(f"{length:g}" for length in lengths)
 
 
@@ -368,7 +370,7 @@ def box(sides: Sequence[float], heights: Sequence[float]) -> str:
     """Return the bounds of a box that is centred in x and y."""
     x, y = (f"±{side / 2:g}" for side in sides)
     across = f"x, y = {x}" if x == y else f"x = {x}, y = {y}"
-    return f"{across}, z = {heights[0]:g} to {heights[1]:g}"
+    return f"{across}, z = {heights[0]:g}–{heights[1]:g}"
 
 
 def layout_of(params: Params) -> Layout:

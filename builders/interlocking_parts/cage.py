@@ -1,9 +1,9 @@
 """The construction of a cage of any size: two plates, and storeys of four panels between them.
 
 The plates are floor and roof. The panels of a storey are equal, and lie flat when they are printed.
-Two neighbouring panels share the bar at their corner in turns: a panel owns it where its horizontal
-bars run out to that end, and elsewhere leaves it to its neighbour, so that a rod in the corner goes
-through both.
+Two neighbouring panels take turns in owning the bar at their corner. A panel owns it where its
+horizontal bars run out to that end, and elsewhere leaves it to its neighbour, so that a rod in the
+corner goes through both.
 """
 
 import math
@@ -30,9 +30,9 @@ class Layout(NamedTuple):
     Attributes:
         reach: largest |x| and |y| of the axes of bars.
         gaps: number of gaps along x and along y.
-        pitch: from bar to bar along x and y.
+        pitch: distance from bar to bar along x and y.
         rings: number of gaps along z.
-        rise: from ring to ring.
+        rise: distance from ring to ring.
         floors: ring at which each storey begins, and the last ends.
     """
 
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
     Attributes:
         boxes: the bars.
         holes: x and y of upright holes, x and z of those along y.
-        radius: of the circle that fits into a hole.
+        radius: radius of the circle that fits into a hole.
         upright: whether the holes are.
     """
 

@@ -38,8 +38,8 @@ class Layer(NamedTuple):
     """The best tower that ends with a digit in one pose.
 
     Attributes:
-        height: of the tower, in tenths of a millimetre.
-        orientation: of its last digit.
+        height: height of the tower, in tenths of a millimetre.
+        orientation: orientation of its last digit.
         lower: the pose of the digit below; None for the first.
     """
 

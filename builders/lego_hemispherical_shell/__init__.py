@@ -205,7 +205,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return middle radius over thickness by full marks.
+        """Return the middle radius divided by the thickness, times full marks.
 
         If a wall is thin and its radius large, each layer of the roof has less support, and fewer
         bricks fit completely into the target.

@@ -35,9 +35,9 @@ _FLOOR_WORDS = 60
 class Space(Point):
     """Parameters of rows of words."""
 
-    words: int = parameter(8, "number of words that count", "scale", ge=3, le=150)
+    words: int = parameter(8, "number of words in brackets", "scale", ge=3, le=150)
     confounders: int = parameter(
-        4, "number of words that do not count", "interference", ge=0, le=150
+        4, "number of words without brackets", "interference", ge=0, le=150
     )
     letters: int = parameter(
         1, "number of different letters to count", "semantic", ge=1, le=3
@@ -54,12 +54,12 @@ class LetterCountingCase(Case):
     """A case of letter counting."""
 
     characters: int = Field(
-        ge=1, description="number of characters in the words that count"
+        ge=1, description="number of characters in the words in brackets"
     )
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
-    """Rows of words. Either every letter asked for is in a marked word, or none of them is."""
+    """Rows of words. Either every requested letter is in a marked word, or none of them is."""
 
     task = "letter_counting"
     version = 4
@@ -185,7 +185,7 @@ def marked_text(words: Iterable[tuple[str, bool]]) -> str:
 
 
 def expected_count(params: Params) -> str:
-    """Return the count to expect from how frequent the letters are in all words of the list."""
+    """Return the expected count, from the frequency of the letters in the word list."""
     frequencies = letter_frequencies()
     share = sum(frequencies[letter] for letter in params.letters)
     return str(round(share * len(marked_text(params.words))))

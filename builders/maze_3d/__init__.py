@@ -261,7 +261,7 @@ def carve_until(params: Params, plan: MazePlan, broken: set[str]) -> str | None:
 
 
 def serpentine(params: Params) -> str | None:
-    """Return a maze around a route to and fro from the first cell, wherever A and B should be."""
+    """Return a maze around a back-and-forth route from the first cell; ignore where A and B go."""
     plan = replace(plan_for(params), ends=None)
     least, _ = plan.node_range
     nodes = winding_nodes(params.size)[:least]

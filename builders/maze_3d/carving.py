@@ -105,7 +105,7 @@ def as_rows(cells: Sequence[str], n: int) -> str:
 
 
 def winding_nodes(n: int) -> list[int]:
-    """Return all nodes of n rows and columns in every second row, to and fro from the first."""
+    """Return all nodes of n rows and columns in every second row, back and forth from the first."""
     nodes: list[int] = []
     for row in range(0, n, 2):
         line = range(row * n, row * n + n, 2)

@@ -219,7 +219,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"overlap": first, "margin": first - second}
 
     def measure(self, params: Params) -> float:
-        """Return the number of genres and themes of all choices, by the number of liked films."""
+        """Return the number of genres and themes of all choices, times the liked films."""
         tags = 0
         for _, _, genres, themes in params.choices:
             tags += len(genres) + len(themes)

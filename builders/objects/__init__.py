@@ -66,13 +66,13 @@ _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 class Space(Point):
     """Parameters of lists of things."""
 
-    length: int = parameter(6, "number of entries that count", "scale", ge=1, le=100)
+    length: int = parameter(6, "number of entries to count", "scale", ge=1, le=100)
     max_count: int = parameter(
         12, "largest quantity of an entry", "scale", ge=1, le=999
     )
     distractors: int = parameter(
         4,
-        "number of entries in other groups, which do not count",
+        "number of entries in other groups, which are not counted",
         "interference",
         ge=0,
         le=100,
@@ -81,7 +81,7 @@ class Space(Point):
         1, "number of groups to be counted together", "semantic", ge=1, le=10
     )
     prob_adjective: float = chance(
-        0.3, "chance that an entry has an adjective", "interference"
+        0.3, "probability that an entry has an adjective", "interference"
     )
     anchor_format: AnchorFormat = parameter(
         "none", "marker before each entry", "interference"
@@ -108,12 +108,12 @@ class ObjectsCase(Case):
         ge=0, description="entries whose noun is in an earlier entry as well"
     )
     distracting: int = Field(
-        ge=0, description="total quantity of the things that do not count"
+        ge=0, description="total quantity of the things that are not counted"
     )
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Lists of things in eleven groups. Each group asked for has at least one entry.
+    """Lists of things in eleven groups. Each requested group has at least one entry.
 
     A noun is repeated only after all other nouns of its group have been used.
     """
@@ -276,7 +276,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def printed_groups(params: Params) -> list[str]:
-    """Return the groups that the prompt names: those in the list, and at least one not asked for.
+    """Return the groups that the prompt names: those in the list, and at least one not requested.
 
     Their order does not depend on which ones count.
     """

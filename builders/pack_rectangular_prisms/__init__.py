@@ -217,7 +217,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("boxes", {name: box_list(packings[name]) for name in packings})
 
     def measure(self, params: Params) -> float:
-        """Return sizes by different edges: the more edges there are, the fewer faces match."""
+        """Return sizes times different edges: the more edges there are, the fewer faces match."""
         edges = {edge for prisms in params.prisms for edge in prisms.size}
         return len(params.prisms) * len(edges)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scbench.builders.pack_rectangular_prisms.packing import Counts, Size, volume_of
 
-# A layer is at most so many prisms wide along an axis.
+# A layer is at most this many prisms wide along an axis.
 _MOST_ACROSS = 4
 # Sections that are tried, those nearest to a square first.
 _SECTIONS = 400

@@ -56,7 +56,7 @@ class Space(Point):
         1, "number of rules that change some terms", "interference", ge=0, le=3
     )
     length_shown: int = parameter(8, "number of terms shown", "scale", ge=3, le=60)
-    length_asked: int = parameter(3, "number of terms asked for", "scale", ge=1, le=200)
+    length_asked: int = parameter(3, "number of requested terms", "scale", ge=1, le=200)
 
 
 class PatternCase(Case):
@@ -64,12 +64,12 @@ class PatternCase(Case):
 
     hits: int = Field(
         ge=0,
-        description="number of changes by interference rules, in terms shown and asked for",
+        description="number of changes by interference rules, in shown and requested terms",
     )
 
 
 class Sequel(NamedTuple):
-    """The terms of a sequence, shown and asked for, and how often interference changed one."""
+    """The shown and requested terms of a sequence, and how often interference changed one."""
 
     terms: list[int]
     hits: int
@@ -133,11 +133,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"hits": sequence_of(params).hits}
 
     def measure(self, params: Params) -> float:
-        """Return the number of terms asked for, by the number of rules."""
+        """Return the number of requested terms, times the number of rules."""
         return params.asked * (len(params.base) + len(params.interference))
 
     def blind_floor(self, params: Params) -> float:
-        """Return the probability of guessing every remainder asked for."""
+        """Return the probability of guessing every requested remainder."""
         return float(params.modulus**-params.asked)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -199,7 +199,7 @@ def draw_interference(n: int, rng: Stream) -> tuple[Interference, ...]:
 
 
 def sequence_of(params: Params) -> Sequel:
-    """Work out all terms, shown and asked for."""
+    """Compute all shown and requested terms."""
     terms = [params.start]
     hits = 0
     for number in range(2, params.shown + params.asked + 1):

@@ -48,7 +48,7 @@ class Space(Point):
         le=1_000,
     )
     vary: int = parameter(
-        0, "most pairs of pipes that are added at random", ge=0, le=20
+        0, "maximum number of pairs of pipes that are added at random", ge=0, le=20
     )
     side: int = parameter(
         7,
@@ -67,7 +67,7 @@ class Space(Point):
     )
     strictness: float = parameter(
         0.7,
-        "how near the limits may be to those that a known loop just keeps",
+        "how close the constraints come to what a known loop just meets",
         ge=0.0,
         le=1.0,
     )
@@ -78,7 +78,9 @@ class Space(Point):
         le=0.1,
     )
     generic: bool = parameter(
-        True, "whether a ring or comb of any other room may be right", later=True
+        True,
+        "whether a ring or comb made for another room may be a right answer",
+        later=True,
     )
 
 
@@ -176,7 +178,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return points
 
     def measure(self, params: Params) -> float:
-        """Return pipes by crowding by rules: each is tried where others are, against every rule.
+        """Return pipes times crowding times rules, as each pipe meets others and every rule.
 
         Crowding is pipes per corner of a square lattice that fits the room.
         """

@@ -20,7 +20,7 @@ _WIDTH = 0.1
 
 
 def generic_loops(params: Params) -> Iterator[tuple[str, Joints]]:
-    """Yield named loops that keep the common rules; those of a room are not looked at.
+    """Yield named loops that keep the common rules; the constraints of a room are not checked.
 
     Each is moved so that a joint lies where the loop has to start, as far as the room allows.
     """

@@ -239,7 +239,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return whether a picture has enough of both colours and the difficulty of the point.
 
         Args:
-            point: what is asked for.
+            point: the requested parameters.
             grid: the picture.
             limit: highest total degree that formulas may have; None if any will do.
         """

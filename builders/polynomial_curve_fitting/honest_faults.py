@@ -20,7 +20,7 @@ def faulty_polynomials(
     """Return texts of a right polynomial with honest mistakes, by name, each with its score.
 
     Args:
-        coefficients: of the polynomial, by powers of 2x-(n-1) and 2y-(n-1).
+        coefficients: coefficients of the polynomial, by powers of 2x-(n-1) and 2y-(n-1).
         black: the picture as a (row, column) array, true in black cells.
     """
     n = len(black)

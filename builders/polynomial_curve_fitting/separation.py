@@ -23,7 +23,8 @@ from scbench.builders.polynomial_curve_fitting.polynomials import (
 # Rounds that add cells to the linear program, and the number of cells added in one.
 _ROUNDS = 60
 _BATCH = 200
-# Of the cells that do not border on the other colour, one in so many rows and columns joins first.
+# Of the cells that do not border on the other colour, those in every fourth row and column
+# join first.
 _STRIDE = 4
 # A margin from here on is real; below a hundredth of it there is none. Between them, a
 # solver's tolerance decides.

@@ -70,7 +70,7 @@ def depth_of(text: str) -> int:
 def join_tokens(tokens: list[str], prob_dewhitespace: float, rng: Stream) -> str:
     """Return tokens with a space between any two, except on the inner side of a bracket.
 
-    Each space is left out with the chance ``prob_dewhitespace``.
+    Each space is left out with probability ``prob_dewhitespace``.
     """
     if not prob_dewhitespace:
         return " ".join(tokens).replace("( ", "(").replace(" )", ")")

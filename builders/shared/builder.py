@@ -53,7 +53,7 @@ class Point(BaseModel):
         values = {name: getattr(self, name) for name in names}
         if sum(values.values()) > limit:
             terms = " and ".join(f"{name} ({value})" for name, value in values.items())
-            raise ValueError(f"{terms} are more than {limit} together")
+            raise ValueError(f"{terms} add up to more than {limit}")
 
 
 class Case(BaseModel):

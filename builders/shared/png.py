@@ -62,7 +62,9 @@ def indexed_png(
     except (ValueError, OverflowError):
         values = np.zeros((0, 0), dtype=np.int64)
     if values.ndim != 2 or not values.size:
-        raise ValueError("the picture needs rows of one length, of at least one pixel")
+        raise ValueError(
+            "all rows of the picture must have the same length, at least one pixel"
+        )
     if not 1 <= len(palette) <= _MAX_COLOURS:
         raise ValueError(
             f"the palette has {len(palette)} colours, not 1 to {_MAX_COLOURS}"

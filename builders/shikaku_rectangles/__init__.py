@@ -44,7 +44,7 @@ class Space(Point):
     )
     thin: float = parameter(
         0.4,
-        "chance that a rectangle is one cell wide or high, where a thicker one fits as well",
+        "probability that a rectangle is one cell wide or high, where a thicker one fits as well",
         ge=0.0,
         le=1.0,
     )

@@ -40,7 +40,7 @@ class Space(Point):
     )
     max_depth: int = parameter(
         5,
-        "number of swaps; the thing asked for is moved by some or all of them",
+        "number of swaps; some or all of them move the requested thing",
         "depth",
         ge=1,
         le=300,
@@ -62,7 +62,7 @@ class ShuffleCase(Case):
     """A case of swaps."""
 
     depth: int = Field(
-        ge=0, description="number of swaps that moved the thing asked for"
+        ge=0, description="number of swaps that move the requested thing"
     )
     misleading: int = Field(
         ge=0,
@@ -167,7 +167,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the moves of the thing asked for, and the number of misleading events."""
+        """Return the moves of the requested thing, and the number of misleading events."""
         misleading = 0
         for moves, a, b, _ in params.events:
             if not moves and params.asked in {a, b}:
@@ -176,12 +176,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"depth": depth, "misleading": misleading}
 
     def measure(self, params: Params) -> float:
-        """Return the number of events, and one more for each move of the thing asked for."""
+        """Return the number of events, and one more for each move of the requested thing."""
         counts = move_counts(len(params.people), params.events)
         return len(params.events) + counts[params.asked]
 
     def blind_floor(self, params: Params) -> float:
-        """Return one by the number of options."""
+        """Return 1 divided by the number of options."""
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:

@@ -26,7 +26,7 @@ class Corner(NamedTuple):
 
 
 def outline(kind: Kind, stretch: float, segments: int, rng: Stream) -> list[Corner]:
-    """Return the points of a shape about 2 high and ``2 * stretch`` wide, round the origin.
+    """Return the points of a shape about 2 high and ``2 * stretch`` wide, around the origin.
 
     The proportions keep the kinds distinct: the features of a kind (equal sides, parallel sides)
     are far from those of any other, so small errors leave it recognisable.

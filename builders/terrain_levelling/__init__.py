@@ -203,7 +203,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return params.model_copy(update={"max_blasts": limit})
         failure = GenerationError if work.remaining > _MUCH_LEFT else WorkSpentError
         raise failure(
-            f"the solver levels none of {maps} maps of {point.size} x {point.size} cells; "
+            f"the solver could not level any of {maps} maps of {point.size} x {point.size} cells; "
             "ask for a smaller size or share, or a greater noise scale or tolerance"
         )
 

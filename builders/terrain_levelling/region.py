@@ -33,7 +33,7 @@ class RegionPlan:
     """A region that grows, cell by cell, from the largest piece of level ground.
 
     Args:
-        heights: of n * n cells, row by row.
+        heights: heights of n * n cells, row by row.
         n: cells along a side.
         target: about the height that the region will have.
         tolerance: greatest step within a flat region.

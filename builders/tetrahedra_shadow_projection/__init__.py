@@ -77,7 +77,7 @@ class Space(Point):
     )
     sides: int = parameter(
         7,
-        "sides of a regular polygon, of which many make it curved; strokes of a band",
+        "sides of a regular polygon (many make it nearly round), or strokes of a band",
         ge=3,
         le=60,
     )
@@ -195,7 +195,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return how winding the rim is: the square of its length over the target's area."""
+        """Return how winding the rim is: the cube of its length over the target's area."""
         target = Polygon(params.exterior, params.holes)
         return float(target.length**3 / target.area)
 

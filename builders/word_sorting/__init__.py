@@ -182,7 +182,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def sorted_words(params: Params) -> list[str]:
-    """Return the words in the order asked for."""
+    """Return the words in the requested order."""
     key = None if params.case_sensitive else str.lower
     return sorted(params.words, key=key, reverse=params.order == "descending")
 

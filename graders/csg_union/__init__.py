@@ -65,10 +65,10 @@ class Volumes(NamedTuple):
     """The rounded volumes that decide the score.
 
     Attributes:
-        common: of what the union and the answer have in common.
-        union: of the union.
-        answer: of the answer.
-        difference: of what exactly one of the two has.
+        common: volume of the intersection of union and answer.
+        union: volume of the union.
+        answer: volume of the answer.
+        difference: volume that is in exactly one of the two.
     """
 
     common: float

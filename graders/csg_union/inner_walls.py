@@ -124,7 +124,7 @@ def sample(corners: Array, union_area: float) -> Points:
     products = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.sqrt(dot(products, products)) / 2
     cell = max(union_area / _POINTS_ON_UNION, float(areas.sum()) / _MOST_POINTS)
-    # Each side of a triangle is divided into so many parts.
+    # Each side of a triangle is divided into this many parts.
     divisions = np.maximum(1, np.ceil(np.sqrt(areas / cell))).astype(np.int64)
     places = [np.zeros((0, 3))]
     owners = [np.zeros(0, dtype=np.int64)]

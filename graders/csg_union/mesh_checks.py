@@ -51,8 +51,8 @@ _MAX_PAIRS = 400_000
 _LARGEST_COORDINATE = 1e6
 # Vertices that agree in this many decimals are the same.
 _SAME_DECIMALS = 6
-# A vertex is an outlier if it is farther from the mean of all vertices than this, and than so many
-# times the average distance.
+# A vertex is an outlier if it is farther from the mean of all vertices than this, and than a
+# multiple of the average distance.
 _FAR = 100
 _FAR_TIMES = 10
 # Twice the least area of a face, and the least volume of a shell.

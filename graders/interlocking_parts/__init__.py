@@ -64,8 +64,8 @@ CHECKS = {
     "gate": "Every part is valid, as the first criterion asks.",
     # Second and third check of each criterion on the assembly: 3, 4, 5, 6 and 8. Criterion 6 asks
     # the third itself.
-    "cage": "On each of the six sides a block larger than the widest gap gets in nowhere, and one "
-    "smaller than the narrowest passes in places that reach all over the side.",
+    "cage": "On each of six sides, a block larger than the widest gap fits through nowhere, and "
+    "one smaller than the narrowest gap fits through all over the side.",
     "held": "Every part goes all the way around enough rods.",
     # 1. Printing.
     "bed_size": "Every part fits the printer.",
@@ -77,20 +77,20 @@ CHECKS = {
     "gap_wide_enough": "Every part leaves room for a column of the smaller size.",
     "gap_narrow_enough": "No part leaves room for a column of the larger size.",
     # 3. Size.
-    "inside_free": "No part reaches into the cage.",
-    "outer_size": "No part reaches out of the cage.",
+    "inside_free": "No part reaches into the space inside the cage.",
+    "outer_size": "No part reaches beyond the outer size of the cage.",
     # 4. Rods.
     "rod_passes": "A rod passes at every corner.",
     "nut_held": "A cylinder as wide as a nut does not pass at any corner.",
     # 5. Interference.
-    "interference": "No two parts are in the same place.",
-    "one_assembly": "The parts hang together: from each to any other it is only short steps.",
+    "interference": "No two parts overlap.",
+    "one_assembly": "All parts are connected, with only small gaps between neighbours.",
     # 6. Grip.
     "rods_gripped": "Every part goes all the way around enough rods.",
     # 7. Thickness.
     "thickness_faces": "Every part has enough faces to measure its bars.",
     "thickness": "The bars of every part have the required thickness.",
-    "straps": "On every side of the cage the bars are as thick as asked for and not hollow, and no "
+    "straps": "On every side of the cage the bars are as thick as required and not hollow, and no "
     "square much wider than a bar fits on them.",
     # 8. Gaps of the cage.
     "gap_faces": "The cage has enough faces to measure its gaps.",
@@ -183,9 +183,11 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
 def too_many_parts(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     """Return the verdicts on an answer with too many parts to be examined."""
     checks = Checklist(CHECKS)
-    wrong_count = f"There are {len(answer.parts)} parts; {params.parts} are asked for."
+    wrong_count = (
+        f"There are {len(answer.parts)} parts; the task asks for {params.parts}."
+    )
     checks.expect("part_count", False, wrong_count)
-    refusal = f"More than {_MAX_PARTS} parts are not looked at."
+    refusal = f"Answers with more than {_MAX_PARTS} parts are not examined."
     return (checks.too_large(refusal),) * _CRITERIA
 
 

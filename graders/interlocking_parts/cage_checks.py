@@ -42,7 +42,7 @@ _EXACT = 1e-6
 _MODE_DECIMALS = 2
 # A matrix with a smaller determinant makes a part flat.
 _FLAT = 1e-9
-_NOTHING = "No part has the geometry for this."
+_NOTHING = "No part has usable geometry."
 _CROWDED = "The parts touch or cut each other in too many places."
 
 
@@ -87,12 +87,12 @@ def not_rigid(matrix: Array, tolerance: float) -> str:
     if not np.array_equal(matrix[3], (0, 0, 0, 1)):
         return "its last row is not 0, 0, 0, 1"
     if np.max(np.abs(matrix)) > FARTHEST:
-        return f"it moves the part by more than {FARTHEST:,.0f} mm"
+        return f"it moves the part more than {FARTHEST:,.0f} mm"
     turn = matrix[:3, :3]
     if np.max(np.abs(turn)) > 1 + tolerance:
         return "it scales"
     if np.max(np.abs(turn.T @ turn - np.eye(3))) > tolerance:
-        return "its columns are not square to each other and of length 1"
+        return "its columns are not perpendicular to each other, or not of length 1"
     return "it mirrors" if np.linalg.det(turn) < 0 else ""
 
 
@@ -262,7 +262,7 @@ def judge_grips(
 def check_interference(
     checks: Checklist, params: Params, cage: Sequence[PlacedPart], *, too_many: bool
 ) -> Verdict:
-    """Criterion 5: no two parts are in the same place, and all hang together."""
+    """Criterion 5: no two parts overlap, and all are connected."""
     if too_many:
         checks.expect("resource_limit", False, _CROWDED)
         checks.skip(("interference", "one_assembly"), _CROWDED)
@@ -302,7 +302,7 @@ def check_assembly(
     cage: Sequence[PlacedPart],
     overlapping: Sequence[tuple[int, int]],
 ) -> None:
-    """Check that all parts hang together, given the positions of pairs that overlap."""
+    """Check that all parts are connected, given the positions of pairs that overlap."""
     bodies = [part.body for part in cage]
     apart = len(groups(bodies, overlapping)) > 1
     if apart and crowded(cage, params.touch, tangled=False):
@@ -324,10 +324,10 @@ def groups(
     joined: Sequence[tuple[int, int]],
     touch: float | None = None,
 ) -> list[list[int]]:
-    """Return the positions of bodies that hang together.
+    """Return the positions of connected bodies, group by group.
 
     ``joined`` are positions of two that are known to touch; others do up to the distance ``touch``,
-    and are not looked at if that is None.
+    and are ignored if that is None.
     """
     pairs = list(joined)
     label = group_labels(len(bodies), pairs)
@@ -355,7 +355,7 @@ def group_labels(count: int, pairs: Sequence[tuple[int, int]]) -> Indices:
 def check_gaps(
     checks: Checklist, params: Params, cage: Sequence[PlacedPart], *, too_many: bool
 ) -> Verdict:
-    """Criterion 8: from bar to bar, along x and y, it is about as far everywhere."""
+    """Criterion 8: along x and y, the gaps between bars are nearly equal."""
     rules = params.gaps
     distances = None
     if too_many:
@@ -400,7 +400,7 @@ def for_each(
     fault: Callable[[Any], str],
     figures: Callable[[Any], dict[str, Any]],
 ) -> None:
-    """Record one check over all parts that can be looked at.
+    """Record one check over all parts that can be examined.
 
     Args:
         checks: records the check.

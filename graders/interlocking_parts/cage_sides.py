@@ -24,7 +24,7 @@ from scbench.schemas.interlocking_parts import Params
 
 # Share of a side that the small block sweeps, wherever it passes.
 OPEN_SHARE = 0.5
-_NO_PART = "No part has the geometry for this."
+_NO_PART = "No part has usable geometry."
 
 
 class Side(NamedTuple):
@@ -46,7 +46,7 @@ class SideFaults(NamedTuple):
     too_long: list[str]
     """Sides whose outline is too long to check."""
     with_straps: list[tuple[str, str]]
-    """Sides with bars that are too wide, or not as thick as asked for, and how."""
+    """Sides with bars that are too wide, or not as thick as required, and how."""
     with_slots: list[str]
     """Sides whose bars let a long block in."""
 
@@ -59,8 +59,8 @@ def find_side_faults(
     All material of the bodies is in the way of the small block. Only their cores stop the large one
     and are bars.
 
-    Those places, grown by the widest gap and a bar, must cover the side, and grown by half the
-    block, which is the area that it sweeps, a share of it.
+    Those places, grown by the widest gap and a bar, must cover the side. Grown by half the block,
+    they are the area that it sweeps, which must cover a share of the side.
     """
     rules = params.spacing
     reach = params.gap[1] + params.bar
@@ -163,7 +163,7 @@ def sides_of(params: Params) -> list[Side]:
 
 
 def face_of(params: Params, axis: int) -> CrossSection:
-    """Return where the centre of a block that comes in may be, in the axes after this one."""
+    """Return where the centre of an entering block may be, in the two axes after this one."""
     x, y, z = params.inner
     spans = ((-x / 2, x / 2), (-y / 2, y / 2), (params.bar, params.bar + z))
     west, east = spans[(axis + 1) % 3]

@@ -19,7 +19,7 @@ _FINE = 0.00000095367431640625
 _HEIGHT = 100.0
 # Numbers by which circles are cut into segments, where a source does not set them.
 _RESOLUTION = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
-# Corners that agree in so many decimals are one.
+# Corners that agree in this many decimals are one.
 _SAME_DECIMALS = 9
 # Share by which diagonals of one length may differ.
 _EQUAL = 1e-5
@@ -93,7 +93,7 @@ def finite(value: Any, default: float) -> float:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number of OpenSCAD; truth values are none."""
+    """Return whether a value is a number in OpenSCAD; truth values are not."""
     return type(value) in {int, float}
 
 
@@ -101,7 +101,7 @@ def is_number(value: Any) -> bool:
 
 
 def if_drawn(make: Maker, is_drawn: Callable[[Any], bool]) -> Maker:
-    """Return a maker of bodies that makes none of parameters without a size."""
+    """Return a maker of bodies that makes no body if the parameters give no size."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:
         return make(parameters, children, node) if is_drawn(parameters) else []
@@ -163,7 +163,7 @@ def range_reader(library: Any) -> Callable[[Any, Any, Any], Any]:
 
 
 def linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
-    """Return the parameters of a linear_extrude, those that are no numbers as if not set."""
+    """Return the parameters of a linear_extrude; those that are not numbers count as not set."""
     args, context = evaluator._resolve_call_args(node, context)
     evaluator._eval_children(node.children, context)
     get = evaluator._get_arg
@@ -241,7 +241,7 @@ def layer_count(points: Any, parameters: Any) -> int:
 
 
 def spiral_length(radius: float, turn: float, scale: float) -> float:
-    """Return the length of the way of a point that turns while it is scaled, seen from above."""
+    """Return the length of the path of a point that is turned and scaled, seen from above."""
     end = turn * scale / (scale - 1) if scale > 1 else turn / (1 - scale)
 
     def length(angle: float) -> float:

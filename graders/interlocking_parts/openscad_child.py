@@ -10,7 +10,7 @@ Input: JSON ``{"sources": [...], "steps": int, "together": int, "triangles": int
 Output: the length of a JSON header (8 bytes, little-endian), the header ``{"bodies": [{"vertices":
 n, "triangles": m} | {"problem": text} | {"limit": text}, ...], "unlike": [text, ...]}``, then for
 each mesh its vertices (float64) and triangles (int32). Each body has ``"steps"``, those taken. Once
-sources took more steps ``together``, the others are not looked at, and there are fewer bodies.
+sources took more steps ``together``, the others are not evaluated, and there are fewer bodies.
 
 ``unlike`` reports how the library differs from the one that this file is written for: missing names
 and parameters and, if a ``probe`` is requested, the results of `PROBES`. Such a library cannot be
@@ -149,7 +149,7 @@ def main(data: bytes) -> bytes:
         except RecursionError:
             header.append({"limit": "it is nested too deeply"})
         except MemoryError:
-            header.append({"limit": "it needs more memory than is given to it"})
+            header.append({"limit": "it needs more memory than the limit"})
         except UnfitError as error:
             header.append({"problem": str(error)})
         else:
@@ -207,7 +207,7 @@ def mesh_of(source: str, meter: Any, triangles: int) -> SolidMesh:
     parts = [solid for solid in solids if not solid.is_empty()]
     if not parts:
         if any(body.section is not None for body in bodies):
-            raise UnfitError("it draws nothing but flat shapes")
+            raise UnfitError("it draws only flat shapes")
         raise UnfitError("it draws nothing")
     union = parts[0]
     for part in parts[1:]:
@@ -217,7 +217,7 @@ def mesh_of(source: str, meter: Any, triangles: int) -> SolidMesh:
     union = union.as_original().simplify(_TOLERANCE)
     if union.num_tri() > triangles:
         raise TooMuchError(
-            f"it has {union.num_tri():,} triangles; {triangles:,} are the limit"
+            f"it has {union.num_tri():,} triangles; the limit is {triangles:,}"
         )
     mesh = union.to_mesh64()
     points = np.asarray(mesh.vert_properties)[:, :3]
@@ -229,16 +229,16 @@ def check_names(source: str) -> None:
 
     Raises:
         UnfitError: there is one.
-        TooMuchError: it is too long to be looked at.
+        TooMuchError: it is too long to be checked.
     """
     for count, token in enumerate(_TOKEN.finditer(source)):
         if count > _MAX_TOKENS:
-            raise TooMuchError(f"it has more than {_MAX_TOKENS:,} words and signs")
+            raise TooMuchError(f"it has more than {_MAX_TOKENS:,} tokens")
         name = token["call"]
         if token["file"]:
             name = token["file"].strip(" <")
         if token["file"] or name in _OUTSIDE:
-            raise UnfitError(f"it wants another file ({name}), and there is none")
+            raise UnfitError(f"it needs another file ({name}), which is not available")
         if name in _NOT_OPENSCAD:
             raise UnfitError(f"{name}() is not accepted")
 

@@ -25,7 +25,7 @@ _MAX_SEGMENTS = 5_000
 _MAX_SPHERE_SEGMENTS = 800
 _MAX_DEPTH = 4_000
 _MAX_BITS = 32_768
-# Elements that are gone through without a step: they are in the price of a call.
+# Elements that are visited without a step: they are in the price of a call.
 _FREE_ELEMENTS = 100
 # Steps that a statement takes: it makes a body, if only to unite it with others.
 _STATEMENT_STEPS = 40
@@ -73,7 +73,7 @@ _plain_cut_face: Any = getattr(_library, "_triangulate_face", None)
 
 
 class TooMuchError(BaseException):
-    """The source asks for more work than is done for it; the library must not catch this."""
+    """The source exceeds the limit on work; the library must not catch this."""
 
 
 class Meter:
@@ -167,7 +167,7 @@ def length(value: object) -> int:
 
 
 def extent(value: Any, known: dict[int, float] | None = None) -> float:
-    """Return how many elements going through a value meets, parts that lists share each time.
+    """Return how many elements a traversal of a value visits; shared parts count each time.
 
     ``known`` has the extents of lists by their ids, so that this goes through each list only once.
     """
@@ -275,19 +275,19 @@ def count_operators(evaluator: Any, meter: Meter) -> None:
 
 
 def smaller_extent(a: Any, b: Any) -> float:
-    """Return the elements that going through two lists side by side meets."""
+    """Return the elements that a parallel traversal of two lists visits."""
     return min(extent(a), extent(b))
 
 
 def equality_cost(a: Any, b: Any) -> float:
-    """Return the elements that a comparison meets; lists of other lengths are not gone through."""
+    """Return the elements that a comparison visits; it skips lists of different lengths."""
     if type(a) is not type(b) or len(a) != len(b):
         return 0
     return smaller_extent(a, b)
 
 
 def scaling_cost(a: Any, b: Any) -> float:
-    """Return the elements that a product or quotient of a number and a list meets."""
+    """Return the elements that a product or quotient of a number and a list visits."""
     return max(factor_extent(a), factor_extent(b))
 
 
@@ -342,7 +342,7 @@ def count_costly_functions(evaluator: Any, meter: Meter) -> None:
 
 
 def count_arguments(evaluator: Any, meter: Meter) -> None:
-    """Let a meter watch the arguments of modules, which some make a text of."""
+    """Let a meter watch the arguments of modules, some of which turn them into text."""
     argument = evaluator._get_arg
 
     def counted_argument(*names: Any) -> Any:

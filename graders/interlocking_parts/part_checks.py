@@ -150,7 +150,7 @@ def check_validity(
     bent: Sequence[tuple[int, str]],
 ) -> None:
     """Criterion 0: every part is valid; ``bent`` are the transforms that are not, and why."""
-    wrong = f"There are {len(parts)} parts; {params.parts} are asked for."
+    wrong = f"There are {len(parts)} parts; the task asks for {params.parts}."
     checks.expect("part_count", len(parts) == params.parts, wrong, count=len(parts))
     for check in (*VALIDITY_CHECKS, "resource_limit"):
         faulty = [
@@ -267,7 +267,7 @@ def check_thickness(
     parts: Sequence[Examined],
     sides: SideFaults | None,
 ) -> Verdict:
-    """Criterion 7: the bars of every part are as thick as asked for, also in the cage."""
+    """Criterion 7: the bars of every part are as thick as required, also in the cage."""
     rules = params.thickness
     distances, too_large = [], []
     for i, part in enumerate(parts):

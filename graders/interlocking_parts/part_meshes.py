@@ -142,7 +142,7 @@ def normals_and_areas(shell: Shell) -> tuple[Array, Array]:
 
 
 def facets(shell: Shell, least: float) -> list[Facet]:
-    """Return the flat pieces of a surface: triangles in one plane that hang together by edges.
+    """Return the flat pieces of a surface: triangles in one plane, connected by edges.
 
     Pieces of an area below ``least``, which is above 0, are left out.
     """

@@ -153,9 +153,9 @@ def run_program(text: str, seconds: float) -> bytes | PrintedPart:
         done = run_twice_if_killed(text.encode("utf-8", "replace"), limits)
     except sandbox.LimitError as error:
         if not error.signal or error.signal == signal.SIGXCPU:
-            problem = "the program does not end within its limit of time"
+            problem = "the program exceeds its time limit"
         else:
-            problem = f"the program is ended by signal {error.signal}"
+            problem = f"the program was killed by signal {error.signal}"
         return PrintedPart(None, problem, too_much=True)
     if done.flooded:
         if len(done.stdout) >= limits.output:
@@ -167,7 +167,7 @@ def run_program(text: str, seconds: float) -> bytes | PrintedPart:
         problem = "the program makes a system call that the sandbox refuses"
         return PrintedPart(None, problem)
     if done.code:
-        return PrintedPart(None, "the program ends with an error")
+        return PrintedPart(None, "the program fails with an error")
     if not done.stdout.strip():
         return PrintedPart(None, "the program prints nothing")
     return done.stdout

@@ -58,7 +58,7 @@ def height_around(params: Params, core: Manifold, axis: Array) -> float:
 
 
 def share_around(section: CrossSection, axis: Array, radius: float) -> float:
-    """Return in which share of directions a section is near a point (2,); 0 if it is on it.
+    """Return the share of directions in which a section is near a point (2,); 0 if it covers it.
 
     Near is within the radius.
     """

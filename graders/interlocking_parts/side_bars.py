@@ -1,4 +1,4 @@
-"""Are the bars of a side of the cage bars: neither hairs nor straps nor sheets?
+"""Checks that the bars of a side of the cage are no hairs, straps or sheets.
 
 A side is cut parallel to its plane, just below the two faces of its bars. In both sections only
 material counts that a square nearly as wide as a bar fits in. That material must stop a long block,

@@ -115,7 +115,7 @@ def read_binary(data: bytes, count: int) -> PrintedPart:
 
 def too_many(count: int) -> PrintedPart:
     """Return a part with too many triangles to be read."""
-    problem = f"it has {count:,} triangles; {MOST_TRIANGLES:,} are the limit"
+    problem = f"it has {count:,} triangles; the limit is {MOST_TRIANGLES:,}"
     return PrintedPart(None, problem, too_much=True)
 
 

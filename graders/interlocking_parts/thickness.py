@@ -102,8 +102,9 @@ def is_upright(normal: Array, rules: Survey) -> bool:
 def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
     """Return flat faces, those that are parallel and less than `ONE_FACE` apart as one of them.
 
-    Starting from the largest, a face takes in those that look its way and that one gets to without
-    going that far up or down from its plane, or across. None if that is too much work.
+    Starting from the largest, a face is joined with those that face the same way and can be reached
+    from it without leaving its plane by that much, or crossing such a gap. None if that is too
+    much work.
     """
     if not flat:
         return []

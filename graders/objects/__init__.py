@@ -13,7 +13,7 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is one whole number.",
-    "value": "The number is the sum for the groups asked for.",
+    "value": "The number is the sum for the requested groups.",
 }
 OWN_FAULTS = ("readable",)
 

@@ -18,7 +18,7 @@ VERSION = 3
 
 CHECKS = {
     "readable": "The answer is a list of whole numbers.",
-    "count": "The list has the number of terms asked for.",
+    "count": "The list has the requested number of terms.",
     "terms": "Every term is right.",
 }
 OWN_FAULTS = ("readable", "count")

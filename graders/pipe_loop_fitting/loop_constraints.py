@@ -183,7 +183,7 @@ def judge_joints(
     """Record a check on the angles at joints.
 
     Args:
-        checks: where to record.
+        checks: records the check.
         check_id: the check.
         loop: the measures of the loop.
         bad: (n,), mask of joints that break the rule; False where the angle is unknown.

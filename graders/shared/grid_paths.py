@@ -58,7 +58,7 @@ def side_neighbours(cell: Cell) -> list[Cell]:
 
 
 def touch(a: Cell, b: Cell) -> bool:
-    """Whether two cells share a side; both have the same number of dimensions."""
+    """Return whether two cells, with equally many coordinates, share a side."""
     if len(a) != len(b):
         return False
     changes = [p - q for p, q in zip(a, b, strict=True) if p != q]

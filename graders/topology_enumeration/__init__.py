@@ -25,7 +25,7 @@ VERSION = 2
 CHECKS = {
     "corners": "Every pattern has one label for each corner.",
     "repeats": "No pattern is listed twice, with the same or other labels.",
-    "all_classes": "Every pattern has exactly the number of classes asked for.",
+    "all_classes": "Every pattern has exactly the required number of classes.",
     "known": "Every pattern agrees with the known part.",
     "forced": "Every pattern with the right number of classes forces them to meet.",
     "complete": "Every pattern that forces the classes to meet is listed.",

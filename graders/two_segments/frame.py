@@ -24,7 +24,7 @@ class Frame(NamedTuple):
     unit: int
     """Places to a side."""
     reach: float
-    """Coordinates larger than this are not looked at: they are far outside."""
+    """Larger coordinates are rejected unread: they are far outside."""
 
 
 class Spot(NamedTuple):

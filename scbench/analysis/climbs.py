@@ -41,8 +41,8 @@ class Climbs:
 
     Attributes:
         matrix: the scores.
-        climbs: by run, then by task.
-        fits: by run, then by task, for tasks with a score that carries information about a level.
+        climbs: climbs by run, then by task.
+        fits: fits by run, then by task, for tasks with a score that is informative about a level.
         ceilings: by run, then by task: share of readable replies, fitted over all
             spatial tasks together, or all text tasks.
         drifts: by run, then by task: change of levels, down and up, at the ends of the

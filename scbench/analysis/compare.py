@@ -115,9 +115,9 @@ def compare_runs(
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, of two or more runs.
-        draws: of signs, see `scbench.analysis.sign_flips`.
-        seed: of the draws.
-        level: of the intervals, and one minus the level of the tests.
+        draws: number of draws of signs, see `scbench.analysis.sign_flips`.
+        seed: seed of the draws.
+        level: level of the intervals, and one minus the level of the tests.
 
     Returns:
         One row per pair and per task, bucket and overall, with columns `SCHEMA`:

@@ -39,7 +39,7 @@ class Answers:
     """The scores of one run on the ladder of a task, an entry for each answer with a score.
 
     Attributes:
-        rungs: from 1.
+        rungs: rungs, counted from 1.
         scores: in [0, 1], averaged over samples and over the scores of one answer.
         floors: the score of a guess; 0 if unknown.
         top: the highest rung of the ladder.
@@ -97,7 +97,7 @@ def curve_chances(floor: Floats, ceiling: float = 1.0) -> Floats:
     """Return the expected scores of all curves, of shape (places, slopes, rungs).
 
     Args:
-        floor: of each rung.
+        floor: floor of each rung.
         ceiling: share of readable replies.
     """
     top = len(floor)
@@ -124,7 +124,7 @@ def log_likelihood(
         right: sums of scores, of shape (runs, rungs).
         n: answers on each rung.
         chances: as returned by `curve_chances`.
-        dispersion: of the scores.
+        dispersion: dispersion of the scores.
     """
     log_wrong = np.log1p(-chances)
     log_odds = np.log(chances) - log_wrong
@@ -163,7 +163,7 @@ def saturated_likelihood(right: Floats, n: Floats, dispersion: float) -> Floats:
     Args:
         right: sums of scores, of shape (runs, rungs).
         n: answers on each rung.
-        dispersion: of the scores.
+        dispersion: dispersion of the scores.
     """
     share = np.clip(right / np.maximum(n, 1), _SURE, 1 - _SURE)
     by_rung = right * np.log(share) + (n - right) * np.log1p(-share)

@@ -23,10 +23,10 @@ class Paired:
     Attributes:
         answers: numbers of the answers, see `Block.answers`.
         weights: number of scores of each answer.
-        first: each answer's scores in the first run, added up.
-        second: in the second.
+        first: sum of each answer's scores in the first run.
+        second: the same for the second run.
         u: normalized scores of both runs, of shape (2, answers), see `Block.u`; NaN without room.
-        weight: of the task in the normalized score.
+        weight: weight of the task in the normalized score.
         guessed: mean floor of a text task's answers with room; else 0.
         is_known: whether the floors of all answers are known.
         is_plain: whether scores replace normalized scores, see `without_floors`.
@@ -77,10 +77,10 @@ class Difference(NamedTuple):
     Attributes:
         n: scores that both runs have.
         first_normalized: normalized score of the first run over these.
-        second_normalized: of the second.
-        difference: of the two; `low` and `high` are the ends of its interval.
+        second_normalized: normalized score of the second run.
+        difference: their difference; `low` and `high` are the ends of its interval.
         first_mean: mean of the first run's scores.
-        second_mean: of the second's.
+        second_mean: mean of the second run's scores.
         of_means: their difference; `of_means_low` and `of_means_high` are the ends of its interval.
     """
 

@@ -98,7 +98,7 @@ def eval_results(
         values: by bucket and for "overall".
         date: date of the answers.
         notes: notes on how the run was made.
-        revision: of the data set.
+        revision: revision of the data set.
         source: address of a page that shows the result.
 
     Raises:

@@ -49,7 +49,7 @@ def falloff_table(
         results: as for `scbench.analysis.manifolds.manifold_table`.
         cases: generated instances of their release.
         parameter: only this one.
-        level: of the intervals.
+        level: level of the intervals.
 
     Returns:
         Columns `SCHEMA`: n (scores), values (number of distinct values), half with its

@@ -92,10 +92,10 @@ def gap_table(
 
     Args:
         public: as returned by `scbench.analysis.results.read_results`, of one run.
-        private: of the same model, on another ladder drawn from the same table.
-        draws: of signs, see `scbench.analysis.sign_flips`.
-        seed: of the draws.
-        level: of the intervals, and one minus the level of the tests.
+        private: results of the same model on another ladder drawn from the same table.
+        draws: number of draws of signs, see `scbench.analysis.sign_flips`.
+        seed: seed of the draws.
+        level: level of the intervals, and one minus the level of the tests.
         fits: simulated runs behind the intervals of levels, see `scbench.analysis.levels.fit`.
 
     Returns:

@@ -86,7 +86,7 @@ def half_point(
         right: sum of the scores at each.
         n: number of the scores.
         floor: score of a guess there, below 1.
-        level: of the interval.
+        level: level of the interval.
     """
     data = CurveData(values, right, n, floor)
     reach = _REACH * float(np.ptp(values))

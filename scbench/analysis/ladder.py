@@ -135,7 +135,7 @@ def climbs_of(
     Args:
         results: as returned by `scbench.analysis.results.read_results`.
         draws: see `scbench.analysis.levels.fit`.
-        level: of the intervals.
+        level: level of the intervals.
 
     Raises:
         ResultsError: they contain no ladder instances.
@@ -224,7 +224,7 @@ def level_figures(
     """Return the cells on the mean level of a run.
 
     Args:
-        all_climbs: of all runs.
+        all_climbs: climbs of all runs.
         run: its number.
         tasks: those with a level.
         answered: share of the requested answers with a score.

@@ -72,7 +72,7 @@ class Sheet:
         heads: one heading per column.
         rows: cells as text; a cell may have several lines.
         words: headings of columns of words; all others have numbers.
-        notes: below the table.
+        notes: notes below the table.
         breaks: rows before which a new section begins.
         wraps: headings of columns whose cells wrap on a narrow terminal.
         drops: headings of columns in the order in which a narrow terminal drops them; columns
@@ -125,9 +125,9 @@ def sheet_of(
 
     Args:
         title: its subject.
-        columns: from left to right.
-        rows: of the frame.
-        notes: below the table.
+        columns: columns from left to right.
+        rows: rows of the frame.
+        notes: notes below the table.
         breaks: rows before which a new section begins.
         drops: see `Sheet`.
         one_line: whether columns are dropped before names are broken over lines.

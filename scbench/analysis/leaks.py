@@ -41,7 +41,7 @@ class LineTest(NamedTuple):
     """The test of one line of a table.
 
     Attributes:
-        p_value: of this line alone.
+        p_value: p-value of this line alone.
         p_corrected: over the lines of its family.
         too_few: whether no outcome could be significant.
     """
@@ -68,11 +68,11 @@ def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) 
     A / 2).
 
     Args:
-        means: of the public and the private ladder, of shape (rungs, 2).
-        weight: of each rung.
-        level: of the interval.
-        draws: of signs.
-        seed: of the draws.
+        means: means of the public and the private ladder, of shape (rungs, 2).
+        weight: weight of each rung.
+        level: level of the interval.
+        draws: number of draws of signs.
+        seed: seed of the draws.
     """
     lifts = weight * (means[:, 0] - means[:, 1])
     distances = weight * (1 - means.mean(axis=1))

@@ -116,9 +116,9 @@ class Fit:
         places: the levels of the grid, shape (places,).
         weights: likelihood times prior, summing to 1, shape (places, slopes); with no answers,
             the prior.
-        floor: of each rung, shape (rungs,).
+        floor: floor of each rung, shape (rungs,).
         expected: for each answer, the score that the curve expects, shape (answers,).
-        dispersion: of the scores; 1 for binary ones.
+        dispersion: dispersion of the scores; 1 for binary ones.
         ceiling: share of readable replies.
         misfit: how the rungs deviate from the curve ("flat", "dip at 3", "bump at 6"), or empty.
     """
@@ -188,7 +188,7 @@ def fit(
             missing.
         draws: simulated runs for the interval; with 0, the interval is open.
         level: confidence level of the interval.
-        ceiling: of the run, see `scbench.analysis.ceilings.fit_ceiling`.
+        ceiling: ceiling of the run, see `scbench.analysis.ceilings.fit_ceiling`.
     """
     top = answers.top
     sums = rung_sums(answers)
@@ -285,7 +285,7 @@ def simulated_runs(
         n: number of answers on each rung.
         chances: expected scores at the level, of shape (slopes, rungs).
         by_slope: probability of each slope.
-        dispersion: of the scores.
+        dispersion: dispersion of the scores.
         draws: number of runs.
     """
     rungs = np.arange(len(n))
@@ -325,7 +325,7 @@ def fitted_runs(
         runs: sums of scores, of shape (runs, rungs).
         n: number of answers on each rung.
         chances: expected scores of the curves, of shape (places, slopes, rungs).
-        dispersion: of the scores.
+        dispersion: dispersion of the scores.
     """
     # 32-bit floats take half the time, and the limit needs three digits only.
     by_curve_and_rung = chances.astype(np.float32).reshape(-1, len(n))

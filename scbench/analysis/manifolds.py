@@ -171,7 +171,7 @@ def manifold_table(
         cases: generated instances of their release.
         by: see `groups_of`.
         parameter: see `groups_of`.
-        level: of the intervals.
+        level: level of the intervals.
 
     Returns:
         One row per run and line, with columns `SCHEMA`: n (scores expected), scored, coverage;
@@ -240,7 +240,7 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
     """Yield the lines of a table.
 
     Args:
-        cases: of the release.
+        cases: cases of the release.
         by: ``task``, ``parameter`` (each value of each parameter that varies),
             ``dimension`` (stressed by tasks, according to the catalogue) or ``kind``
             (of parameter, with the position of its value in the release).

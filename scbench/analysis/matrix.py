@@ -38,10 +38,10 @@ class Matrix:
     """Scores of all runs, task by task.
 
     Attributes:
-        runs: in alphabetical order.
-        blocks: by task, in the catalogue's order.
-        buckets: by task.
-        release_tasks: by bucket.
+        runs: runs in alphabetical order.
+        blocks: blocks by task, in the catalogue's order.
+        buckets: buckets by task.
+        release_tasks: tasks of the release, by bucket.
     """
 
     runs: tuple[Run, ...]
@@ -56,7 +56,7 @@ class Matrix:
 
         Args:
             bucket: of the line, or "overall".
-            task: of the line; None for a sum over tasks.
+            task: task of the line; None for a sum over tasks.
             runs: runs whose tasks count; all if none is named.
         """
         present = {}
@@ -150,7 +150,7 @@ def said_over(
     Args:
         bucket: or "overall".
         present: bucket of each present task.
-        release_tasks: of the release, by bucket.
+        release_tasks: tasks of the release, by bucket.
     """
     included = [bucket]
     if bucket == OVERALL:

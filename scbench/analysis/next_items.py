@@ -50,7 +50,7 @@ def nothing_asked(ids: Iterable[str]) -> Standing:
     """Return the standing of a model without answers.
 
     Args:
-        ids: of a ladder's instances; others are left out.
+        ids: ids of a ladder's instances; others are left out.
     """
     waiting = ids_by_rung(ids)
     none = np.empty(0)
@@ -64,7 +64,7 @@ def asked_of(rows: pl.DataFrame) -> Standing:
     """Return the standing after results.
 
     Args:
-        rows: of one run, as returned by `scbench.analysis.ladder.on_ladder`.
+        rows: rows of one run, as returned by `scbench.analysis.ladder.on_ladder`.
     """
     matrix = score_matrix(rows)
     climbs = {task: climb_of(block, 0) for task, block in matrix.blocks.items()}

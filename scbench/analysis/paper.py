@@ -113,7 +113,7 @@ def paper_table(
         results: as returned by `scbench.analysis.results.read_results`.
         by: ``bucket`` (a row per bucket and run, and one over all if there are several, without the
             text tasks) or ``task`` (a row per task as well, before its bucket's).
-        level: of the intervals.
+        level: level of the intervals.
 
     Returns:
         One row per line of the table and run, with columns `SCHEMA`: bucket ("overall" for all),
@@ -300,7 +300,7 @@ def remarks_of(grid: PaperGrid, has_less: bool) -> list[str]:  # noqa: FBT001
     """Return the notes on figures that are over fewer scores than others.
 
     Args:
-        grid: of the table.
+        grid: grid of the table.
         has_less: whether any figure has the mark of fewer scores than N.
     """
     notes = []
@@ -325,7 +325,7 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     tools.
 
     Args:
-        title: of the table.
+        title: title of the table.
         frame: the table.
     """
     grid = paper_grid(frame)
@@ -375,8 +375,8 @@ def figure_cell(column: PaperColumn, row: Row | None, n: int) -> str:
     """Return a score or a change; empty if a run has none.
 
     Args:
-        column: of the cell.
-        row: of the run; None if it has no score on the line.
+        column: column of the cell.
+        row: row of the run; None if it has no score on the line.
         n: scores of the line.
     """
     if row is None:
@@ -388,7 +388,7 @@ def score_cell(row: Row, n: int) -> str:
     """Return a normalized score with its marks, and below it the interval and the mean.
 
     Args:
-        row: of the table.
+        row: row of the table.
         n: scores of the line.
     """
     if row["mean"] is None:

@@ -53,9 +53,9 @@ def overview_sheets(
     """Lay out a `score_table` by bucket as one line per run; text tasks get a separate line.
 
     Args:
-        title: of the table.
+        title: title of the table.
         frame: the scores by bucket.
-        levels: on the ladder, as text, by model, setting, budget, and overall or text tasks.
+        levels: levels on the ladder, as text, by model, setting, budget, and overall or text tasks.
     """
     is_text = pl.col("bucket") == MANIFOLDS
     spatial = frame.filter(~is_text)
@@ -78,8 +78,8 @@ def overview_lines(
 
     Args:
         frame: the scores by bucket.
-        bucket: of the level.
-        levels: in words.
+        bucket: bucket of the level.
+        levels: levels in words.
     """
     lines = []
     for (_,), run_rows in frame.group_by(pl.struct(RUN), maintain_order=True):
@@ -99,7 +99,7 @@ def overview_sheet(
     """Lay out lines of runs, with a column for each bucket if there are several.
 
     Args:
-        title: of the table.
+        title: title of the table.
         frame: the scores by bucket.
         lines: as returned by `overview_lines`.
     """

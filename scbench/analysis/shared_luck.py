@@ -57,7 +57,7 @@ class SharedLuck:
     """The shared luck of two runs on some tasks: a correlation, and the number of answers.
 
     Args:
-        all_climbs: of all runs.
+        all_climbs: climbs of all runs.
         first: position of one run.
         second: position of the other.
         tasks: tasks whose answers count; both runs have a level on each.

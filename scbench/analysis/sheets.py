@@ -86,7 +86,7 @@ def interval(row: Row, name: str = "", form: Words = points) -> str:
     """Return an interval, or a dash.
 
     Args:
-        row: with its ends.
+        row: row with the ends of the interval.
         name: prefix of "low" and "high" in the column names.
         form: format of the ends.
     """
@@ -132,11 +132,11 @@ def line_name(
     """Return the name of a line of a table or chart.
 
     Args:
-        bucket: of the line.
+        bucket: bucket of the line.
         task: None for a sum over tasks.
         over: the tasks of the line, if they are not all tasks of its bucket.
         every: whether the table also has lines for tasks.
-        titles: of tasks; None names them by their ids, as tables in the terminal do.
+        titles: titles of tasks; None names them by their ids, as tables in the terminal do.
     """
     if task:
         # Tasks of other versions have no title here.

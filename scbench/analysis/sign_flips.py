@@ -40,7 +40,7 @@ class Tested:
     """The tests of all lines of a table; arrays of shape (lines,).
 
     Attributes:
-        p_value: of this line alone, exact where answers are few or differ by one amount.
+        p_value: p-value of this line alone, exact where answers are few or differ by one amount.
         p_corrected: over the table.
         too_few: whether no outcome could be significant.
         shows: the detectable difference at the power `POWER`; NaN if there is none.
@@ -92,12 +92,12 @@ def lines_tested(
     """Test the lines of a table.
 
     Args:
-        differences: of shape (answers, lines): summed over an answer's scores; 0 where a line does
+        differences: shape (answers, lines): summed over an answer's scores; 0 where a line does
             not have the answer, or the runs do not differ.
-        weights: of the same shape: number of the line's scores in the answer.
+        weights: number of the line's scores in the answer, in the same shape.
         level: one minus the level of the test.
         draws: number of draws of signs.
-        seed: of the draws.
+        seed: seed of the draws.
     """
     n = len(differences)
     alpha = 1 - level
@@ -228,7 +228,7 @@ def least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
     """Return the smallest p-value that an outcome could have, by line.
 
     Args:
-        answers: of each line.
+        answers: answers of each line.
         largest: statistic of each draw.
         n: answers of the table.
     """

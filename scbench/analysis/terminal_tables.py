@@ -52,7 +52,7 @@ def terminal(sheet: Sheet, width: int | None = None) -> str:
     """Return a sheet as text; the title is bold on a terminal unless NO_COLOR is set.
 
     Args:
-        sheet: to be printed.
+        sheet: sheet to print.
         width: characters in a line. None: width of the terminal; unlimited if output is piped.
     """
     is_terminal = sys.stdout.isatty()
@@ -85,7 +85,7 @@ class _Table:
     """The cells of a sheet as lines of text, and their widths.
 
     Attributes:
-        sheet: to be printed.
+        sheet: sheet to print.
         rows: lines of each cell.
         keys: number of columns that name a row.
         full: width of each column without line breaks.

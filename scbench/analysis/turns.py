@@ -74,7 +74,7 @@ def turn_table(
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`; rows of
             other settings, and those without a score, are left out.
         by: "bucket", or "task" for those as well.
-        level: of the intervals.
+        level: level of the intervals.
 
     Returns:
         One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n

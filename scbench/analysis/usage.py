@@ -143,9 +143,9 @@ def cost_lines(
     """Yield the lines of a run.
 
     Args:
-        matrix: of the scores.
+        matrix: matrix of the scores.
         run: its place.
-        answers: of all runs.
+        answers: answers of all runs.
     """
     names = matrix.runs[run]
     run_answers = answers.filter(
@@ -208,7 +208,7 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `SWEEP_COLUMNS`; rows
             without a budget are left out.
-        level: of the intervals.
+        level: level of the intervals.
 
     Returns:
         Columns `SWEEP_SCHEMA`: stated (whether the prompt stated the budget: yes, no,

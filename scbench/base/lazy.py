@@ -16,7 +16,7 @@ def lazy_lookup(
     Args:
         package: its name.
         homes: names by the module that defines them.
-        submodules: of the package, which can be used without a separate import.
+        submodules: submodules of the package, which can be used without a separate import.
     """
     home_of = {name: module for module, names in homes.items() for name in names}
 

@@ -296,8 +296,8 @@ def ladder_name(rung: int, number: int) -> str:
     """Return the name of an instance of the ladder within its task, such as ladder-03-2.
 
     Args:
-        rung: from 1.
-        number: of the instance on its rung, from 1.
+        rung: rung, counted from 1.
+        number: number of the instance on its rung, from 1.
     """
     return f"{LADDER}-{rung:02d}-{number}"
 

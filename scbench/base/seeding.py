@@ -48,7 +48,7 @@ class Stream:
     (84, 84, 34)
     """
 
-    # `_bits` holds the unread bits, the next one lowest; `_unread` is their number.
+    # `_bits` contains the unread bits, the next one lowest; `_unread` is their number.
     __slots__ = ("_bits", "_counter", "_key", "_unread")
 
     # Turns a name into a key. `Streams` starts it with the common part of many names.

@@ -115,7 +115,7 @@ def with_people(result: Result, folders: Sequence[Path] | None) -> Result:
 
 
 def scores_by(results: list[Path], by: ScoreLines, style: TableForm) -> Result:
-    """Return the table of scores of `tables`; for LaTeX in the paper's form."""
+    """Return the table of scores of `tables`; for LaTeX in the paper's layout."""
     if by == "modality":
         gaps = modality_table(results)
         return Result(gaps, modality_sheets(gaps))
@@ -338,7 +338,7 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
     """Return the release that results belong to.
 
     Args:
-        rows: of results, all graded against one release.
+        rows: rows of results, all graded against one release.
         name: name or folder of that release; None for the version that the rows name.
 
     Raises:

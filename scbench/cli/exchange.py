@@ -115,9 +115,9 @@ def prompts(
         typer.Option(
             show_default=False,
             help=(
-                "For harbor: folder with the wheel of scbench, which the verifiers' images "
-                "install instead of one from the index. With the wheels of all dependencies, "
-                "they need no index."
+                "For harbor: folder with a wheel of scbench, which the verifiers' images "
+                "install instead of one from the index. If it also contains the wheels of all "
+                "dependencies, no index is needed."
             ),
         ),
     ] = None,
@@ -204,7 +204,7 @@ def write_harbor_tasks(
     solutions: bool,
     quiet: bool,
 ) -> None:
-    """Write a Harbor folder for each item, with wheels and reference answers if asked for."""
+    """Write a Harbor folder for each item, with wheels and reference answers if requested."""
     from scbench.integrations.harbor import wheels_in, write_tasks
 
     solved = None

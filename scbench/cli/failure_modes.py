@@ -270,7 +270,7 @@ def agree(
         list[Path] | None,
         typer.Option(
             "--results",
-            help="Results that were labelled, for the rules. Repeat for more.",
+            help="Results that were labelled, to compare labels by the rules. Repeat for more.",
         ),
     ] = None,
     style: TableFormOption = "table",

@@ -223,7 +223,7 @@ def split_formats(task: Task, values: list[str]) -> tuple[str, list[str]]:
     """Separate the format of printing from values of a task's parameter that is also called format.
 
     Args:
-        task: to be generated.
+        task: task to generate.
         values: of --format, which may be given twice in this case.
 
     Returns:
@@ -398,7 +398,7 @@ def write_folder(
     restart: bool,
     quiet: bool,
 ) -> bool:
-    """Write items and references; return whether there are as many as asked for."""
+    """Write items and references; return whether there are as many as requested."""
     from scbench.freezing.fresh_folder import generate_folder
 
     total = sum(planned.point.count for planned in plan(experiment))

@@ -124,10 +124,10 @@ def items_to_ask(
     """Return the most informative items for a model; people see only their ids.
 
     Args:
-        results: of the model so far; none for the items to start with.
-        count: of items.
+        results: results of the model so far; none for the items to start with.
+        count: number of items.
         model: whose answers count, if the results are of several models.
-        release: of the items, if there are no results.
+        release: release of the items, if there are no results.
     """
     if results:
         standing = asked_of(one_run(read_ladders(results, partial=True), model))

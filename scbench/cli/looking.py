@@ -310,7 +310,7 @@ def show(
 
 
 def print_prompt(instance: Instance) -> None:
-    """Print the prompt of an item, and on standard error that pictures belong to it."""
+    """Print an item's prompt; say on standard error if it also has pictures."""
     print(plain(instance.prompt.rstrip("\n")))  # noqa: T201
     if instance.images:
         pictures = counted(len(instance.images), "picture")
@@ -352,9 +352,9 @@ def print_or_open(
     """Print an item; open it in the browser if asked to, or if its text does not show the picture.
 
     Args:
-        item: with an answer, or without.
-        instance: of the item.
-        response: of the model, for the page.
+        item: item with or without an answer.
+        instance: instance of the item.
+        response: response of the model, for the page.
         text: only print.
         open_page: open it in any case.
     """

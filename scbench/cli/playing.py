@@ -80,7 +80,11 @@ def play(
         ),
     ] = 3,
     minutes: Annotated[
-        float, typer.Option(min=1, help="For --measure: time without pauses.")
+        float,
+        typer.Option(
+            min=1,
+            help="For --measure: length of the session in minutes, without pauses.",
+        ),
     ] = 30,
     seed: Annotated[
         int,

@@ -1,4 +1,4 @@
-"""Tables that commands compute: printed or saved in six formats, with a chart if asked for."""
+"""Tables that commands compute: printed or saved in six formats, with a chart if requested."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -39,10 +39,10 @@ class Result(NamedTuple):
 def write_result(
     result: Result, style: TableForm, out: Path | None, plot: Path | None = None
 ) -> None:
-    """Draw the chart of a result, if asked for; then print its table or write it to a file.
+    """Draw the chart of a result, if requested; then print its table or write it to a file.
 
     Args:
-        result: of a command.
+        result: result of a command.
         style: format of the table.
         out: file of the table; None for standard output.
         plot: file of the chart; None for no chart.

@@ -234,8 +234,8 @@ def rungs_of(
     Args:
         target: TOML file with a table of rungs, or tasks of the built-in one; None for all tasks.
         rung: only this one.
-        count: of items on each rung.
-        seed: of the draws.
+        count: number of items on each rung.
+        seed: seed of the draws.
         private: whether the seed is kept secret.
     """
     table, tasks = ladder_of(target)

@@ -30,9 +30,9 @@ def tell_report(
     """Print the tables of a run, and the remarks on them.
 
     Args:
-        report: of the run.
+        report: report of the run.
         out: folder of its results.
-        style: of the tables.
+        style: style of the tables.
         quiet: print only what affects the results.
     """
     try:

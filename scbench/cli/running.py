@@ -136,7 +136,7 @@ def run(
             "--tools",
             help=(
                 "Offer tools, as in the paper's second setting: Python in a sandbox and web "
-                "search, by Inspect."
+                "search, run by Inspect."
             ),
         ),
     ] = False,
@@ -392,7 +392,7 @@ def play_shown(plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool) -> "Pla
                 )
             return play(plan, pace, logs)
     except KeyboardInterrupt:
-        state = "no prompt was asked and nothing was saved"
+        state = "no prompt was sent and nothing was saved"
         if logs.is_dir():
             state = f"answers so far are in {logs}; run the same command to continue"
         say(f"interrupted; {state}")

@@ -46,8 +46,8 @@ def start(app: typer.Typer, name: str) -> None:
     that ended it.
 
     Args:
-        app: of commands.
-        name: of the program, for its messages.
+        app: app with the commands.
+        name: name of the program, for its messages.
     """
     open_streams()
     check_working_folder()
@@ -68,7 +68,7 @@ def start(app: typer.Typer, name: str) -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BaseException as error:  # noqa: BLE001  (libraries in Rust raise panics)
-        # Python 3.11 wraps an interruption while a class is made in an error of its own.
+        # Python 3.11 wraps an interruption while a class is made in another error.
         is_interrupted = isinstance(error.__cause__, KeyboardInterrupt)
         code = INTERRUPTED if is_interrupted else FAILED
         is_expected = is_interrupted or is_hangup(error, terminals)

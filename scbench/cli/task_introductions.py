@@ -116,9 +116,9 @@ def is_continuation(line: str, last_line: str, indentation: str) -> bool:
     """Return whether wrapping made the break between two lines of a prompt.
 
     Args:
-        line: of the prompt.
+        line: line of the prompt.
         last_line: the line before it.
-        indentation: of the further lines of that line's paragraph.
+        indentation: indentation of the further lines of that line's paragraph.
     """
     words = line.split()
     is_text = len(_WORD.findall(last_line)) >= _LEAST_WORDS

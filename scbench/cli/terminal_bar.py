@@ -1,4 +1,4 @@
-"""A bar of progress on a terminal, with the items that take long on lines of their own."""
+"""A progress bar on a terminal, with slow items on separate lines."""
 
 from collections.abc import Iterable, Sequence
 from typing import Self
@@ -40,7 +40,7 @@ class TerminalBar(Quiet):
         doing: the work: "grading".
         things: its objects, in the plural: "rows".
         estimate: show the time left.
-        console: of the terminal; None for standard error.
+        console: console of the terminal; None for standard error.
     """
 
     def __init__(

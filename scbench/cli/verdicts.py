@@ -90,8 +90,8 @@ def grade_and_tell(
     """Grade, print the tables, and exit.
 
     Args:
-        options: of the run.
-        style: of the tables.
+        options: options of the run.
+        style: style of the tables.
         report: whether to write the HTML report as well.
         quiet: whether to print only tables and errors.
         least: exit code if grading itself succeeds.
@@ -208,7 +208,7 @@ def print_alike(word: str, problems: Sequence["Problem"], default_place: str) ->
 
     Args:
         word: "problem" or "warning".
-        problems: to print.
+        problems: problems to print.
         default_place: beginning of a line about a problem that names no file.
     """
     kinds: Counter[str] = Counter()

@@ -79,9 +79,9 @@ class Run:
 
     Attributes:
         model: its name in the results.
-        setting: of the run, such as no_tools.
-        budget: of tokens; None for none.
-        date: of the answers, midnight in UTC.
+        setting: setting of the run, such as no_tools.
+        budget: budget of tokens; None for none.
+        date: date of the answers, midnight in UTC.
         release: version of the release it was graded against.
         graders: version of each task's grader.
         lines: rows of the table by bucket, see `score_table`, with a key ``score`` for

@@ -90,7 +90,7 @@ class Problem:
         message: the error, and what to do.
         line: number of the line, from 1; None if it concerns the file.
         id: instance id, where known.
-        file: of the line, if there are several files or files of other programs.
+        file: file of the line, if there are several files or files of other programs.
     """
 
     code: str
@@ -117,7 +117,7 @@ class Line:
     """A line that can be graded.
 
     Attributes:
-        number: of the line, from 1.
+        number: number of the line, from 1.
         data: its bytes.
         prediction: the prediction in it.
         unread: keys that are unknown, and so were not read.

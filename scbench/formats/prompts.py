@@ -246,7 +246,7 @@ def base64_images(instance: Instance) -> list[str]:
 
 
 def scbench_line(request: Request, settings: Settings) -> Line:
-    """Return a request in our own form."""
+    """Return a request in our own format."""
     instance = request.instance
     line: Line = {"id": instance.id}
     if settings.model:
@@ -313,7 +313,7 @@ def _openai_schema(instance: Instance) -> Line:
 
 
 def mistral_line(request: Request, settings: Settings) -> Line:
-    """Return a request in Mistral's form: OpenAI's older chat completions, without a URL."""
+    """Return a request in Mistral's format: OpenAI's older chat completions, without a URL."""
     body = openai_chat_line(request, settings)["body"]
     limit = body.pop("max_completion_tokens", None)
     if limit is not None:
@@ -324,7 +324,7 @@ def mistral_line(request: Request, settings: Settings) -> Line:
 
 
 def anthropic_line(request: Request, settings: Settings) -> Line:
-    """Return a request in the form of Anthropic's message batches."""
+    """Return a request in the format of Anthropic's message batches."""
     instance = request.instance
     content: list[Line] = []
     for data in base64_images(instance):

@@ -23,7 +23,7 @@ _NULLABLE = {"seed", "point", "unprinted", "measure", "images"}
 
 
 def schema_of(columns: dict[str, str]) -> pa.Schema:
-    """Return the Arrow schema of columns, which are types by name."""
+    """Return the Arrow schema of columns, given their types by name."""
     features: dict[str, Any] = {}
     fields = []
     for name, kind in columns.items():

@@ -66,7 +66,7 @@ def verify_copy(
     This is for copies of a release that was verified: nothing is regenerated.
 
     Args:
-        manifest: of the release.
+        manifest: manifest of the release.
         source: the copy.
         ignored: files that the copy may have in addition.
         not_sent: files that may be missing from the copy.

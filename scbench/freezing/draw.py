@@ -42,7 +42,7 @@ class DrawnPoint:
 
     Attributes:
         planned: the point.
-        cases: in the order of their seeds.
+        cases: cases in the order of their seeds.
         reason: why there are fewer cases than the point asks for; empty if there are enough.
     """
 

@@ -90,7 +90,7 @@ def generate(
         seed: base seed; every instance gets its own seed, derived by hash.
         rung: of the ladder, also one beyond those that releases contain, instead of parameters;
             items of the newest installed release are skipped then.
-        parameters: of the task's space, as ``scbench tasks TASK`` lists them.
+        parameters: parameters of the task's space, as ``scbench tasks TASK`` lists them.
 
     Raises:
         ExperimentError: there is no such task, rung or parameter, or a value is out of bounds.

@@ -248,7 +248,7 @@ def check_rung(
 
 
 def with_shortcuts(table: TaskLadder, report: RungReport, fresh: int) -> RungReport:
-    """Return the report with the results of shortcuts on so many fresh items."""
+    """Return the report with the results of shortcuts on this many fresh items."""
     task = get_task(report.task)
     try:
         results = shortcuts_of(task, report.point, fresh, implied=table.implied)

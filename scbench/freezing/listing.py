@@ -64,7 +64,7 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
     """Return the values that a JSON Schema allows, in short: ``3 to 50``, ``cells, bars``.
 
     Args:
-        schema: of a parameter.
+        schema: schema of a parameter.
         root: the schema that it is a part of, with the definitions.
     """
     if "$ref" in schema:

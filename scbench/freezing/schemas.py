@@ -102,7 +102,7 @@ def loop_rule(setting: str) -> dict[str, Any]:
 
 def results_json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row of ``results.parquet``: a score, or why it is missing."""
-    # Pydantic's form of fields without a default.
+    # Pydantic's schema for fields without a default.
     types: dict[str, Any] = {}
     for name, hint in get_type_hints(Row).items():
         types[name] = (hint, ...)

@@ -131,7 +131,7 @@ def shortcuts_of(
         seed: seed of the items.
 
     Raises:
-        GenerationError: the rung does not give so many items.
+        GenerationError: the rung does not give this many items.
     """
     builder: Solver = task.builder()
     items = fresh_items(task, builder, point, count, seed)
@@ -301,7 +301,7 @@ def result_of(task: Task, name: str, pairs: Sequence[Answered]) -> Shortcut:
 
 
 def chance_of(successes: int, trials: int, rate: float) -> float:
-    """Return the chance of so many successes or more in independent trials with this rate."""
+    """Return the chance of this many successes or more in independent trials with this rate."""
     return math.fsum(
         math.comb(trials, k) * rate**k * (1 - rate) ** (trials - k)
         for k in range(successes, trials + 1)

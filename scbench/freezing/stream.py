@@ -123,7 +123,7 @@ class InstanceStream(Iterator[Instance]):
     Attributes:
         tasks: drawn in rounds, in an order that changes from round to round.
         curriculum: chooses the rungs, if given; report scores to `Curriculum.report`.
-        number: of the next instance.
+        number: number of the next instance.
         counts: "drawn"; "repeats" (yielded again, as nothing new came), "frozen" (in a release,
             never yielded) and "failed" seeds.
 
@@ -132,9 +132,9 @@ class InstanceStream(Iterator[Instance]):
         rung: of the ladder; by default the parameters give the point.
         curriculum: True for a new one, or one that is shared with other streams.
         seed: base seed.
-        rank: of this process.
+        rank: rank of this process.
         world: how many processes draw.
-        parameters: of the tasks' spaces, as ``scbench tasks TASK`` lists them.
+        parameters: parameters of the tasks' spaces, as ``scbench tasks TASK`` lists them.
 
     Raises:
         ExperimentError: no such task, rung or parameter; or rung, curriculum and parameters do not

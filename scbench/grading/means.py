@@ -81,7 +81,7 @@ class RunBlocks(NamedTuple):
     """The scores of all runs.
 
     Attributes:
-        runs: in alphabetical order.
+        runs: runs in alphabetical order.
         blocks: the scores of each task.
         buckets: the bucket of each task.
     """
@@ -297,7 +297,7 @@ class Block:
             floor.
         readable: share of an answer's samples that could be read; NaN without a score.
         below: share of samples with room that score less than the floor.
-        answer_floors: of each answer, by run.
+        answer_floors: floors of each answer, by run.
         amounts: sum of each amount, and the number of answers that report it; shape (4,
             runs).
         is_text: whether the floor is the mean score of guessing.

@@ -117,7 +117,7 @@ def take_in(
     ours: bool = False,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
-    """Return the path of predictions to grade; one file in scbench's form is taken unchanged.
+    """Return the path of predictions to grade; one file in scbench's format is taken unchanged.
 
     Others become `IMPORTED` in the folder. An existing file of this name may be replaced if scbench
     made it from the same files; a restart replaces any file.

@@ -34,7 +34,7 @@ class Problems:
     Lines of converted files are located in the original files.
 
     Attributes:
-        path: of the file.
+        path: path of the file.
         counts: number of problems by code.
         first: the first ones, for the summary.
     """

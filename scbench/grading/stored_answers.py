@@ -15,12 +15,12 @@ class StoredAnswer(NamedTuple):
     """The relevant facts of an answer.
 
     Attributes:
-        id: of its instance.
+        id: id of its instance.
         sample: number of the sample, from 0.
-        task: of the instance.
-        bucket: of the task.
+        task: task of the instance.
+        bucket: bucket of the task.
         status: see `scbench.base.model.Status`.
-        floor: of the instance; None if it is not known.
+        floor: floor of the instance; None if it is not known.
         scores: scores of the answer; empty without a score.
     """
 

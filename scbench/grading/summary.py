@@ -347,7 +347,7 @@ class RunReport:
     """The report of a run.
 
     Attributes:
-        path: of ``results.parquet``.
+        path: path of ``results.parquet``.
         tally: its counts and tables.
         problems: the first thousand problems of the input.
         problem_counts: number of all problems, by code.

@@ -32,7 +32,7 @@ _VERIFIER_SECONDS = 900.0
 _HOME = str(Path(ANSWER).parent)
 _PROMPT = """{prompt}
 
-Write your final answer, in the form asked for above and nothing else, to `{answer}`.{images}
+Write your final answer, in the form described above and nothing else, to `{answer}`.{images}
 """
 _IMAGES = " The pictures are `{names}`."
 _ENVIRONMENT = """FROM python:3.11-slim
@@ -86,10 +86,10 @@ def write_tasks(
     """Write a folder for each instance and the manifest of all, and return the folders.
 
     Args:
-        instances: of one release.
-        folder: of all.
+        instances: instances of one release.
+        folder: folder of all instances.
         release: its version.
-        floors: by instance.
+        floors: floors by instance.
         solutions: right answers by instance, as JSON, for Harbor's oracle; None for no such files.
         wheels: files that the images of verifiers install, see `install_line`.
 
@@ -203,9 +203,9 @@ def task_files(
     """Return the files of a task, content by path.
 
     Args:
-        instance: of the task.
+        instance: instance of the task.
         release: its version.
-        floor: of the instance; None if it has none.
+        floor: floor of the instance; None if it has none.
         solution: a right answer as JSON; None for no such file.
         install: see `install_line`.
     """

@@ -123,7 +123,7 @@ class Collected:
         entries: the submissions that can be shown.
         refused: by printable name of the folder or archive, the problems of the other
             submissions.
-        warnings: by name of the folder or archive, findings for maintainers to look at.
+        warnings: by name of the folder or archive, findings for maintainers to check.
     """
 
     entries: list[BoardEntry] = field(default_factory=list)
@@ -135,7 +135,7 @@ class Job(NamedTuple):
     """The settings for turning a submission into an entry.
 
     Attributes:
-        name: of the submission.
+        name: name of the submission.
         folder: for its results.
         releases: finds releases by version.
         limits: the limits of grading.

@@ -106,7 +106,7 @@ def check_predictions(
 
     Args:
         name: the name of the file, for messages.
-        path: where to read it.
+        path: path to read it from.
         about: the submission that it is part of.
         release: the release that it answers.
     """

@@ -81,9 +81,9 @@ def hub_results(
     """Return the text of a file for ``.eval_results/`` of a model's repository.
 
     Args:
-        receipt: with the scores.
+        receipt: receipt with the scores.
         dataset: ORG/NAME on the Hub.
-        revision: of the data set.
+        revision: revision of the data set.
         source: address of a page that shows the result.
 
     Raises:

@@ -63,7 +63,7 @@ def significant_pairs(
         scores: shape (scores, models), none missing.
         answers: the answer of each row of scores.
         draws: how often signs are drawn.
-        seed: of the draws.
+        seed: seed of the draws.
 
     Returns:
         Shape (models, models); [i, j] is True if i is better than j.

@@ -310,7 +310,7 @@ def mismatch(
 
     Args:
         receipt: the receipt.
-        manifest: of the release that the submission answers.
+        manifest: manifest of the release that the submission answers.
         graders: versions of the installed graders by task.
         predictions: SHA-256 of the predictions' file.
         about: SHA-256 of ``submission.yaml``.

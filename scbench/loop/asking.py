@@ -40,11 +40,11 @@ class Asking(Game):
         budget: limit of the moves' costs.
 
     Args:
-        setup: promised to the model.
-        task: of the instance.
-        params: of the instance.
-        kinds: of moves.
-        budget: where the setup gives none.
+        setup: setup that the model was promised.
+        task: task of the instance.
+        params: parameters of the instance.
+        kinds: kinds of moves.
+        budget: budget if the setup gives none.
     """
 
     key: str
@@ -254,11 +254,11 @@ class Act(Asking):
     """Actions that change a state; the final state is the answer.
 
     Args:
-        setup: promised to the model.
-        task: of the instance.
-        params: of the instance.
-        kinds: of actions.
-        budget: where the setup gives none.
+        setup: setup that the model was promised.
+        task: task of the instance.
+        params: parameters of the instance.
+        kinds: kinds of actions.
+        budget: budget if the setup gives none.
         play: creates the state before the first action.
     """
 

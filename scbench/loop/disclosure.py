@@ -32,8 +32,8 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
     """Return the lines about a graded answer that a model gets in addition to its score.
 
     Args:
-        task: of the instance.
-        verdicts: on the answer.
+        task: task of the instance.
+        verdicts: verdicts on the answer.
         disclose: "score" for no lines, "checks" for failed checks, "places" for their places, too.
     """
     if disclose == "score":

@@ -44,11 +44,11 @@ class Environment:
     """One trial at a time, with one setup; docs/environments.md shows the surrounding loop.
 
     Attributes:
-        setup: promised to the model.
+        setup: setup that the model is promised.
         turns: replies and observations so far, in the form of a predictions file.
 
     Args:
-        setup: promised to the model.
+        setup: setup that the model is promised.
         run: makes simulations of heavy tasks, such as `LiveGrader.run`, if many trials are played
             at the same time; None to run them in the calling thread.
     """
@@ -175,8 +175,8 @@ def floor_after(bucket: str, floor: float, answers: int) -> float:
     earns.
 
     Args:
-        bucket: of the task.
-        floor: of the instance, in [0, 1].
+        bucket: bucket of the task.
+        floor: floor of the instance, in [0, 1].
         answers: number of them.
     """
     if bucket != MANIFOLDS:

@@ -40,10 +40,10 @@ def grade_trial(
     """Grade a trace; it gets not_run if it cannot be compared or is forged.
 
     Args:
-        prediction: with turns.
-        loop: of the prediction.
-        task: of the instance.
-        params: of the instance.
+        prediction: prediction with turns.
+        loop: loop of the prediction.
+        task: task of the instance.
+        params: parameters of the instance.
     """
     status = prediction.status
     if status is not None and not status.scored:
@@ -91,9 +91,9 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Replay a trace; return the outcome of its last answer, with those of all turns.
 
     Args:
-        prediction: with loop and turns.
-        task: of the instance.
-        params: of the instance.
+        prediction: prediction with loop and turns.
+        task: task of the instance.
+        params: parameters of the instance.
 
     Raises:
         TraceError: an observation differs from the environment's, or the number of

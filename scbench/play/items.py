@@ -38,7 +38,7 @@ class Items:
     """All items that a page can show.
 
     Attributes:
-        release: where they come from.
+        release: release that they come from.
         fresh: items that were drawn while the server ran, by id.
     """
 
@@ -126,7 +126,7 @@ def first_item(items: Items, target: str | None) -> str:
     """Return the id of the item that a command line asks for.
 
     Args:
-        items: to choose from.
+        items: items to choose from.
         target: a task, an id, or ``ladder:RUNG``; None for the first task's easiest item.
 
     Raises:

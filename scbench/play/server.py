@@ -114,7 +114,7 @@ class Desk:
     """Everything that one server works with.
 
     Attributes:
-        items: to choose from.
+        items: items to choose from.
         opening: shown first.
         grader: judges answers in worker processes.
         study: the measurement; None if people may see verdicts.
@@ -150,7 +150,7 @@ def open_socket(port: int) -> socket.socket:
     """Return a socket on 127.0.0.1.
 
     Args:
-        port: to listen on; 0 for one that is free.
+        port: port to listen on; 0 for any free one.
 
     Raises:
         ReleaseError: the port is taken.

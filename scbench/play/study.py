@@ -88,7 +88,7 @@ class Study:
         instances: the items, in order.
         player: the alias that predictions carry.
         seconds: time for all items.
-        out: predictions file; answers that it contains are not asked for again.
+        out: predictions file; its items are not asked again.
 
     Raises:
         PredictionsError: the file cannot be read, or belongs to another player.

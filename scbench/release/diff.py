@@ -12,7 +12,7 @@ from scbench.release.manifest import own_name
 # Fields that depend on others or are equal in both rows.
 _DERIVED = {"id", "content_hash"}
 _KINDS = ("added", "removed", "changed", "withdrawn", "reinstated")
-# Means all tasks without a reason of their own in `changes.toml`.
+# Means all tasks without a separate reason in `changes.toml`.
 _ALL_TASKS = "all"
 _TERSE_PROMPT = "terse prompt"
 

@@ -63,7 +63,7 @@ def beginning(text: str, most: int) -> str:
     """Return the beginning of a text, cut where a paragraph, line, word or list entry ends.
 
     Args:
-        text: to shorten.
+        text: text to shorten.
         most: characters to keep at most.
     """
     if len(text) <= most:

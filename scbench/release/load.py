@@ -62,8 +62,8 @@ class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
     Attributes:
-        id: of the instance.
-        kind: of the answer.
+        id: id of the instance.
+        kind: kind of the answer.
         name: name of the mistake in a counter-reference.
         answer: the answer, as canonical JSON.
         score: its score.
@@ -95,7 +95,7 @@ class ReferenceRow(NamedTuple):
     """The part of a reference that grading needs.
 
     Attributes:
-        id: of the instance, in the release's config.
+        id: id of the instance, in the release's config.
         floor: score of the instance's best trivial baseline.
         unprinted: the part of the instance that no row contains; None if there is none.
     """
@@ -155,7 +155,7 @@ class Release:
         """Split names into the config that they select, and the tasks and buckets that they select.
 
         Args:
-            names: of tasks, buckets and configs; None for all.
+            names: names of tasks, buckets and configs; None for all.
 
         Returns:
             The config as a release, which is this one if no config is named; and the names of

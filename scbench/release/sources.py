@@ -83,7 +83,7 @@ class Archive:
     """A release in a zip archive.
 
     Attributes:
-        path: of the archive.
+        path: path of the archive.
         prefix: folder in the archive, such as ``2.0.0/``; empty if the files are at its top.
     """
 

@@ -70,12 +70,12 @@ class Item:
     """The answer of one run to one instance, or an instance without an answer.
 
     Attributes:
-        id: of the instance.
+        id: id of the instance.
         task: id of the task.
-        bucket: of the task.
+        bucket: bucket of the task.
         instance_hash: content hash of the instance that was graded.
         run: model, setting, budget and sample.
-        status: of the first row.
+        status: status of the first row.
         graded: one for each score of the task, or none if there is no score.
         reason: why there is no answer or no score; empty if there is a score.
         answer: as canonical JSON; None if there is none, or it is too large.

@@ -46,7 +46,7 @@ class Sheet:
     Attributes:
         parts: SVG elements.
         width: in pixels.
-        y: where the next part goes, in pixels from the top.
+        y: top of the next part, in pixels from the top.
     """
 
     def __init__(self, width: float) -> None:

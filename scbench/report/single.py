@@ -87,7 +87,7 @@ def answered_by(
 
     Args:
         predictions: a file in any format that `scbench-grade` reads.
-        instance: to find.
+        instance: instance to find.
         choice: among several answers.
 
     Returns:
@@ -131,7 +131,7 @@ def lines_of(predictions: str) -> Iterator[Line]:
 
 
 def readable_lines(stream: BinaryIO) -> Iterator[Line]:
-    """Yield the lines of predictions in our own form that have no problem."""
+    """Yield the lines of predictions in our own format that have no problem."""
     for line in read_predictions(stream, hashlib.sha256()):
         if isinstance(line, Line):
             yield line

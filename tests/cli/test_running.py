@@ -161,7 +161,7 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
     )
     done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
     assert done.exit_code == 130
-    assert "interrupted; no prompt was asked and nothing was saved" in done.stderr
+    assert "interrupted; no prompt was sent and nothing was saved" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

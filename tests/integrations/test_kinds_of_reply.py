@@ -33,7 +33,7 @@ class Kind:
         status: of the row.
         score: of the row; None if it has none.
         text: of the message; None if it has none.
-        finish: the finish reason, in the words of OpenAI's chat form.
+        finish: the finish reason, in the words of OpenAI's chat format.
         call: arguments of a tool call.
         refusal: words that are marked as a refusal.
         in_parts: whether the text is a list of parts.

@@ -92,7 +92,7 @@ def kappa_interval(
 
     Args:
         table: counts of pairs of labels, square.
-        kappa: of the table.
+        kappa: kappa of the table.
         level: confidence level of the interval.
     """
     total = table.sum()

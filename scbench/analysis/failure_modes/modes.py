@@ -57,7 +57,7 @@ class Signal(NamedTuple):
 
     Attributes:
         check: its id.
-        requirement: on the answer.
+        requirement: requirement on the answer.
         likely: labels suggested by its failure, most likely first.
     """
 

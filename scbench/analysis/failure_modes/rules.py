@@ -94,7 +94,7 @@ def finding_of(
 
     Args:
         row: a candidate.
-        task: of the row.
+        task: task of the row.
         failed: number of places by failed check; 0 if unknown.
         unmade: number of checks that could not be evaluated.
     """
@@ -138,7 +138,7 @@ def finding_without_answer(characters: int | None, reasoning: int) -> Finding:
     """Return the finding for a reply without a recognizable answer.
 
     Args:
-        characters: of the reply, if known.
+        characters: number of characters of the reply, if known.
         reasoning: characters of the reasoning.
     """
     length = "" if characters is None else f" of {characters} characters"
@@ -176,8 +176,8 @@ def finding_of_check(check: str, places: int, score: float, task: Task) -> Findi
     Args:
         check: its id.
         places: number of places at which it fails; 0 if unknown.
-        score: of the answer.
-        task: of the answer.
+        score: score of the answer.
+        task: task of the answer.
     """
     if places > SLIP_PLACES:
         why = f"One check fails, in {places} places: {check}."

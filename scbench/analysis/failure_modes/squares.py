@@ -19,9 +19,9 @@ def square_sheet(
     """Lay out counts of pairs of states, with their sums.
 
     Args:
-        title: of the table.
-        head: of the states.
-        states: in their order.
+        title: title of the table.
+        head: head of the states.
+        states: states in their order.
         pairs: frame whose first columns are the row's state, the column's state, and
             the count.
         note: below the table.

@@ -361,7 +361,7 @@ def with_calls(text: str | None, arguments: Iterable[object]) -> str | None:
 
 
 def message_text(message: object) -> str | None:
-    """Return the text of a message of OpenAI's chat form with its tool calls; None if empty."""
+    """Return the text of a message of OpenAI's chat format with its tool calls; None if empty."""
     calls = objects(dig(message, "tool_calls"))
     # The older format, with at most one call per message.
     calls.append({"function": dig(message, "function_call")})
@@ -376,7 +376,7 @@ def refusal_text(message: object) -> str:
 
 
 def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
-    """Return the text of a message of OpenAI's chat form, and the state of its call.
+    """Return the text of a message of OpenAI's chat format, and the state of its call.
 
     All importers read chat messages with this function, so that a reply always gets the
     same score.

@@ -42,7 +42,7 @@ from scbench.formats.imports.tables import (
 )
 from scbench.formats.predictions import Problem, stripped
 
-# The line or number of an entry, and its content: a reply; a line in scbench's form; or a problem.
+# The line or number of an entry, and its content: a reply, a line in our format, or a problem.
 Read = tuple[int, Reply | bytes | Problem]
 
 # Readers by the kind of an entry, see `kind_of`.
@@ -71,7 +71,7 @@ def read_file(
     """Find the kind of a file and return its entries, to be iterated once.
 
     Args:
-        path: of the file; ``-`` is standard input.
+        path: path of the file; ``-`` is standard input.
         kinds: counts the entries of each kind as they are read.
         mapped: column of a table by field.
 
@@ -108,7 +108,7 @@ def read_file(
 
 
 def own_lines(lines: Iterable[NumberedLine], kinds: Counter[str]) -> Iterator[Read]:
-    """Yield lines in scbench's form unchanged, each with a line break."""
+    """Yield lines in scbench's format unchanged, each with a line break."""
     for line in lines:
         if isinstance(line, Problem):
             yield line.line or 0, line
@@ -163,7 +163,7 @@ def entry_replies(
 
     Args:
         entry: a value of JSON; only objects can be read.
-        history: of the entries of the same file, see the readers.
+        history: history of the entries of the same file, see the readers.
         mapped: column of a table by field.
         kinds: counts the entry.
 

@@ -34,7 +34,7 @@ class Gathered:
     """The origin of every line, and the entries that could not be read.
 
     Attributes:
-        files: as they were named.
+        files: files as they were named.
         kinds: number of entries of each kind, by file.
         problems: entries that could not be placed, with file and line.
     """
@@ -90,9 +90,9 @@ class ImportOptions:
 
 
 def is_own(path: str, mapped: Mapped | None = None) -> bool:
-    """Return whether a file contains predictions in our own form, or an unknown form.
+    """Return whether a file contains predictions in our own format, or an unknown one.
 
-    Pipes and other files that can be read only once count as our own form.
+    Pipes and other files that can be read only once count as our own format.
 
     Raises:
         PredictionsError: it cannot be read, or contains requests instead of replies.
@@ -110,7 +110,7 @@ def gather(
 ) -> Gathered:
     """Write the contents of files as lines of predictions.
 
-    Lines in scbench's form are copied unchanged. An error without a model is assigned to the only
+    Lines in scbench's format are copied unchanged. An error without a model is assigned to the only
     model in its file, or else to the only one in all files; such lines come last.
 
     Args:

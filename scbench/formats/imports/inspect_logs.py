@@ -240,7 +240,7 @@ def raw_reply(
     """Return the fields of `stored_fields`, from the provider's raw response.
 
     Third-party solvers do not store it. Inspect logs the responses of the first calls
-    of each sample, and drops what does not fit its own form.
+    of each sample, and drops what does not fit its own format.
 
     Returns:
         None if the response to the last call is not in the log, or its form is unknown.
@@ -338,11 +338,11 @@ def reply_of(
     """Return the reply of a sample that did not fail.
 
     Args:
-        request: of the sample.
+        request: request of the sample.
         model: as Inspect names it.
-        output: of the last call.
+        output: output of the last call.
         limit: the kind of limit that the sample hit; None if it hit none.
-        usage: of all calls.
+        usage: usage of all calls.
         stored: the reply as the provider's response had it, see `stored_fields`; None if the log
             does not have it.
     """

@@ -26,7 +26,7 @@ from scbench.formats.predictions import (
 # A line of a file with its number, or the problem of one.
 NumberedLine = tuple[int, bytes] | Problem
 
-# The kind of entries that are predictions in our own form.
+# The kind of entries that are predictions in our own format.
 OWN_FORM = "predictions"
 # Number of first lines of a file that are examined.
 _MAX_FIRST_LINES = 20
@@ -69,7 +69,7 @@ class Container(Enum):
 
 
 class TextForm(Enum):
-    """The form of a text file."""
+    """The format of a text file."""
 
     OWN = auto()
     #: Entries, one a line.
@@ -129,11 +129,11 @@ def first_lines(lines: Iterator[NumberedLine]) -> list[NumberedLine]:
 def text_form(
     beginning: Iterable[NumberedLine], path: str, mapped: Mapped | None
 ) -> TextForm:
-    """Return the form of a text file; unknown forms count as our own, whose reader explains.
+    """Return the format of a text file; unknown ones count as ours, whose reader explains.
 
     Args:
         beginning: its `first_lines`.
-        path: of the file.
+        path: path of the file.
         mapped: column of a table by field.
 
     Raises:

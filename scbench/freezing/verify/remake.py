@@ -67,7 +67,7 @@ def remake_rows(
 
     Args:
         redrawn: gets tasks and problems.
-        manifest: of the release, or of a config.
+        manifest: manifest of the release, or of a config.
         planned: the points of the experiment.
         rows: id, point, seed and unprinted values of each row.
         workers: number of processes; one is this process.

@@ -62,7 +62,7 @@ class Row:
             gives none.
         usage: what the provider reported, as canonical JSON.
         run_metadata: how the run was made (`scbench.base.model.RunMetadata`), as canonical JSON.
-        prompt_sha256: of the text that was sent, as the line says.
+        prompt_sha256: SHA-256 of the text that was sent, as the line says.
         reasoning_characters: length of the reasoning that the line gives; None if it gives none.
         loop: setup of a loop (`scbench.base.model.Played`), as canonical JSON; None of other lines.
         turn_scores: after each turn of a loop, of its answer; null for turns without one.

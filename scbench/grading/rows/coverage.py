@@ -55,7 +55,7 @@ class Coverage:
     Attributes:
         known_ids: the ids of the release.
         lines: number of lines.
-        graded: of these, lines that are graded.
+        graded: number of these lines that are graded.
         not_chosen: lines of tasks that were not selected.
         excluded: lines of excluded instances.
         outside: lines of tasks that the release does not contain.
@@ -134,7 +134,7 @@ class Coverage:
         """Decide the fate of a line, and record it.
 
         Args:
-            number: of the line.
+            number: number of the line.
             place: see `KnownIds.place`.
             run: see `run`; None for a line without a row, too.
             row_id: its id; needed only for unknown ids.

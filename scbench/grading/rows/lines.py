@@ -145,7 +145,7 @@ class LineAccount(NamedTuple):
     """A non-blank line.
 
     Attributes:
-        number: of the line in the file.
+        number: number of the line in the file.
         place: position of its instance in the index, or else a `LineKind`, which is negative; for a
             line with a row the same as `Head.position`.
         run: index of its run in the account; None for a line without a row.

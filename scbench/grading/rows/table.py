@@ -129,8 +129,8 @@ def floor_in_loop(loop: str | None, bucket: str, floor: float | None) -> float |
 
     Args:
         loop: setup of the loop as JSON; None for answers without a loop.
-        bucket: of the task.
-        floor: of the instance; None if it is not known.
+        bucket: bucket of the task.
+        floor: floor of the instance; None if it is not known.
     """
     floors = floors_by_turn(loop, bucket, floor)
     return floor if floors is None else floors[-1]

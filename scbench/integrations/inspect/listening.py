@@ -1,6 +1,6 @@
-"""Providers' raw responses, read before Inspect reduces them to its own form.
+"""Providers' raw responses, read before Inspect reduces them to its own format.
 
-Inspect drops everything that does not fit its form: parts of a message, the provider's finish
+Inspect drops everything that does not fit its format: parts of a message, the provider's finish
 reason, an error inside a successful response. Its log stores raw responses only for the
 first calls, so a solver listens during each call. Source: inspect_ai 0.3.285
 ``model/_model.py`` ``ModelEventSink``.
@@ -74,7 +74,7 @@ class Listener:
         return error_text(self.body) if dig(self.body, "error") else ""
 
     def reply(self, request: RequestKey) -> Reply | None:
-        """Return the reply in the response; None if there is none, or its form is unknown."""
+        """Return the reply in the response; None if there is none, or its format is unknown."""
         if self.body is None:
             return None
         return next(body_replies(request, self.body), None)
@@ -83,7 +83,7 @@ class Listener:
 def keep_raw_responses(api: ModelAPI) -> None:
     """Make a provider pass its responses to the listener before anything reads them.
 
-    The providers that speak OpenAI's chat form to any endpoint have a method for that.
+    The providers that speak OpenAI's chat format to any endpoint have a method for that.
     """
     original = getattr(api, "on_response", None)
     if original is None or getattr(original, _MARK, False):

@@ -77,7 +77,7 @@ class Pace:
         samples: answers to request for each item.
         limit: number of items to ask; None for all.
         ids: only these, and those that the folder was begun with; None for all.
-        base_url: of the endpoint; None for the provider's.
+        base_url: URL of the endpoint; None for the provider's.
         max_connections: calls at a time; None for Inspect's own rule.
         max_retries: retries of a call that the provider could not answer.
         timeout: time limit in seconds for a call with its retries; None for no limit.

@@ -99,7 +99,7 @@ def by_bucket(
     Args:
         expected: number of scores for one attempt at all items, by bucket. The coverage
             is a share of this number; None for no coverage.
-        weights: of tasks, in the release; None if they follow from the floors.
+        weights: weights of tasks, in the release; None if they follow from the floors.
     """
 
     def measure(scores: list[SampleScore]) -> Value:
@@ -188,7 +188,7 @@ def outcome(release: str | None = None) -> Scorer:
 
 
 def as_score(result: WireOutcome, floor: float | None = None) -> Score:
-    """Return an outcome in Inspect's form, with the floor of its instance.
+    """Return an outcome in Inspect's format, with the floor of its instance.
 
     Raises:
         GraderFailedError: it has no score because the grader failed.

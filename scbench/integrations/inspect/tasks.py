@@ -268,7 +268,7 @@ def ask(
         tools: whether tool calls are answered. Otherwise no tool is offered, and a
             reply that still calls one is the model's last.
         schema: whether the reply is to follow the JSON Schema of the sample's answer.
-        release: of the samples.
+        release: release of the samples.
     """
     # `inspect eval` has no watch for the whole run.
     watch = Watch()
@@ -303,7 +303,7 @@ async def generated(
     watch: Watch,
     **options: Unpack[GenerateConfigArgs],
 ) -> tuple[TaskState, Reply]:
-    """Ask for a reply, and store the provider's form of it in the metadata.
+    """Ask for a reply, and store it in the provider's format in the metadata.
 
     A refusal by the provider's policy is not an error, because retrying would not help.
 
@@ -439,9 +439,9 @@ def trial_samples(
     """Yield instances with the samples that begin their trials.
 
     Args:
-        instances: in order.
-        setup: of the trials.
-        budget: of the samples.
+        instances: instances in order.
+        setup: setup of the trials.
+        budget: budget of the samples.
         strict: whether an instance without this setting is an error; it is skipped otherwise.
 
     Raises:

@@ -138,7 +138,7 @@ def converse(
     Args:
         command: returns the child's command, given the descriptor for its "ok".
         data: its standard input.
-        limits: of the child.
+        limits: limits of the child.
 
     Raises:
         LimitError: it reached its deadline.

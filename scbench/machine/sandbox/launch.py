@@ -51,8 +51,8 @@ def run_job(
     Args:
         job: its mode, whether it is strict, and fields that depend on the mode.
         data: standard input.
-        limits: of the child.
-        kind: of sandbox.
+        limits: limits of the child.
+        kind: kind of sandbox.
         counted: whether a control group counts the memory.
 
     Raises:

@@ -26,8 +26,8 @@ class Camera:
         turn: directions to the right, down and towards the eye, as rows, shape (3, 3).
         scale: pixels per unit of the scene.
         shift: added in pixels, shape (3,).
-        width: of the screen in pixels.
-        height: of the screen in pixels.
+        width: width of the screen in pixels.
+        height: height of the screen in pixels.
         axes: edges of the axes box, if the scene has one.
     """
 

@@ -48,7 +48,7 @@ class Mesh:
     Attributes:
         points: corners, shape (n, 3).
         faces: three indices into `points` for each triangle, shape (m, 3).
-        role: of the colour, see `scbench.report.draw.colours`.
+        role: role of the colour, see `scbench.report.draw.colours`.
         opacity: 1 is solid.
         name: for the legend and for labels; empty for none.
         outline: polylines on the mesh, such as the edges of boxes; each of shape (k, 3).
@@ -68,7 +68,7 @@ class Lines:
 
     Attributes:
         paths: each of shape (k, 3).
-        role: of the colour.
+        role: role of the colour.
         width: in pixels.
         dashed: whether they are dashed.
         name: for the legend.
@@ -87,7 +87,7 @@ class Marks:
 
     Attributes:
         points: shape (n, 3).
-        role: of the colour.
+        role: role of the colour.
         size: diameter in pixels; 0 for labels alone.
         labels: one for each point, or none at all.
         name: for the legend.
@@ -110,7 +110,7 @@ class Scene:
     Attributes:
         parts: meshes, lines and marks.
         azimuth: direction of the eye at first, in degrees from the x axis towards the y axis.
-        elevation: of the eye at first, in degrees above the horizon.
+        elevation: elevation of the eye at first, in degrees above the horizon.
         grid: lowest and highest corner of the axes box; None for no box.
     """
 

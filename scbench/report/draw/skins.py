@@ -28,8 +28,8 @@ class Plane(NamedTuple):
     """A plane as seen along the axis that it faces most, and the triangles in it.
 
     Attributes:
-        normal: of length 1, shape (3,).
-        offset: of the plane along its normal.
+        normal: normal of length 1, shape (3,).
+        offset: offset of the plane along its normal.
         members: triangles that face along the normal.
         turned: triangles that face the other way.
     """

@@ -52,7 +52,7 @@ class Fill(TypedDict, total=False):
     Attributes:
         opacity: 1 is solid.
         edge: role of its outline; without one it has none.
-        width: of the outline in pixels; 1.5 by default.
+        width: width of the outline in pixels; 1.5 by default.
         dashed: whether the outline is dashed.
         hatched: whether it is hatched, not filled.
         tip: words that appear where the pointer rests.

@@ -79,7 +79,7 @@ class DrawnMesh(NamedTuple):
     Attributes:
         points: vertices, shape (n, 3).
         faces: indices of vertices.
-        positions: of each face in the answer's list.
+        positions: position of each face in the answer's list.
         left_out: how many faces are too large to be drawn.
         pulled: how many vertices
             were moved to the rim.

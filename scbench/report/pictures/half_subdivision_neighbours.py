@@ -46,7 +46,7 @@ _CLOSE_ROOM = 1.6
 _MOST_LABELS = 50
 # Faults in words, by check id, for one label and for several.
 _FAULTS = {
-    "tree": ("label that is no leaf", "labels of no leaf"),
+    "tree": ("label that is not a leaf", "labels that are not leaves"),
     "leaves": ("label of a box that was cut", "labels of boxes that were cut"),
     "repeats": ("label listed twice", "labels listed twice"),
 }

@@ -71,7 +71,7 @@ class Crowd(NamedTuple):
         far: people beyond it, according to the verdict.
         inside: people who overlap the building.
         pairs: people who overlap each other.
-        pixels: on how many pixels each visible person is seen.
+        pixels: number of pixels that show each visible person.
     """
 
     xy: Floats

@@ -395,7 +395,7 @@ def fault_marks(
         params: the instance.
         part: the part.
         failed: offenders of the failed checks.
-        shift: where the middle of its bed is.
+        shift: position of the middle of its bed.
         lying: corners of the part before that shift.
     """
     # Offenders have the coordinates of the part's file.
@@ -542,7 +542,7 @@ def answer_caption(
 ) -> str:
     """Return the figures of an answer and the criteria that it fails."""
     count = len(answer.parts)
-    parts = [f"{counted(count, 'part')}, {params.parts} asked for"]
+    parts = [f"{counted(count, 'part')}, {params.parts} required"]
     if drawable < count:
         parts.append(f"{count - drawable} cannot be drawn")
     failed = []

@@ -81,7 +81,7 @@ class Digit(NamedTuple):
         below: pose of the digit below it; None if there is none.
         unsupported: whether it cannot be printed on the digit below.
         banned: whether the item does not permit it.
-        sign: of its orientation, see `TURN_SIGNS`.
+        sign: sign of its orientation, see `TURN_SIGNS`.
     """
 
     digit: int
@@ -311,7 +311,7 @@ def from_the_side(params: Params, digits: Sequence[Digit], first_group: int) -> 
 
     Args:
         params: the instance.
-        digits: of the tower, from the bottom up.
+        digits: digits of the tower, from the bottom up.
         first_group: digits of the number's first group.
     """
     total = sum(digit.tenths for digit in digits) / 10

@@ -74,7 +74,7 @@ class Wall(NamedTuple):
     """The bricks that are drawn, in the order of the answer; coordinates are from the axis.
 
     Attributes:
-        bricks: as the grader has them.
+        bricks: bricks as the grader has them.
         plans: corners (n, 4, 2) in plan; far bricks are moved to the rim.
         low: bottom of each, shape (n,).
         faults: the error of each brick that a check names.
@@ -172,7 +172,7 @@ def brick_faults(verdicts: Verdicts, count: int, total: int) -> dict[int, str]:
     """Return the first fault of each brick that a verdict points at.
 
     Args:
-        verdicts: on the answer.
+        verdicts: verdicts on the answer.
         count: bricks that are drawn.
         total: bricks of the answer.
     """

@@ -62,7 +62,7 @@ class Packing(NamedTuple):
     Attributes:
         low: lowest corners, shape (n, 3).
         high: highest corners, shape (n, 3).
-        positions: of each box in the answer's list.
+        positions: position of each box in the answer's list.
         kinds: line of the instance with the size of each box; -1 for none.
         faults: fault of each wrong box, by position.
         order: axes of the answer that are drawn as the first, second and third.

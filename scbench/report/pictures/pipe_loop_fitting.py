@@ -69,10 +69,10 @@ class Figure(NamedTuple):
     Attributes:
         check_id: the check that compares them.
         name: what is measured.
-        value: of the answer.
-        limit: of the task.
+        value: value of the answer.
+        limit: limit of the task.
         sense: whether the limit is a minimum, a maximum, or the exact value.
-        unit: after both values.
+        unit: unit after both values.
     """
 
     check_id: str

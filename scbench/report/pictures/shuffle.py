@@ -46,7 +46,7 @@ class Block(NamedTuple):
     Attributes:
         start: the first event.
         stop: the event after the last.
-        top: where the block starts, in pixels.
+        top: top of the block, in pixels.
     """
 
     start: int

@@ -55,7 +55,7 @@ class Arrangement(NamedTuple):
 
     Attributes:
         bodies: corners (n, 4, 3); far bodies are moved to the rim.
-        positions: of each in the answer's list.
+        positions: position of each in the answer's list.
         faults: fault of each position that a check names.
         far: number of bodies moved to the rim.
     """

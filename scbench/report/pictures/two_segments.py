@@ -265,9 +265,9 @@ def mark_off_frame(
     """Mark an end, and its distance from the frame.
 
     Args:
-        drawing: with the frame.
+        drawing: drawing with the frame.
         params: the instance.
-        place: where the end is drawn.
+        place: place at which the end is drawn.
         end: the end in the verdict's metrics.
     """
     if end["position"] is not None:

@@ -102,7 +102,7 @@ class BareValues:
     Args:
         text: the visible text.
         spans: the JSON values in it.
-        shape: of the answer.
+        shape: shape of the answer.
         readable: whether the task's grader can read a value.
         is_cut: whether the reply was cut off by a limit or a filter.
     """

@@ -76,7 +76,7 @@ def from_response(
 
     Args:
         text: the whole reply.
-        shape: of the task's answers.
+        shape: shape of the task's answers.
         readable: returns whether the task's grader can read a bare value; by default
             `is_brief`.
         is_cut: whether the reply was cut off by a limit or a filter.
@@ -107,7 +107,7 @@ def answer_that_counts(
     Args:
         text: the visible text.
         spans: the JSON values in it.
-        shape: of the task's answers.
+        shape: shape of the task's answers.
         bare_values: the values without their key in it.
     """
     # Yields from the end of the text backwards.

@@ -71,7 +71,7 @@ def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers)
     assert not any(
         p.role == "wrong" for scene in (together, apart, beds) for p in scene.parts
     )
-    assert found.caption == "10 parts, 10 asked for; 9 of 9 criteria met."
+    assert found.caption == "10 parts, 10 required; 9 of 9 criteria met."
 
 
 def test_the_cut_is_as_wide_as_a_scene():

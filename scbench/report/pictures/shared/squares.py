@@ -348,5 +348,5 @@ def tuple_text(labels: Sequence[int]) -> str:
 
 
 def brief(label: int) -> str:
-    """Return a label in few characters, however large a number it is."""
+    """Return a label in a few characters, even if it is a large number."""
     return str(label) if abs(label) < _BRIEF else "large"

@@ -32,7 +32,7 @@ _LEGEND = {
     "wrong": "wrong",
     "missing": "missing",
     "note": "counts",
-    "target": "asked for",
+    "target": "requested",
 }
 
 

@@ -28,8 +28,8 @@ class Unfolded(NamedTuple):
         extents: number of cells shown along each axis.
         ways: 0 for each axis that runs to the right, 1 for each that runs downwards.
         steps: distance between neighbouring cells along each axis.
-        width: of the whole.
-        height: of the whole.
+        width: width of the whole.
+        height: height of the whole.
     """
 
     extents: tuple[int, ...]
