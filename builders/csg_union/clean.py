@@ -11,18 +11,18 @@ from manifold3d import Manifold
 
 from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.graders.csg_union.convex_parts import (
-    common_volume,
-    parts_of_union,
+    common_volumes,
+    signed_sum,
     union_volume,
 )
-from scbench.graders.csg_union.solids import solid_body, solid_mesh
+from scbench.graders.csg_union.solids import solid_body, union_parts
 from scbench.graders.shared import meshes
 from scbench.graders.shared.mesh_bodies import unite, volume
 from scbench.graders.shared.mesh_topology import edge_faults, shells
 from scbench.graders.shared.meshes import PolygonMesh
 from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
-from scbench.schemas.csg_union import Solid
+from scbench.schemas.csg_union import Params, Solid
 
 # Least part of its own volume that each solid adds; and of an overlap, that it shares.
 SHARE = 0.05
@@ -107,14 +107,16 @@ def has_right_volume(mesh: PolygonMesh, solids: Sequence[Solid]) -> bool:
 
     The mesh is made by boolean operations that can fail; the volume is computed independently.
     """
-    parts = parts_of_union([solid_mesh(solid) for solid in solids])
+    # The grader needs them, too, and then has them in its cache.
+    parts = union_parts(Params(solids=tuple(solids)))
     exact = union_volume(parts)
     triangles = meshes.triangulate(mesh)
     shell = shells(mesh.faces)
     enclosed = float(meshes.signed_volumes(mesh.points, triangles, shell).sum())
-    common = common_volume(parts, mesh.points[triangles.corners])
-    if common is None:
+    volumes = common_volumes(parts, mesh.points[triangles.corners])
+    if volumes is None:
         return False
+    common = signed_sum(parts, volumes)
     return max(abs(enclosed - exact), abs(common - exact)) <= _WRONG * exact
 
 

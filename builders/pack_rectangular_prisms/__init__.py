@@ -252,7 +252,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # The solver must reach this density.
             percent = _DENSE if impossible else 100
             params = Params(prisms=prisms, full_marks_percent=percent)
-            if point.greedy < 1 and self.best_baseline(params, grade) > point.greedy:
+            if self.has_baseline_above(point.greedy, params, grade):
                 continue
             try:
                 pack(counts, percent)
