@@ -59,6 +59,11 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
     # The cheap checks come first.
     if len(mesh.points) > max_vertices or any(edge_faults(mesh.faces)):
         return False
+    # Not only along edges: where a surface touches itself in a point, two vertices are one place.
+    square_gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
+    pairs = np.triu_indices(len(square_gaps), 1)
+    if square_gaps[pairs].min() < CLEAR**2:
+        return False
     if not all(counts(i, bodies) for i in range(len(bodies))):
         return False
     form = form_of(union)
@@ -67,11 +72,6 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
         changed = unite(inflated(body, margin) for body in bodies)
         if form_of(changed) != form:
             return False
-    # Not only along edges: where a surface touches itself in a point, two vertices are one place.
-    square_gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
-    pairs = np.triu_indices(len(square_gaps), 1)
-    if square_gaps[pairs].min() < CLEAR**2:
-        return False
     return has_right_volume(mesh, solids) and has_room(mesh)
 
 
