@@ -8,7 +8,6 @@ with a release or another generation.
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -224,11 +223,18 @@ def draw_ladder(
     ahead: int,
     proofs: Path | None,
 ) -> Iterator[DrawnPoint]:
-    """Draw the points of a ladder task by task, each after the items it must not contain."""
-    for task_id, points in groupby(planned, lambda point: point.task.id):
-        keys.update(forbidden_keys(experiment, task_id, executor))
-        seed = experiment.seed or 0
-        yield from draw(list(points), seed, executor, keys, ahead, proofs)
+    """Draw the points of a ladder without the items that it must not contain."""
+    checked: set[str] = set()
+
+    # When the turn of a task comes, so that other processes draw in the meantime.
+    def forbid_items(point: Planned) -> None:
+        task_id = point.task.id
+        if task_id not in checked:
+            checked.add(task_id)
+            keys.update(forbidden_keys(experiment, task_id, executor))
+
+    seed = experiment.seed or 0
+    yield from draw(planned, seed, executor, keys, ahead, proofs, forbid_items)
 
 
 def forbidden_keys(
