@@ -86,6 +86,7 @@ class PaperItem(Generic[ParamsT]):
         proves: whether its counter-references are stored as well. A few of many similar
             cases are enough to test a grader.
         name: its name within the task; by default its number.
+        reference: its reference as canonical JSON, if drawing has found it already.
     """
 
     params: ParamsT
@@ -94,6 +95,7 @@ class PaperItem(Generic[ParamsT]):
     point: Mapping[str, JsonValue] | None = None
     proves: bool = True
     name: str = ""
+    reference: str = ""
 
 
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):

@@ -17,7 +17,7 @@ from scbench.base.canonical import content_hash
 from scbench.base.errors import ExperimentError, GenerationError
 from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
-from scbench.builders.shared.builder import Case, PaperItem
+from scbench.builders.shared.builder import Builder, Case, PaperItem
 from scbench.catalog import Task, get_task
 from scbench.freezing.draw import (
     DrawnPoint,
@@ -325,6 +325,8 @@ def paper_item(planned: Planned, index: int, case: Row) -> PaperItem[Any]:
     for field in task.builder.case_model.model_fields:
         if field not in Case.model_fields:  # a fact of the case
             point[field] = case[field]
+    # Text tasks have targets of another form.
+    has_reference = task.builder.target is Builder.target
     return PaperItem(
         params=task.params_model.model_validate(case["instance"]),
         difficulty=UNRATED,
@@ -333,6 +335,7 @@ def paper_item(planned: Planned, index: int, case: Row) -> PaperItem[Any]:
         # One of many cases is enough to prove a grader; for a ladder, the fixed list does.
         proves=planned.rung is None and index == 0,
         name="" if planned.rung is None else ladder_name(planned.rung, index + 1),
+        reference=case["target"] if has_reference else "",
     )
 
 
