@@ -179,8 +179,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw a scene (see `draw_scene`) on which no baseline scores more than ``greedy``."""
         for _ in range(_DRAWS):
             params = draw_scene(point, rng)
-            # A limit of 1 allows every scene, so that the baselines need not be graded.
-            if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
+            if not self.has_baseline_above(point.greedy, params, grade):
                 return params
         raise GenerationError(
             f"in each of {_DRAWS} draws, the hull or the largest solid scored above "

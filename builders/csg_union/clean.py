@@ -11,18 +11,18 @@ from manifold3d import Manifold
 
 from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.graders.csg_union.convex_parts import (
-    common_volume,
-    parts_of_union,
+    common_volumes,
+    signed_sum,
     union_volume,
 )
-from scbench.graders.csg_union.solids import solid_body, solid_mesh
+from scbench.graders.csg_union.solids import solid_body, union_parts
 from scbench.graders.shared import meshes
 from scbench.graders.shared.mesh_bodies import unite, volume
 from scbench.graders.shared.mesh_topology import edge_faults, shells
 from scbench.graders.shared.meshes import PolygonMesh
 from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
-from scbench.schemas.csg_union import Solid
+from scbench.schemas.csg_union import Params, Solid
 
 # Least part of its own volume that each solid adds; and of an overlap, that it shares.
 SHARE = 0.05
@@ -59,6 +59,11 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
     # The cheap checks come first.
     if len(mesh.points) > max_vertices or any(edge_faults(mesh.faces)):
         return False
+    # Not only along edges: where a surface touches itself in a point, two vertices are one place.
+    square_gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
+    pairs = np.triu_indices(len(square_gaps), 1)
+    if square_gaps[pairs].min() < CLEAR**2:
+        return False
     if not all(counts(i, bodies) for i in range(len(bodies))):
         return False
     form = form_of(union)
@@ -67,11 +72,6 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
         changed = unite(inflated(body, margin) for body in bodies)
         if form_of(changed) != form:
             return False
-    # Not only along edges: where a surface touches itself in a point, two vertices are one place.
-    square_gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
-    pairs = np.triu_indices(len(square_gaps), 1)
-    if square_gaps[pairs].min() < CLEAR**2:
-        return False
     return has_right_volume(mesh, solids) and has_room(mesh)
 
 
@@ -107,14 +107,16 @@ def has_right_volume(mesh: PolygonMesh, solids: Sequence[Solid]) -> bool:
 
     The mesh is made by boolean operations that can fail; the volume is computed independently.
     """
-    parts = parts_of_union([solid_mesh(solid) for solid in solids])
+    # The grader needs them, too, and then has them in its cache.
+    parts = union_parts(Params(solids=tuple(solids)))
     exact = union_volume(parts)
     triangles = meshes.triangulate(mesh)
     shell = shells(mesh.faces)
     enclosed = float(meshes.signed_volumes(mesh.points, triangles, shell).sum())
-    common = common_volume(parts, mesh.points[triangles.corners])
-    if common is None:
+    volumes = common_volumes(parts, mesh.points[triangles.corners])
+    if volumes is None:
         return False
+    common = signed_sum(parts, volumes)
     return max(abs(enclosed - exact), abs(common - exact)) <= _WRONG * exact
 
 

@@ -4,7 +4,7 @@ A set is drawn solid by solid, each at a place where it overlaps an earlier one,
 inside it or lies apart. Sets with an unclean union are thrown away.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from manifold3d import Manifold
@@ -14,8 +14,9 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.csg_union.clean import CLEAR, SHARE, inflated, is_clean
 from scbench.builders.shared.builder import Point, parameter
-from scbench.graders.csg_union.solids import solid_body
+from scbench.graders.csg_union.solids import solid_body, solid_mesh
 from scbench.graders.shared.mesh_bodies import unite, volume
+from scbench.graders.shared.meshes import PolygonMesh
 from scbench.graders.shared.vectors import Array
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
@@ -33,6 +34,13 @@ _GAP = 1.0
 # Degrees of the smallest turn.
 _TURNS = {"none": 360, "90": 90, "45": 45, "free": 1}
 _ORIGIN = (0.0, 0.0, 0.0)
+
+
+class PlacedSolid(NamedTuple):
+    """A solid at its place."""
+
+    solid: Solid
+    body: Manifold
 
 
 class Space(Point):
@@ -122,23 +130,24 @@ def draw_heap(point: Space, rng: Stream) -> list[Solid]:
     """Place solids one after the other; return none of them if one finds no place."""
     solids = [draw_solid(point, rng, small=False)]
     bodies = [solid_body(solids[0])]
-    for _ in range(point.solids - 1):
-        heap = unite(bodies)
+    heap = bodies[0]
+    while len(solids) < point.solids:
         for _ in range(_PLACES):
-            solid = place_solid(point, rng, rng.choice(bodies), heap)
-            if solid is not None:
-                solids.append(solid)
-                bodies.append(solid_body(solid))
+            placed = place_solid(point, rng, rng.choice(bodies), heap)
+            if placed is not None:
                 break
         else:
             return []
+        solids.append(placed.solid)
+        bodies.append(placed.body)
+        heap = unite([heap, placed.body])
     rng.shuffle(solids)
     return solids
 
 
 def place_solid(
     point: Space, rng: Stream, target: Manifold, heap: Manifold
-) -> Solid | None:
+) -> PlacedSolid | None:
     """Return a new solid that has the relation to a target; None if this attempt fails."""
     relation = point.relation
     if relation == "mixed":
@@ -149,7 +158,7 @@ def place_solid(
     solid = draw_solid(point, rng, small=relation == "nested")
     turn = draw_turn(point, rng, axis if relation == "contact" else None)
     solid = solid.model_copy(update={"rotation_deg_xyz": turn})
-    low, high = box_of(solid_body(solid))
+    low, high = ends_of(solid_mesh(solid))
     target_low, target_high = box_of(target)
     # Anywhere that the two boxes share a length of 1 along each axis.
     least = target_low - high + 1
@@ -169,7 +178,15 @@ def place_solid(
         middle = (target_low + target_high - low - high) / 2
         move = [round(2 * (m + rng.uniform(-1, 1))) / 2 for m in middle.tolist()]
     solid = solid.model_copy(update={"translation": tuple(move)})
-    return solid if has_relation(solid, relation, target, heap) else None
+    body = solid_body(solid)
+    if not has_relation(body, relation, target, heap):
+        return None
+    return PlacedSolid(solid, body)
+
+
+def ends_of(mesh: PolygonMesh) -> tuple[Array, Array]:
+    """Return the least and the greatest coordinates of a mesh, along each axis."""
+    return mesh.points.min(axis=0), mesh.points.max(axis=0)
 
 
 def box_of(body: Manifold) -> tuple[Array, Array]:
@@ -179,17 +196,19 @@ def box_of(body: Manifold) -> tuple[Array, Array]:
 
 
 def has_relation(
-    solid: Solid, relation: Relation, target: Manifold, heap: Manifold
+    body: Manifold, relation: Relation, target: Manifold, heap: Manifold
 ) -> bool:
     """Return whether a solid at its place has a relation to a target."""
-    body = solid_body(solid)
     size = volume(body)
     if relation == "nested":
         return volume(inflated(body, CLEAR) - target) == 0
+    # The target is simpler than the heap, so it comes first.
+    if relation == "overlap" and volume(body ^ target) < SHARE * size:
+        return False
     if volume(body - heap) < SHARE * size:
         return False
     if relation == "overlap":
-        return volume(body ^ target) >= SHARE * size
+        return True
     if relation == "disjoint":
         return volume(inflated(body, CLEAR) ^ heap) == 0
     if volume(body ^ target) != 0:

@@ -244,7 +244,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if point.spare_boxes is not None:
                 max_boxes = len(plan) + point.spare_boxes
                 params = params.model_copy(update={"max_boxes": max_boxes})
-            if point.greedy == 1 or self.best_baseline(params, grade) <= point.greedy:
+            if not self.has_baseline_above(point.greedy, params, grade):
                 return params
         raise GenerationError(
             f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "

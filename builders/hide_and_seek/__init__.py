@@ -202,7 +202,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             if not is_seen_in_the_open(scene):
                 continue
-            if point.greedy == 1 or self.best_baseline(scene, grade) <= point.greedy:
+            if not self.has_baseline_above(point.greedy, scene, grade):
                 return scene
         raise GenerationError(
             f"no usable scene was found in {_DRAWS} draws: everything within {point.radius:g} m "

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from scbench.graders.hide_and_seek import Camera, boxes, picture, true_camera
+from scbench.graders.hide_and_seek import Camera, boxes, pixels_of_box, true_camera
 from scbench.schemas.hide_and_seek import Params
 
 # Pixels that show a person in the open; with fewer, not hiding would cost little.
@@ -54,8 +54,7 @@ def is_seen_in_the_open(params: Params) -> bool:
         direction = np.array([[math.cos(angle), math.sin(angle)]])
         low, high = boxes(params, params.max_distance * direction)
         # The first box is the building.
-        pixels = picture(camera, low[1:], high[1:]) == 0
-        if pixels.sum() < LEAST_SEEN:
+        if pixels_of_box(camera, low[1:], high[1:]) < LEAST_SEEN:
             return False
     return True
 

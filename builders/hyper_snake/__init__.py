@@ -213,7 +213,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if params is None or frame_of(params).bound < frame_of(params).needed:
                 continue
             if point.greedy < 1:
-                if self.best_baseline(params, grade) > point.greedy:
+                if self.has_baseline_above(point.greedy, params, grade):
                     continue
                 if is_easy_for_walks(params, point.greedy):
                     continue

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ def layered_packing(counts: Counts) -> list[tuple[Size, Size]]:
     """Return the corners of all prisms in the lowest pile of layers over the best section."""
     best: list[Layers] = []
     best_volume = math.inf
+    least_volume = volume_of(counts)
     for a, b in sections(counts):
         pile = pile_in(counts, a, b)
         if pile is None:
@@ -38,6 +40,8 @@ def layered_packing(counts: Counts) -> list[tuple[Size, Size]]:
         if volume < best_volume:
             best = pile
             best_volume = volume
+        if best_volume == least_volume:
+            break  # no pile is smaller than its prisms
     return list(corners_of(best))
 
 
@@ -55,19 +59,33 @@ def pile_in(counts: Counts, a: int, b: int) -> list[Layers] | None:
     """Return the layers of all sizes in a section; None if a size does not fit through it."""
     pile = []
     for size, count in counts.items():
-        choices = list(ways_to_layer(size, count, a, b))
-        if not choices:
+        lowest = lowest_layers(size, count, a, b)
+        if lowest is None:
             return None
-        pile.append(min(choices, key=lambda layers: (layers.height, layers.size)))
+        pile.append(lowest)
     return pile
 
 
-def ways_to_layer(size: Size, count: int, a: int, b: int) -> Iterator[Layers]:
-    """Yield the layers of a size in a section, one for each way to turn it."""
-    for x, y, z in sorted(set(permutations(size))):
+def lowest_layers(size: Size, count: int, a: int, b: int) -> Layers | None:
+    """Return the layers of a size in a section, turned so that they are lowest; None if none fit.
+
+    Of several such ways, the first in the order of `turns_of` counts.
+    """
+    lowest: Layers | None = None
+    for x, y, z in turns_of(size):
         per_layer = (a // x) * (b // y)
-        if per_layer:
-            yield Layers((x, y, z), a // x, count, z * math.ceil(count / per_layer))
+        if not per_layer:
+            continue
+        height = z * math.ceil(count / per_layer)
+        if lowest is None or height < lowest.height:
+            lowest = Layers((x, y, z), a // x, count, height)
+    return lowest
+
+
+@lru_cache(maxsize=1024)
+def turns_of(size: Size) -> tuple[Size, ...]:
+    """Return the edges along x, y and z for each way to turn a prism, in ascending order."""
+    return tuple(sorted(set(permutations(size))))
 
 
 def corners_of(pile: Sequence[Layers]) -> Iterator[tuple[Size, Size]]:

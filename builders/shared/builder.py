@@ -86,6 +86,7 @@ class PaperItem(Generic[ParamsT]):
         proves: whether its counter-references are stored as well. A few of many similar
             cases are enough to test a grader.
         name: its name within the task; by default its number.
+        reference: its reference as canonical JSON, if drawing has found it already.
     """
 
     params: ParamsT
@@ -94,6 +95,7 @@ class PaperItem(Generic[ParamsT]):
     point: Mapping[str, JsonValue] | None = None
     proves: bool = True
     name: str = ""
+    reference: str = ""
 
 
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
@@ -203,10 +205,18 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
         return {}
 
-    def best_baseline(self, params: ParamsT, grade: Callable[[Any, Any], Any]) -> float:
-        """Return the best score of the baselines; there must be at least one."""
-        answers = map(self.answer_model.model_validate, self.baselines(params).values())
-        return max(float(grade(params, answer).score) for answer in answers)
+    def has_baseline_above(
+        self, limit: float, params: ParamsT, grade: Callable[[Any, Any], Any]
+    ) -> bool:
+        """Return whether a baseline scores above a limit; the first that does is enough."""
+        # No score is above 1, so the baselines need not be made.
+        if limit >= 1:
+            return False
+        for value in self.baselines(params).values():
+            answer = self.answer_model.model_validate(value)
+            if grade(params, answer).score > limit:
+                return True
+        return False
 
     def blind_floor(self, params: ParamsT) -> float:  # noqa: ARG002
         """Return the mean score of the best blind guess or constant at an instance's point."""

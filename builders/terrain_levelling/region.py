@@ -1,6 +1,7 @@
 """Plans a connected region that becomes level with few more cuts."""
 
 import heapq
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -62,8 +63,8 @@ class RegionPlan:
         self._is_included = [False] * len(heights)
         self._rim: list[RimCell] = []
 
-    def grow(self, goal: int) -> Region | None:
-        """Return the region once it has this number of cells; None if it cannot.
+    def grow(self, goal: int, too_much: float = math.inf) -> Region | None:
+        """Return the region once it has ``goal`` cells; None if it cannot or costs ``too_much``.
 
         The best cell at the rim is added repeatedly, with the pieces of level ground beyond it.
         """
@@ -87,6 +88,9 @@ class RegionPlan:
             self._is_included[cell] = True
             cuts.append(cell)
             cost += self._cost(cell)
+            # The cost only grows.
+            if cost >= too_much:
+                return None
             size += 1 + sum(self._join(k) for k in sorted(self._beyond(cell)))
             self._offer(self._beside[cell])
         return Region(cost, cuts, self._target)
@@ -122,8 +126,12 @@ class RegionPlan:
 
     def _beyond(self, cell: int) -> set[int]:
         """Return the pieces next to a cell that are not yet part of the region."""
-        pieces = {self._piece_of[near] for near in self._beside[cell]}
-        return {k for k in pieces if k >= 0 and not self._is_joined[k]}
+        pieces = set()
+        for near in self._beside[cell]:
+            k = self._piece_of[near]
+            if k >= 0 and not self._is_joined[k]:
+                pieces.add(k)
+        return pieces
 
 
 def level_pieces(

@@ -169,8 +169,9 @@ class Site:
                 continue
             plan = RegionPlan(self._ground, n, target, self._tolerance, spoil)
             # Some more cells than needed: blasts spoil a few.
-            region = plan.grow(self._goal + n // 8)
-            if region and (best is None or region.cost < best.cost):
+            cheapest = math.inf if best is None else best.cost
+            region = plan.grow(self._goal + n // 8, cheapest)
+            if region and region.cost < cheapest:
                 best = region
         return best
 

@@ -6,12 +6,17 @@ computed by a method that slivers and coplanar faces do not disturb (`convex_par
 rounded before they are used, so that a score has the same bytes on every machine.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.base.wording import counted
-from scbench.graders.csg_union.convex_parts import common_volume, union_volume
+from scbench.graders.csg_union.convex_parts import (
+    common_volumes,
+    signed_sum,
+    union_volume,
+)
 from scbench.graders.csg_union.inner_walls import inner_wall_area
 from scbench.graders.csg_union.mesh_checks import (
     MESH_CHECKS,
@@ -28,6 +33,7 @@ from scbench.graders.csg_union.solids import union_body, union_parts
 from scbench.graders.csg_union.surface_areas import areas_of, single_solids
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.mesh_bodies import differences
+from scbench.graders.shared.vectors import Array
 from scbench.schemas.csg_union import Answer, Params
 
 __all__ = ["CHECKS", "TOLERANCE", "VERSION", "grade"]
@@ -101,16 +107,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return replace(checks.binary(), notes=notes)
     # Asked before the checks below are added, which reduce the score but do not make it 0.
     is_clean = checks.all_passed
-    volumes = measure_volumes(params, surface)
-    if volumes is None:
+    triangles = surface.points[surface.corners]
+    # Of the mesh, in each common part of the solids. Everything below uses them.
+    part_volumes = common_volumes(union_parts(params), triangles)
+    if part_volumes is None:
         too_much_work = (
             "Too many planes of the solids lie behind too many triangles of the mesh."
         )
         checks.expect("resource_limit", False, too_much_work)
         checks.skip(_LAST_CHECKS, too_much_work)
         return replace(checks.binary(), notes=notes)
-    factor = judge_walls(checks, params, surface)
-    factor *= judge_bodies(checks, params, surface)
+    volumes = rounded_volumes(params, surface, part_volumes)
+    factor = judge_walls(checks, params, triangles, part_volumes)
+    factor *= judge_bodies(checks, params, surface, part_volumes)
     by_volume = score_by_volume(volumes)
     # The last text is the message of a failed check.
     is_union = checks.expect(
@@ -135,14 +144,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return replace(verdict, notes=notes)
 
 
-def measure_volumes(params: Params, surface: ClosedSurface) -> Volumes | None:
-    """Return the volumes of the union and the answer; None if that would take too long."""
+def rounded_volumes(
+    params: Params, surface: ClosedSurface, part_volumes: Sequence[float]
+) -> Volumes:
+    """Return the volumes of the union and the answer."""
     parts = union_parts(params)
-    triangles = surface.points[surface.corners]
-    common = common_volume(parts, triangles)
-    if common is None:
-        return None
-    common = round(common, _DECIMALS)
+    common = round(signed_sum(parts, part_volumes), _DECIMALS)
     union = round(union_volume(parts), _DECIMALS)
     answer = round(surface.volume, _DECIMALS)
     # Rounding can make it slightly negative.
@@ -158,15 +165,20 @@ def score_by_volume(volumes: Volumes) -> float:
     return round(share - penalty, _SCORE_DECIMALS)
 
 
-def judge_walls(checks: Checklist, params: Params, surface: ClosedSurface) -> float:
+def judge_walls(
+    checks: Checklist,
+    params: Params,
+    triangles: Array,
+    part_volumes: Sequence[float],
+) -> float:
     """Check that a mesh has next to no inner walls; return the factor of the score."""
     areas = areas_of(params)
-    triangles = surface.points[surface.corners]
     walls = inner_wall_area(single_solids(params), triangles, areas.union)
     if walls > 0:
         # The gap that a missing solid leaves between others has no inner walls.
-        included = single_solids(solids_in_mesh(params, triangles))
-        walls = inner_wall_area(included, triangles, areas.union)
+        included = solids_in_mesh(params, part_volumes)
+        if included != params:
+            walls = inner_wall_area(single_solids(included), triangles, areas.union)
     walls = round(walls, _DECIMALS)
     factor = factor_of_walls(walls, min(_MOST_INNER_WALLS * areas.union, areas.hidden))
     checks.expect(
@@ -191,11 +203,16 @@ def factor_of_walls(walls: float, most: float) -> float:
     return min(1.0, max(0.0, (1 - walls / most) / (1 - _FREE_SHARE)))
 
 
-def judge_bodies(checks: Checklist, params: Params, surface: ClosedSurface) -> float:
+def judge_bodies(
+    checks: Checklist,
+    params: Params,
+    surface: ClosedSurface,
+    part_volumes: Sequence[float],
+) -> float:
     """Check that a mesh has no more separate bodies than it may; return the factor of the score."""
     most = union_bodies(params)
     if surface.bodies > most:
-        most = most_bodies(params, surface.points[surface.corners])
+        most = most_bodies(params, part_volumes)
     few = checks.expect(
         "bodies",
         surface.bodies <= most,

@@ -98,21 +98,29 @@ def union_volume(parts: Sequence[ConvexPart]) -> float:
     return float(sum(part.sign * part.volume for part in parts))
 
 
-def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
-    """Return the volume that the inside of a mesh shares with a union of convex solids.
+def common_volumes(parts: Sequence[ConvexPart], corners: Array) -> list[float] | None:
+    """Return the volume that the inside of a mesh shares with each of some convex parts.
 
     The parts are the `parts_of_union`, the corners those of closed triangles (m, 3, 3),
     counter-clockwise seen from outside. None is returned if it takes more than `MOST_PAIRS` pairs
     of a triangle and a part's face.
     """
-    total = 0.0
+    volumes = []
     budget = MOST_PAIRS
     for part in parts:
         measure = measure_common(corners, part.convex, budget)
         if measure is None:
             return None
-        total += part.sign * measure.volume
+        volumes.append(measure.volume)
         budget -= measure.pairs
+    return volumes
+
+
+def signed_sum(parts: Sequence[ConvexPart], volumes: Sequence[float]) -> float:
+    """Return the volume in a union of solids, given the volume in each of its parts."""
+    total = 0.0
+    for part, volume in zip(parts, volumes, strict=True):
+        total += part.sign * volume
     return total
 
 

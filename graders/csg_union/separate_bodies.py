@@ -3,13 +3,8 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from scbench.graders.csg_union.convex_parts import (
-    MOST_PAIRS,
-    ConvexPart,
-    measure_common,
-)
+from scbench.graders.csg_union.convex_parts import signed_sum
 from scbench.graders.csg_union.solids import union_body, union_parts
-from scbench.graders.shared.vectors import Array
 from scbench.schemas.csg_union import Params, Solid
 
 # A mesh leaves a solid out if it fills less than this share of the room that only this solid
@@ -26,38 +21,34 @@ def union_bodies(params: Params) -> int:
     return sum(part.volume() > 0 for part in union_body(params).decompose())
 
 
-def most_bodies(params: Params, corners: Array) -> int:
+def most_bodies(params: Params, volumes: Sequence[float]) -> int:
     """Return the number of separate bodies that a mesh may have.
 
     It is that of the union, or, if it is larger, that of the union of the solids that the mesh
-    includes. The corners are those of closed triangles (m, 3, 3).
+    includes. The volumes are those of the mesh in each of the `union_parts`.
     """
-    included = solids_in_mesh(params, corners)
+    included = solids_in_mesh(params, volumes)
     return max(union_bodies(params), union_bodies(included))
 
 
-def solids_in_mesh(params: Params, corners: Array) -> Params:
+def solids_in_mesh(params: Params, volumes: Sequence[float]) -> Params:
     """Return the solids of which a mesh fills half the room that no other solid takes.
 
-    If there are none, all are returned.
+    If there are none, all are returned. For the volumes see `most_bodies`.
     """
     parts = union_parts(params)
     present: list[Solid] = []
     for i, solid in enumerate(params.solids):
-        own_parts = [part for part in parts if i in part.solids]
+        own_parts = []
+        own_volumes = []
+        for part, volume in zip(parts, volumes, strict=True):
+            if i in part.solids:
+                own_parts.append(part)
+                own_volumes.append(volume)
         room = sum(part.sign * part.volume for part in own_parts)
-        if room < _NO_ROOM or volume_in(own_parts, corners) >= _LEFT_OUT * room:
+        is_filled = signed_sum(own_parts, own_volumes) >= _LEFT_OUT * room
+        if room < _NO_ROOM or is_filled:
             present.append(solid)
     if not present:
         return params
     return Params(solids=tuple(present))
-
-
-def volume_in(parts: Sequence[ConvexPart], corners: Array) -> float:
-    """Return the volume that a mesh shares with a signed sum of convex parts."""
-    total = 0.0
-    for part in parts:
-        measure = measure_common(corners, part.convex, MOST_PAIRS)
-        if measure is not None:
-            total += part.sign * measure.volume
-    return total

@@ -20,6 +20,7 @@ from scbench.graders.hide_and_seek.ray_casting import (
     camera,
     fitted,
     picture,
+    pixels_of_box,
 )
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.sentences import with_total
@@ -36,6 +37,7 @@ __all__ = [
     "fitted_view_pixels",
     "grade",
     "picture",
+    "pixels_of_box",
     "true_camera",
 ]
 

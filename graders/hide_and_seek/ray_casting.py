@@ -100,8 +100,7 @@ def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
     columns, rows = view.image
     owner = np.full((rows, columns), NOTHING, dtype=np.int32)
     nearest = np.full((rows, columns), np.inf)
-    sideways = (2 * (np.arange(columns) + 0.5) / columns - 1) * view.across
-    upwards = (1 - 2 * (np.arange(rows) + 0.5) / rows) * view.tangent
+    sideways, upwards = _pixel_middles(view)
     windows = _windows(view, low, high).tolist()
     for i, (first, last, top, bottom) in enumerate(windows):
         if first >= last or top >= bottom:
@@ -114,6 +113,24 @@ def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
         nearest[window][hit] = entry[hit]
         owner[window][hit] = i
     return owner
+
+
+def pixels_of_box(view: Camera, low: Floats, high: Floats) -> int:
+    """Return how many pixels of a picture of one box (1, 3) show it; faster than `picture`."""
+    sideways, upwards = _pixel_middles(view)
+    ((first, last, top, bottom),) = _windows(view, low, high).tolist()
+    _, hit = _box_hits(
+        view, sideways[first:last], upwards[top:bottom, None], low[0], high[0]
+    )
+    return int(hit.sum())
+
+
+def _pixel_middles(view: Camera) -> tuple[Floats, Floats]:
+    """Return how far the middles of columns and rows lie to the right and up, in tangents."""
+    columns, rows = view.image
+    sideways = (2 * (np.arange(columns) + 0.5) / columns - 1) * view.across
+    upwards = (1 - 2 * (np.arange(rows) + 0.5) / rows) * view.tangent
+    return sideways, upwards
 
 
 def _box_hits(

@@ -113,11 +113,16 @@ def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -
 
 def common(part: PlacedPart, tool: Manifold) -> float:
     """Return the volume that a part shares with another body."""
+    return volume(overlap(part, tool))
+
+
+def overlap(part: PlacedPart, tool: Manifold) -> Manifold:
+    """Return what a part shares with another body; nothing if that is a speck at most."""
     box, tool_box = np.array(part.box), np.array(tool.bounding_box())
     sides = np.minimum(box[3:], tool_box[3:]) - np.maximum(box[:3], tool_box[:3])
     if np.any(sides <= 0) or np.prod(sides) < _SPECK:
-        return 0.0
-    return volume(part.body ^ tool)
+        return Manifold()
+    return part.body ^ tool
 
 
 # Criterion 3
@@ -272,9 +277,10 @@ def check_interference(
         return checks.binary()
     clashes, overlapping = [], []
     for (k, a), (m, b) in combinations(enumerate(cage), 2):
-        size = common(a, b.body)
+        shared = overlap(a, b.body)
+        size = volume(shared)
         if size > params.overlap:
-            box = [round(value, 3) + 0.0 for value in (a.body ^ b.body).bounding_box()]
+            box = [round(value, 3) + 0.0 for value in shared.bounding_box()]
             clashes.append(
                 {
                     "parts": [a.number, b.number],

@@ -9,7 +9,7 @@ with the reason. The cases of a job can be stored, see `scbench.freezing.proofs`
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from pydantic import JsonValue
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ScbenchError, WorkSpentError
 from scbench.base.model import Instance
+from scbench.base.progress import no_progress
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder
 from scbench.catalog import MANIFOLDS, Task, get_task
@@ -78,6 +79,7 @@ def draw(
     keys: set[str],
     ahead: int = 0,
     proofs: Path | None = None,
+    on_turn: Callable[[Planned], object] = no_progress,
 ) -> Iterator[DrawnPoint]:
     """Draw cases point by point.
 
@@ -88,14 +90,16 @@ def draw(
         keys: keys (see `key_of`) of cases to skip. The keys of new cases are added to it.
         ahead: number of points whose jobs start before their turn.
         proofs: see `scbench.freezing.proofs`.
+        on_turn: called with each point before its cases are chosen; it may add keys.
     """
     waiting = iter(planned)
     started: deque[_PointSource] = deque()
-    for _ in planned:
+    for current in planned:
         # Seeds of a point do not depend on other points, so its jobs can start ahead of its turn.
         # Which cases are repeats is decided in its turn.
         for point in islice(waiting, ahead + 1 - len(started)):
             started.append(_PointSource(point, seed, executor, proofs))
+        on_turn(current)
         yield started.popleft().choose(keys)
 
 

@@ -8,7 +8,6 @@ with a release or another generation.
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from scbench.base.canonical import content_hash
 from scbench.base.errors import ExperimentError, GenerationError
 from scbench.base.model import Instance, ladder_name
 from scbench.base.progress import no_progress
-from scbench.builders.shared.builder import Case, PaperItem
+from scbench.builders.shared.builder import Builder, Case, PaperItem
 from scbench.catalog import Task, get_task
 from scbench.freezing.draw import (
     DrawnPoint,
@@ -224,11 +223,18 @@ def draw_ladder(
     ahead: int,
     proofs: Path | None,
 ) -> Iterator[DrawnPoint]:
-    """Draw the points of a ladder task by task, each after the items it must not contain."""
-    for task_id, points in groupby(planned, lambda point: point.task.id):
-        keys.update(forbidden_keys(experiment, task_id, executor))
-        seed = experiment.seed or 0
-        yield from draw(list(points), seed, executor, keys, ahead, proofs)
+    """Draw the points of a ladder without the items that it must not contain."""
+    checked: set[str] = set()
+
+    # When the turn of a task comes, so that other processes draw in the meantime.
+    def forbid_items(point: Planned) -> None:
+        task_id = point.task.id
+        if task_id not in checked:
+            checked.add(task_id)
+            keys.update(forbidden_keys(experiment, task_id, executor))
+
+    seed = experiment.seed or 0
+    yield from draw(planned, seed, executor, keys, ahead, proofs, forbid_items)
 
 
 def forbidden_keys(
@@ -319,6 +325,8 @@ def paper_item(planned: Planned, index: int, case: Row) -> PaperItem[Any]:
     for field in task.builder.case_model.model_fields:
         if field not in Case.model_fields:  # a fact of the case
             point[field] = case[field]
+    # Text tasks have targets of another form.
+    has_reference = task.builder.target is Builder.target
     return PaperItem(
         params=task.params_model.model_validate(case["instance"]),
         difficulty=UNRATED,
@@ -327,6 +335,7 @@ def paper_item(planned: Planned, index: int, case: Row) -> PaperItem[Any]:
         # One of many cases is enough to prove a grader; for a ladder, the fixed list does.
         proves=planned.rung is None and index == 0,
         name="" if planned.rung is None else ladder_name(planned.rung, index + 1),
+        reference=case["target"] if has_reference else "",
     )
 
 

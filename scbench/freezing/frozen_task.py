@@ -211,8 +211,11 @@ def draft_task(
 def answers_of(task: Task, item: PaperItem[Any]) -> list[Answer]:
     """Return the reference of an item and, if it proves the grader, its counter-references."""
     builder = task.builder()
-    reference = builder.reference(item.params).model_dump(mode="json")
-    answers = [Answer("reference", "reference", canonical_json(reference))]
+    text = item.reference
+    if not text:
+        reference = builder.reference(item.params).model_dump(mode="json")
+        text = canonical_json(reference)
+    answers = [Answer("reference", "reference", text)]
     if item.proves:
         for name, value in builder.counter_references(item.params).items():
             answers.append(Answer("counter_reference", name, canonical_json(value)))

@@ -18,10 +18,13 @@ from scbench.builders.fluid_simulation.structures import (
     roofed,
     well,
 )
+from scbench.catalog import get_task
+from scbench.freezing.floors import floor_of
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import ground, settle
 from scbench.schemas.fluid_simulation import Answer, Params
 
+TASK = get_task("fluid_simulation")
 BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]
 
@@ -153,9 +156,9 @@ def test_plans_that_ignore_part_of_the_world_reach_no_more_than_the_limit():
     point = {"goal": "water_levels", "width": 16, "side": 3, "dry_ground": True}
     for seed in range(3):
         params = draw(seed, **point, zones=2, open_share=0.3, greedy=0.5)
-        assert BUILDER.best_baseline(params, grade) <= 0.5
+        assert floor_of(TASK, params).score <= 0.5
 
 
 @pytest.mark.parametrize("number", [3, 7, 8, 10])
 def test_a_plan_at_a_fixed_place_meets_these_goals_of_the_paper(number):
-    assert BUILDER.best_baseline(PAPER[number], grade) == 1
+    assert floor_of(TASK, PAPER[number]).score == 1

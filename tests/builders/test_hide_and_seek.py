@@ -13,6 +13,7 @@ from scbench.builders.hide_and_seek import (
 )
 from scbench.builders.hide_and_seek.shadow import hidden, hiding_places
 from scbench.catalog import get_task
+from scbench.freezing.floors import floor_of
 from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
@@ -89,6 +90,9 @@ def test_scenes_are_redrawn_that_a_crowd_without_heights_solves():
     builder = TaskBuilder()
     params = builder.draw(point, Stream("heights", 1))
     assert not is_solved_without_heights(params)
-    assert builder.best_baseline(params, TASK.grade) <= 0.58
+    floor = floor_of(TASK, params).score
+    assert floor <= 0.58
+    assert not builder.has_baseline_above(floor, params, TASK.grade)
+    assert builder.has_baseline_above(floor - 1e-9, params, TASK.grade)
     easier = params.model_copy(update={"people": params.people // 2})
     assert is_solved_without_heights(easier)

@@ -2,18 +2,20 @@
 
 import runpy
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from scbench.base.canonical import content_hash
+from scbench.base.canonical import canonical_json, content_hash
 from scbench.base.errors import GenerationError, ReleaseError, WorkSpentError
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
-from scbench.freezing.draw import REPEATS, draw
+from scbench.freezing.draw import REPEATS, draw, key_of
 from scbench.freezing.experiment import experiment_of, plan
-from scbench.freezing.fresh import gather, run
-from scbench.machine.processes import open_executor
+from scbench.freezing.fresh import gather, paper_item, run
+from scbench.freezing.frozen_task import freeze_task
+from scbench.machine.processes import LocalExecutor, open_executor
 from scbench.release.load import find_release
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_cases.py"
@@ -48,6 +50,61 @@ def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
     texts = cases(GOLDEN.SEED, *blocks, workers=workers)
     hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in texts}
     assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in drawable}
+
+
+def test_jobs_of_later_points_start_before_the_turn_of_the_first():
+    submitted = []
+    turns = []
+
+    class RecordingExecutor(LocalExecutor):
+        def submit(self, function, /, *args):
+            submitted.append(args[0].task.id)
+            return super().submit(function, *args)
+
+    def record_turn(planned):
+        turns.append((planned.task.id, list(submitted)))
+
+    blocks = [{"id": name, "count": 2} for name in ("boolean", "dates", "shuffle")]
+    planned = plan(experiment_of({"seed": 1, "task": blocks}))
+    points = draw(planned, 1, RecordingExecutor(), set(), ahead=1, on_turn=record_turn)
+    assert [len(point.cases) for point in points] == [2, 2, 2]
+    assert turns == [
+        ("boolean", ["boolean", "dates"]),
+        ("dates", ["boolean", "dates", "shuffle"]),
+        ("shuffle", ["boolean", "dates", "shuffle"]),
+    ]
+
+
+def test_keys_added_at_the_turn_of_a_point_are_skipped():
+    block = {"id": "shikaku_rectangles", "count": 2}
+    planned = plan(experiment_of({"seed": 1, "task": [block]}))
+    (first,) = cases(1, block)
+    keys = set()
+
+    def forbid_first(point):
+        instance = canonical_json(first.cases[0]["instance"])
+        keys.add(key_of(point.task.id, first.cases[0]["input"], instance))
+
+    with open_executor(1) as executor:
+        (point,) = draw(planned, 1, executor, keys, on_turn=forbid_first)
+    assert point.cases[0] == first.cases[1]
+
+
+def test_a_reference_that_drawing_found_is_not_searched_again(monkeypatch):
+    task = get_task("shikaku_rectangles")
+    (drawn,) = cases(1, {"id": task.id, "count": 2})
+    # Only the first case of a point has counter-references, which need the reference.
+    item = paper_item(drawn.planned, 1, drawn.cases[1])
+    expected = freeze_task(task, [replace(item, reference="")])
+
+    def refuse(builder, params):
+        raise AssertionError("the reference was searched again")
+
+    monkeypatch.setattr(task.builder, "reference", refuse)
+    assert freeze_task(task, [item]) == expected
+    (text,) = cases(1, {"id": "boolean"})
+    # The target of a text task is no answer in JSON.
+    assert paper_item(text.planned, 0, text.cases[0]).reference == ""
 
 
 def test_nothing_is_drawn_twice_in_the_whole_experiment():

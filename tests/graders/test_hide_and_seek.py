@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.hide_and_seek import fitted_view_pixels
+from scbench.graders.hide_and_seek import (
+    boxes,
+    fitted_view_pixels,
+    picture,
+    pixels_of_box,
+    true_camera,
+)
 from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
@@ -152,3 +158,15 @@ def test_floods_are_judged_or_refused_quickly(name):
         len(FLOODS[name]) > 2000
     )
     assert len(given.metrics.get("visible_places", ())) <= 2000
+
+
+@given(
+    st.floats(-30, 30),
+    st.floats(-30, 30),
+)
+def test_the_pixels_of_one_box_are_those_of_its_picture(x, y):
+    camera = true_camera(PAPER[0])
+    low, high = boxes(PAPER[0], np.array([[x, y]]))
+    # The first box is the building.
+    shown = int((picture(camera, low[1:], high[1:]) == 0).sum())
+    assert pixels_of_box(camera, low[1:], high[1:]) == shown
