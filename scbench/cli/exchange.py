@@ -43,7 +43,7 @@ from scbench.formats.prompts import (
     write_left_out,
 )
 from scbench.freezing.example import example_predictions
-from scbench.machine.files import read_regular
+from scbench.machine.files import read_regular, write_whole
 from scbench.release.load import Release, find_release, right_answers
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
@@ -343,15 +343,27 @@ def export_results(
                 files_of_run = [*run_files(run, program, organisation)]
             for name, text in files_of_run:
                 file = out / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                # Running the same command twice is not an error.
-                if file.exists() and file.read_text("utf-8") != text:
-                    raise ResultsError(
-                        f"{file} exists with other content; choose another --out"
-                    )
-                file.write_text(text, "utf-8")
+                write_new(file, text.encode())
                 if not quiet:
                     say(str(file))
+
+
+def write_new(file: Path, data: bytes) -> None:
+    """Write a file completely or not at all, unless it exists with the same content.
+
+    Raises:
+        ResultsError: something else exists at its path.
+        OSError: it cannot be written.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        present = read_regular(file, len(data))
+    except FileNotFoundError:
+        write_whole(file, lambda part: part.write_bytes(data))
+        return
+    # Running the same command twice is not an error.
+    if present != data:
+        raise ResultsError(f"{file} exists with other content; choose another --out")
 
 
 @app.command()
