@@ -14,7 +14,14 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.base.model import Instance
 from scbench.base.wording import counted
-from scbench.cli.console import PROBLEMS, names_in, reported_errors, require, say
+from scbench.cli.console import (
+    PROBLEMS,
+    names_in,
+    reported_errors,
+    require,
+    safe_json,
+    say,
+)
 from scbench.cli.options import (
     BudgetsOption,
     ColumnMapOption,
@@ -375,7 +382,7 @@ def example(release: ReleaseOption = None, tasks: TasksOption = None) -> None:
     with reported_errors():
         source, names = find_release(release).choose(names_in(tasks))
         for line in example_predictions(source, names):
-            sys.stdout.write(line + "\n")
+            sys.stdout.write(safe_json(line) + "\n")
         sys.stdout.flush()
 
 

@@ -6,8 +6,10 @@ import sys
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 from scbench.cli.console import as_json
+from scbench.cli.main import app
 from scbench.cli.printing import Result, write_result
 
 # Clear screen, 8-bit control sequence, line separator, right-to-left override, joined emoji.
@@ -51,3 +53,16 @@ def test_csv_has_escapes_on_a_terminal_only(monkeypatch):
     assert is_harmless(printed(monkeypatch, "csv", shown=True))
     text = printed(monkeypatch, "csv", shown=False)
     assert pl.read_csv(text.encode())["model"].to_list() == [HOSTILE]
+
+
+@pytest.mark.parametrize("command", ["verify", "publish"])
+def test_names_in_a_foreign_release_are_escaped(monkeypatch, tmp_path, command):
+    def problems(*_arguments: object, **_options: object) -> list[str]:
+        return [f"{HOSTILE!s}: not in the manifest"]
+
+    monkeypatch.setattr("scbench.freezing.verify.verify_release", problems)
+    to = ["--to", str(tmp_path / "copy")] if command == "publish" else []
+    done = CliRunner().invoke(app, ["release", command, str(tmp_path), *to])
+    assert done.exit_code == 1
+    assert "not in the manifest" in done.stdout
+    assert is_harmless(done.stdout)
