@@ -182,7 +182,9 @@ def check_logs(logs: Path) -> None:
 
 def first_words(error: Exception) -> str:
     """Return the beginning of an error's message, or its class if the message is empty."""
-    return " ".join(str(error).split())[:_MAX_ERROR] or type(error).__name__
+    # The text of a system error repeats the path.
+    message = error.strerror if isinstance(error, OSError) else str(error)
+    return " ".join((message or "").split())[:_MAX_ERROR] or type(error).__name__
 
 
 @contextmanager
