@@ -9,7 +9,7 @@ import polars as pl
 
 from scbench.base.errors import ResultsError
 from scbench.base.model import Instance
-from scbench.formats.exports import Run, Try
+from scbench.formats.exports import Run, Try, file_names
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import headline, metadata_by_run, score_table
 from scbench.release.load import find_release
@@ -52,6 +52,7 @@ def runs_in(
     by_bucket = score_table(results, "bucket", weights)
     by_task = score_table(results, "task", weights)
     by_run = results.partition_by(RUN, as_dict=True, maintain_order=True)
+    names = file_names(by_run)
     for key in sorted(by_run, key=lambda run: tuple(map(str, run))):
         rows = by_run[key]
         dates = {line["date"] for line in metadata.get(key, ()) if line.get("date")}
@@ -63,6 +64,7 @@ def runs_in(
         model, setting, budget = key
         versions = rows.select("task", "grader_version").unique().sort("task")
         yield Run(
+            name=names[key],
             model=model,
             setting=setting,
             budget=budget,

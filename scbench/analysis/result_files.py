@@ -1,12 +1,12 @@
 """Reading one file of results, and its summary."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
-from scbench.base.errors import ResultsError
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, ResultsError
 from scbench.grading.output import SUMMARY
 from scbench.grading.rows.columns import column_types
 from scbench.machine.children import checked_parquet
@@ -92,6 +92,7 @@ def is_partial(path: Path) -> bool:
     """Whether predictions were graded as partial, according to the summary of their results."""
     folder = path if path.is_dir() else path.parent
     try:
-        return bool(json.loads(read_regular(folder / SUMMARY))["partial"])
-    except (OSError, ValueError, KeyError, TypeError):
+        summary = parse_json(read_regular(folder / SUMMARY))
+    except (OSError, JsonError):
         return False
+    return isinstance(summary, dict) and bool(summary.get("partial"))

@@ -56,7 +56,23 @@ def plain(text: str) -> str:
 
 def as_json(value: object) -> str:
     """Return a value as indented JSON."""
-    return json.dumps(value, indent=1, ensure_ascii=False)
+    return safe_json(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def safe_json(text: str) -> str:
+    """Return JSON text with control characters escaped: the same values, safe on a terminal."""
+    # Such characters are inside strings, where JSON allows escapes.
+    return "\n".join(
+        line
+        if line.isprintable()
+        else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+        for line in text.split("\n")
+    )
+
+
+def terminal_csv(text: str) -> str:
+    """Return CSV for standard output: unchanged for a program, safe on a terminal."""
+    return plain(text) if sys.stdout.isatty() else text
 
 
 def names_in(text: str | None) -> list[str] | None:

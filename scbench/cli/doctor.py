@@ -15,7 +15,7 @@ from scbench.base import __version__
 from scbench.base.errors import CannotGrade, ScbenchError
 from scbench.base.wording import counted
 from scbench.catalog import Task, available_tasks
-from scbench.cli.console import NEEDS, PROBLEMS, reported_errors, say
+from scbench.cli.console import NEEDS, PROBLEMS, plain, reported_errors, say
 from scbench.cli.options import TerrainPythonOption
 from scbench.machine import sandbox
 from scbench.machine.limits import check_memory, processors
@@ -96,7 +96,7 @@ def print_lines() -> list[str]:
             text += (
                 f" (and {counted(len(line.peers), 'other task')} for the same reason)"
             )
-        print(f"{line.name:{NAME_WIDTH}}{text}", flush=True)  # noqa: T201
+        print(plain(f"{line.name:{NAME_WIDTH}}{text}"), flush=True)  # noqa: T201
         if line.missing:
             missing += [line.name, *line.peers]
     print(f"{'missing':{NAME_WIDTH}}{', '.join(missing) or 'nothing'}")  # noqa: T201

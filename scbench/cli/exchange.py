@@ -14,7 +14,14 @@ from scbench.analysis.results import read_results
 from scbench.base.errors import PredictionsError, ResultsError
 from scbench.base.model import Instance
 from scbench.base.wording import counted
-from scbench.cli.console import PROBLEMS, names_in, reported_errors, require, say
+from scbench.cli.console import (
+    PROBLEMS,
+    names_in,
+    reported_errors,
+    require,
+    safe_json,
+    say,
+)
 from scbench.cli.options import (
     BudgetsOption,
     ColumnMapOption,
@@ -43,7 +50,7 @@ from scbench.formats.prompts import (
     write_left_out,
 )
 from scbench.freezing.example import example_predictions
-from scbench.machine.files import read_regular
+from scbench.machine.files import read_regular, write_whole
 from scbench.release.load import Release, find_release, right_answers
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
@@ -343,15 +350,27 @@ def export_results(
                 files_of_run = [*run_files(run, program, organisation)]
             for name, text in files_of_run:
                 file = out / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                # Running the same command twice is not an error.
-                if file.exists() and file.read_text("utf-8") != text:
-                    raise ResultsError(
-                        f"{file} exists with other content; choose another --out"
-                    )
-                file.write_text(text, "utf-8")
+                write_new(file, text.encode())
                 if not quiet:
                     say(str(file))
+
+
+def write_new(file: Path, data: bytes) -> None:
+    """Write a file completely or not at all, unless it exists with the same content.
+
+    Raises:
+        ResultsError: something else exists at its path.
+        OSError: it cannot be written.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        present = read_regular(file, len(data))
+    except FileNotFoundError:
+        write_whole(file, lambda part: part.write_bytes(data))
+        return
+    # Running the same command twice is not an error.
+    if present != data:
+        raise ResultsError(f"{file} exists with other content; choose another --out")
 
 
 @app.command()
@@ -363,7 +382,7 @@ def example(release: ReleaseOption = None, tasks: TasksOption = None) -> None:
     with reported_errors():
         source, names = find_release(release).choose(names_in(tasks))
         for line in example_predictions(source, names):
-            sys.stdout.write(line + "\n")
+            sys.stdout.write(safe_json(line) + "\n")
         sys.stdout.flush()
 
 

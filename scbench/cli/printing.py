@@ -11,7 +11,7 @@ import polars as pl
 from scbench.analysis.layout import Sheet, latex, markdown
 from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ResultsError
-from scbench.cli.console import say
+from scbench.cli.console import safe_json, say, terminal_csv
 from scbench.cli.options import TableForm
 from scbench.machine.files import write_whole
 from scbench.machine.tables import csv_bytes
@@ -61,6 +61,8 @@ def write_result(
     if out is not None:
         write_file(out, data)
         return
+    if style == "csv":
+        data = terminal_csv(data.decode()).encode()
     # Text printed so far must come first.
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
@@ -91,12 +93,10 @@ def bytes_for_programs(table: pl.DataFrame, style: TableForm) -> bytes:
     """Return a table as CSV, JSON or Parquet."""
     if style == "csv":
         return csv_bytes(table)
-    data = BytesIO()
     if style == "json":
-        table.write_json(data)
-        data.write(b"\n")
-    else:
-        table.write_parquet(data)
+        return f"{safe_json(table.write_json())}\n".encode()
+    data = BytesIO()
+    table.write_parquet(data)
     return data.getvalue()
 
 

@@ -20,6 +20,7 @@ from scbench.cli.console import (
     PROBLEMS,
     misused,
     names_in,
+    plain,
     reported_errors,
     require,
     say,
@@ -116,7 +117,7 @@ def publish(
 
         problems = verify_release(root, workers=workers or processors())
         for problem in problems:
-            print(problem)  # noqa: T201
+            print(plain(problem))  # noqa: T201
         if problems:
             count = counted(len(problems), "problem")
             say(f"{root} was not published: verification found {count}")
@@ -184,7 +185,7 @@ def diff(
             say(line)
         lines = list(changes.lines())
         for line in lines:
-            print(line)  # noqa: T201
+            print(plain(line))  # noqa: T201
         say(f"{before.version} to {after.version}: {counted(len(lines), 'difference')}")
 
 
@@ -215,7 +216,7 @@ def overlap(
             total += len({*shared.prompts, *shared.params})
             # A few, to look at.
             for row_id in shared.prompts[:5]:
-                print(f"  {row_id}")  # noqa: T201
+                print(plain(f"  {row_id}"))  # noqa: T201
         say(f"{counted(total, 'shared item')}")
         if total:
             raise typer.Exit(PROBLEMS)
@@ -553,7 +554,7 @@ def verify(
         def print_new(problems: Sequence[str]) -> None:
             nonlocal printed
             for problem in problems[printed:]:
-                print(problem, flush=True)  # noqa: T201
+                print(plain(problem), flush=True)  # noqa: T201
             printed = len(problems)
 
         def report_hashes(problems: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scbench.base.wording import counted
-from scbench.cli.console import as_json, hush, say
+from scbench.cli.console import as_json, hush, say, terminal_csv
 from scbench.cli.options import ScoreForm
 from scbench.machine.tables import csv_bytes
 
@@ -62,7 +62,7 @@ def print_tables(report: "RunReport", style: ScoreForm) -> None:
         import polars as pl
 
         table = pl.concat(report.tables.values(), how="diagonal")
-        print(csv_bytes(table).decode())  # noqa: T201
+        print(terminal_csv(csv_bytes(table).decode()))  # noqa: T201
         return
     from scbench.analysis.score_sheets import overview_sheets
 

@@ -17,6 +17,7 @@ from rich.progress import (
 from rich.text import Text
 from typing_extensions import override
 
+from scbench.base.errors import printable
 from scbench.base.wording import counted
 from scbench.cli.quiet import Quiet, waiting_text
 from scbench.grading.workers.pool import Waiting
@@ -111,7 +112,8 @@ class _BarAndLines(Progress):
     def get_renderables(self) -> Iterable[RenderableType]:
         yield from super().get_renderables()
         for line in self.lines:
-            yield Text(f"  {line}", no_wrap=True, overflow="ellipsis")
+            # A line may quote the error message of a server.
+            yield Text(f"  {printable(line)}", no_wrap=True, overflow="ellipsis")
 
 
 def columns(length: int, *, estimate: bool) -> list[ProgressColumn]:

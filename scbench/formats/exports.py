@@ -8,7 +8,7 @@ answer instead.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -78,6 +78,7 @@ class Run:
     """All answers of one run.
 
     Attributes:
+        name: its name in file names, see `file_names`.
         model: its name in the results.
         setting: setting of the run, such as no_tools.
         budget: budget of tokens; None for none.
@@ -87,9 +88,10 @@ class Run:
         lines: rows of the table by bucket, see `score_table`, with a key ``score`` for
             the main score, see `headline`.
         task_lines: rows of the table by task.
-            tries: answers in the order of the results.
+        tries: answers in the order of the results.
     """
 
+    name: str
     model: str
     setting: str | None
     budget: int | None
@@ -99,13 +101,6 @@ class Run:
     lines: list[Record]
     task_lines: list[Record]
     tries: list[Try]
-
-    @property
-    def name(self) -> str:
-        """The model, setting and budget for file names."""
-        budget = None if self.budget is None else str(self.budget)
-        text = "-".join(filter(None, (self.model, self.setting, budget)))
-        return re.sub(r"[^A-Za-z0-9._-]+", "_", text)[:100]
 
     @property
     def key(self) -> str:
@@ -121,6 +116,24 @@ class Run:
     def scored(self) -> list[Try]:
         """The attempts that have a score."""
         return [trial for trial in self.tries if trial.score is not None]
+
+
+def file_names(runs: Collection[tuple[object, ...]]) -> dict[tuple[object, ...], str]:
+    """Return a name for the files of each run, from its model, setting and budget.
+
+    Runs whose names differ only in characters that paths must not contain, or only in case, get a
+    short hash in addition.
+    """
+    names: dict[tuple[object, ...], str] = {}
+    for run in runs:
+        text = "-".join(str(value) for value in run if value is not None)
+        # A name of dots would be another folder, and a dot in front would hide the file.
+        names[run] = re.sub(r"[^A-Za-z0-9._-]+", "_", text)[:100].lstrip(".") or "_"
+    counts = Counter(name.lower() for name in names.values())
+    for run, name in names.items():
+        if counts[name.lower()] > 1:
+            names[run] = f"{name}-{content_hash(list(run))[:8]}"
+    return names
 
 
 def run_files(run: Run, schema: Schema, organization: str) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,8 @@ from scbench.base.wording import by_frequency, counted
 
 # Maximum length of a line; no answer needs more.
 MAX_LINE_BYTES = 16 * 2**20
+# Errors of reading a file that may be packed and damaged.
+UNPACKING_ERRORS = (OSError, EOFError, zlib.error, zstandard.ZstdError)
 # Counted as an unknown key if its value is text.
 TEXT_AS_ANSWER = "answer"
 
@@ -241,7 +243,7 @@ def is_empty(path: str) -> bool:
     try:
         with open_predictions(path) as stream:
             data = stream.read(_MAX_BLANKS)
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError):
+    except UNPACKING_ERRORS:
         # The reader will say why.
         return False
     return len(data) < _MAX_BLANKS and not stripped(data)
@@ -331,7 +333,7 @@ def read_blocks(
                     number,
                 )
             number += 1
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+    except UNPACKING_ERRORS as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield Problem(
             "unreadable",

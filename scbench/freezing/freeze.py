@@ -309,7 +309,7 @@ def read_withdrawn(path: Path) -> dict[str, str]:
         reasons = json.loads(text) if is_json else tomllib.loads(text)
     except OSError as error:
         raise ReleaseError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         kind = "JSON" if is_json else "TOML"
         raise ReleaseError(f"{path} is not {kind}: {error}") from None
     if not isinstance(reasons, dict):

@@ -11,7 +11,6 @@ from scbench.grading.summary import RunReport
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.limits import processors
-from scbench.machine.start_methods import main_not_imported
 from scbench.machine.work_folder import interrupted
 from scbench.release.load import Release, find_release
 
@@ -82,5 +81,4 @@ def grade_file(
         restart=restart,
         imported=imported,
     )
-    with main_not_imported():
-        return _grade(options)
+    return _grade(options)

@@ -10,12 +10,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
 from scbench.base import __version__
-from scbench.base.errors import ResultsError
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, ResultsError
 from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.formats.predictions import Problem
@@ -109,14 +110,14 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
 def read_shard(folder: Path) -> ShardRun:
     """Return the finished run of a shard in a folder."""
     try:
-        summary = json.loads(read_regular(folder / SUMMARY))
+        summary = cast("dict[str, Any]", parse_json(read_regular(folder / SUMMARY)))
         shard = summary["shard"]
     except OSError:
         reason = "it has no summary.json"
         if interrupted(folder / WORK):
             reason = "its run was interrupted, continue it with --resume"
         raise ResultsError(f"{folder} contains no finished shard: {reason}") from None
-    except (ValueError, KeyError, TypeError):
+    except (JsonError, KeyError, TypeError):
         raise ResultsError(
             f"{folder}/{SUMMARY} was not written by scbench-grade"
         ) from None

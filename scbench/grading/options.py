@@ -7,7 +7,6 @@ and later commands find the answers there. Problems name the original file and l
 
 import os
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,13 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import zstandard
-
 from scbench.base.canonical import sha256
 from scbench.base.errors import CatalogError, PredictionsError, ResultsError
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.gather import is_own
-from scbench.formats.predictions import Problem, open_predictions
+from scbench.formats.predictions import UNPACKING_ERRORS, Problem, open_predictions
 from scbench.grading.output import (
     check_sources,
     first_source,
@@ -82,7 +79,7 @@ _LINE_PARTS = re.compile(
 _PORTION = 2**20
 _OVERLAP = 120
 # File errors, which are reported when the file is graded.
-_READ_ERRORS = (OSError, EOFError, PredictionsError, zlib.error, zstandard.ZstdError)
+_READ_ERRORS = (PredictionsError, *UNPACKING_ERRORS)
 
 
 @dataclass(frozen=True, slots=True)

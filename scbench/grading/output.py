@@ -5,9 +5,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, cast
 
-from scbench.base.errors import ResultsError
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, ResultsError
 from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint import WORK
 from scbench.grading.rows.columns import RunKey
@@ -26,6 +29,25 @@ SOURCES = "sources.json"
 # Every page by scbench contains this text within the first bytes.
 _GENERATOR = b'<meta name="generator" content="scbench '
 _HEAD = 2**16
+
+
+class _Graded(BaseModel):
+    file: str
+    # Summaries of earlier versions name a single file.
+    files: list[str] | None = None
+
+
+class _Release(BaseModel):
+    version: str
+
+
+class _SummaryForm(BaseModel):
+    """The parts of a summary that decide whether its results can be replaced."""
+
+    release: _Release
+    predictions: _Graded
+    options: dict[str, JsonValue]
+    shard: str | None
 
 
 class Problems:
@@ -101,8 +123,8 @@ def write_sources(work: Path, folder: Path, files: Sequence[str]) -> None:
 def first_source(folder: Path) -> str | None:
     """Return the first file of the run in a folder, finished or not; None if unknown."""
     try:
-        names = json.loads(read_regular(folder / WORK / SOURCES))
-    except (OSError, ValueError, RecursionError):
+        names = parse_json(read_regular(folder / WORK / SOURCES))
+    except (OSError, JsonError):
         summary = summary_of(folder) or {"predictions": {}}
         predictions = summary["predictions"]
         names = predictions.get("files") or [predictions.get("file")]
@@ -226,11 +248,11 @@ def check_report(path: Path, predictions: str) -> None:
 def summary_of(folder: Path) -> dict[str, Any] | None:
     """Return the summary of the run whose results a folder contains; None if there is none."""
     try:
-        summary: dict[str, Any] = json.loads(read_regular(folder / SUMMARY))
-        names = (summary["release"]["version"], summary["predictions"]["file"])
-    except (OSError, ValueError, KeyError, TypeError):
+        summary = parse_json(read_regular(folder / SUMMARY))
+        _SummaryForm.model_validate(summary)
+    except (OSError, JsonError, ValidationError):
         return None
-    return summary if all(isinstance(name, str) for name in names) else None
+    return cast("dict[str, Any]", summary)
 
 
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:

@@ -9,16 +9,13 @@ import io
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-import zstandard
-
 from scbench.base.errors import PredictionsError, ScbenchError, printable
-from scbench.formats.predictions import unpacked
+from scbench.formats.predictions import UNPACKING_ERRORS, unpacked
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission_files import (
     MOST_BYTES_OF,
@@ -45,15 +42,12 @@ _CHUNK = 2**20
 
 # Errors that the libraries raise for damaged archives.
 _BROKEN = (
-    OSError,
-    EOFError,
     ValueError,
     RuntimeError,
-    zlib.error,
-    zstandard.ZstdError,
     zipfile.BadZipFile,
     tarfile.TarError,
     PredictionsError,
+    *UNPACKING_ERRORS,
 )
 _TAR_KINDS = {
     tarfile.SYMTYPE: "symbolic link",

@@ -77,7 +77,7 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
         raise ScbenchError(f"{path} cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise ScbenchError(f"{path}: {faults_of(error, 1)[0]}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = printable(str(error))
         raise ScbenchError(f"{path} is not valid TOML: {message}") from None
     names: dict[str, str] = {}

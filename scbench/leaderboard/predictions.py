@@ -6,13 +6,11 @@ responses and with ``submission.yaml``.
 """
 
 import hashlib
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import zstandard
 from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json, parse_json
@@ -20,7 +18,12 @@ from scbench.base.errors import PredictionsError, printable
 from scbench.base.finish_reasons import finish_status
 from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task_of
 from scbench.catalog import Task
-from scbench.formats.predictions import Line, Problem, open_predictions
+from scbench.formats.predictions import (
+    UNPACKING_ERRORS,
+    Line,
+    Problem,
+    open_predictions,
+)
 from scbench.grading.check import answer_warnings
 from scbench.grading.options import choose_tasks
 from scbench.grading.rows.coverage import Admission, Coverage
@@ -83,7 +86,7 @@ def unpacked_hash(path: Path) -> str | None:
                 if size > MOST_UNPACKED:
                     return None
                 digest.update(chunk)
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError, PredictionsError):
+    except (PredictionsError, *UNPACKING_ERRORS):
         pass
     return digest.hexdigest()
 

@@ -1,9 +1,12 @@
-"""`multiprocessing` contexts whose processes never import modules from the working folder.
+"""`multiprocessing` contexts whose processes import nothing from the working folder or a script.
 
 `multiprocessing` starts its fork server, its resource tracker and spawned workers with
 ``python -c``, and such a process looks for modules in the working folder first. A stray
 ``random.py`` there (left by accident, or unpacked from somebody else's archive) would be imported
 by every worker.
+
+Workers do not import the running program either. They do not need it, and a script that grades on
+import would run again in each of them.
 """
 
 import os
@@ -53,6 +56,20 @@ def safe_path() -> Iterator[None]:
                 os.environ[_SAFE_PATH] = before
 
 
+@contextmanager
+def main_not_imported() -> Iterator[None]:
+    """Keep processes that start in the block from importing the running program."""
+    main = sys.modules["__main__"]
+    saved = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        for name, value in saved.items():
+            if value is not None:
+                setattr(main, name, value)
+
+
 class SafeSpawnProcess(context.SpawnProcess):
     """A worker that is started as a fresh interpreter."""
 
@@ -62,7 +79,8 @@ class SafeSpawnProcess(context.SpawnProcess):
         The protection is here because a pool may start a replacement whenever a worker
         dies.
         """
-        with safe_path():
+        # Only one thread at a time is in a `safe_path` block, so each restores what it found.
+        with safe_path(), main_not_imported():
             super().start()
 
 
@@ -82,7 +100,7 @@ if sys.platform != "win32":
 
         def start(self) -> None:
             """Start the worker, and the server if none is running."""
-            with safe_path():
+            with safe_path(), main_not_imported():
                 super().start()
 
     class SafeForkServerContext(context.ForkServerContext):

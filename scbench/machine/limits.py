@@ -1,5 +1,6 @@
 """What a process may use: processors, and limits on files, threads and memory (POSIX)."""
 
+import _thread
 import os
 import threading
 from contextlib import suppress
@@ -20,6 +21,9 @@ _LEAST_FILES = 64
 # processors, and for each processor (polars starts three).
 _LEAST_THREADS = 20
 _THREADS_PER_PROCESSOR = 6
+# Bytes of the stack of a thread that only waits. The usual 8 MiB for each would exceed a low
+# limit on address space, which has its own check.
+_WAITING_STACK = 256 * 1024
 # More processors are not counted: in a container, libraries may use fewer than the system has.
 _MOST_COUNTED_PROCESSORS = 8
 # Bytes of address space that grading needs. With less, native libraries end the process
@@ -46,8 +50,8 @@ def check_limits() -> None:
     """
     if not HAS_LIMITS:
         return
-    most_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most_files != resource.RLIM_INFINITY and most_files < _LEAST_FILES:
+    most_files = _soft_limit("RLIMIT_NOFILE")
+    if most_files is not None and most_files < _LEAST_FILES:
         raise MachineError(
             f"this process may open only {most_files} files; scbench needs {_LEAST_FILES}: "
             "raise the limit with `ulimit -n 1024`"
@@ -68,20 +72,33 @@ def startable_threads(most: int) -> int:
 
     The limit counts the processes of all programs of a user, so the only way to know is to try.
     """
-    may_end = threading.Event()
-    threads = []
-    try:
-        for _ in range(most):
-            thread = threading.Thread(target=may_end.wait)
-            thread.start()
-            threads.append(thread)
-    except RuntimeError:  # no thread could be started
-        pass
-    finally:
-        may_end.set()
-        for thread in threads:
-            thread.join()
-    return len(threads)
+    gate = _thread.allocate_lock()
+    last_ended = _thread.allocate_lock()
+    last_ended.acquire()
+    started = 0
+    ended = 0
+
+    def wait() -> None:
+        nonlocal ended
+        with gate:
+            ended += 1
+            if ended == started:
+                last_ended.release()
+
+    usual_stack = threading.stack_size(_WAITING_STACK)
+    # `threading.Thread` would wait for every thread to run, which takes five times as long.
+    with gate:
+        try:
+            while started < most:
+                _thread.start_new_thread(wait, ())
+                started += 1
+        except RuntimeError:  # no thread could be started
+            pass
+        finally:
+            threading.stack_size(usual_stack)
+    if started:
+        last_ended.acquire()
+    return started
 
 
 def check_memory() -> None:
@@ -90,14 +107,20 @@ def check_memory() -> None:
     Raises:
         MachineError: its limit is too low.
     """
-    if not HAS_LIMITS:
-        return
-    most_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if most_bytes != resource.RLIM_INFINITY and most_bytes < _LEAST_MEMORY:
+    most_bytes = _soft_limit("RLIMIT_AS")
+    if most_bytes is not None and most_bytes < _LEAST_MEMORY:
         raise MachineError(
             f"this process may use only {most_bytes / 2**30:.2g} GiB of address space (ulimit "
             f"-v); grading needs {_LEAST_MEMORY / 2**30:g} GiB"
         )
+
+
+def _soft_limit(name: str) -> int | None:
+    """Return the limit of this process that ``resource`` knows by a name; None if there is none."""
+    if not HAS_LIMITS:
+        return None
+    soft_limit, _ = resource.getrlimit(getattr(resource, name))
+    return None if soft_limit == resource.RLIM_INFINITY else soft_limit
 
 
 def limit_memory(memory_bytes: int) -> None:

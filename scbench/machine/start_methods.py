@@ -2,9 +2,6 @@
 
 import errno
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scbench.base.errors import MachineError
@@ -22,23 +19,6 @@ _SOCKET = "/pymp-12345678/listener-12345678"
 _forks: set[int] = set()
 
 os.register_at_fork(after_in_child=lambda: _forks.add(os.getpid()))
-
-
-@contextmanager
-def main_not_imported() -> Iterator[None]:
-    """Keep workers that start in the block from importing the running program.
-
-    They do not need it, and a script that grades on import would grade again in each.
-    """
-    main = sys.modules["__main__"]
-    saved = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
-    main.__spec__ = None
-    try:
-        yield
-    finally:
-        for name, value in saved.items():
-            if value is not None:
-                setattr(main, name, value)
 
 
 def clean_context() -> "BaseContext":

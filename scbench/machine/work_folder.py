@@ -17,7 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from scbench.base import __version__
-from scbench.base.errors import ResultsError
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, ResultsError
 
 MARKER = "RUN.json"
 _MARKER_KEYS = ("scbench", "host", "pid", "identity")
@@ -161,10 +162,12 @@ class WorkFolder:
 def read_marker(descriptor: int) -> dict[str, str] | None:
     """Return the content of a marker; None if it is not one."""
     try:
-        marker = json.loads(os.pread(descriptor, _SIZE, 0))
-        return {key: str(marker[key]) for key in _MARKER_KEYS}
-    except (ValueError, KeyError, TypeError):
+        marker = parse_json(os.pread(descriptor, _SIZE, 0))
+    except JsonError:
         return None
+    if not isinstance(marker, dict) or not marker.keys() >= {*_MARKER_KEYS}:
+        return None
+    return {key: str(marker[key]) for key in _MARKER_KEYS}
 
 
 @contextmanager

@@ -8,6 +8,7 @@ command.
 import hashlib
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -117,7 +118,8 @@ class Study:
         """Append an answer to the file; None for an item that was skipped.
 
         Raises:
-            ReleaseError: the item is not the current one, or the time is implausible.
+            ReleaseError: the item is not the current one, the time is implausible, or the file
+                cannot be written.
         """
         step = self.step()
         if step.instance is None or step.instance.id != row_id:
@@ -128,9 +130,32 @@ class Study:
             raise ReleaseError("seconds: write the time spent on this item")
         line = prediction(step.instance, self._player, answer, seconds)
         text = json.dumps(line, ensure_ascii=False) + "\n"
-        with self._out.open("a", encoding="utf-8") as stream:
-            stream.write(text)
+        append_whole(self._out, text.encode())
         self._spent[row_id] = seconds
+
+
+def append_whole(path: Path, data: bytes) -> None:
+    """Append bytes to a file, all of them or none.
+
+    Raises:
+        ReleaseError: they cannot be written.
+    """
+    try:
+        with path.open("ab", buffering=0) as stream:
+            size = stream.seek(0, os.SEEK_END)
+            remainder = memoryview(data)
+            try:
+                # A full disk may accept only a part.
+                while remainder:
+                    remainder = remainder[stream.write(remainder) :]
+            except OSError:
+                stream.truncate(size)
+                raise
+    except OSError as error:
+        raise ReleaseError(
+            f"the answer was not saved: cannot write to {path} ({error.strerror}); make "
+            "room, and send it again"
+        ) from None
 
 
 def prediction(

@@ -3,7 +3,6 @@
 Either all pages are written, or none.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,8 @@ from scbench.analysis.failure_modes.labels import COLUMNS as FAILURE_COLUMNS
 from scbench.analysis.human import human_sheet, human_table, read_people
 from scbench.analysis.results import read_results
 from scbench.analysis.usage import SWEEP_COLUMNS as BUDGET_COLUMNS
-from scbench.base.errors import ReleaseError, ResultsError
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, ReleaseError, ResultsError
 from scbench.base.progress import no_progress
 from scbench.grading.output import SUMMARY
 from scbench.machine.files import read_regular, scratch_beside
@@ -228,9 +228,9 @@ def summaries_of(results: Iterable[str | Path]) -> Iterator[Mapping[str, Any]]:
         path = Path(name)
         folder = path if path.is_dir() else path.parent
         try:
-            value = json.loads(read_regular(folder / SUMMARY))
+            value = parse_json(read_regular(folder / SUMMARY))
         # A report needs no summary, so missing and damaged ones are skipped.
-        except (OSError, ValueError):
+        except (OSError, JsonError):
             continue
         if isinstance(value, dict):
             yield value

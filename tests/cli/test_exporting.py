@@ -1,10 +1,13 @@
 """``scbench export-results`` as a user meets it."""
 
 import json
+import os
 
 import pytest
 import yaml
 
+from scbench.base.errors import ResultsError
+from scbench.cli.exchange import write_new
 from scbench.freezing.example import example_predictions
 
 
@@ -36,6 +39,22 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     assert done.returncode == 2
     assert "exists with other content" in done.stderr
     assert paths[0].read_text() == "mine"
+
+
+def test_a_pipe_or_a_link_at_the_path_of_an_exported_file(tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "new")
+    write_new(tmp_path / "link", b"text")
+    assert not (tmp_path / "new").exists()
+    assert (tmp_path / "link").read_bytes() == b"text"
+    (tmp_path / "other").symlink_to(mine)
+    with pytest.raises(ResultsError, match="exists with other content"):
+        write_new(tmp_path / "other", b"text")
+    assert mine.read_text() == "mine"
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        write_new(tmp_path / "pipe", b"text")
 
 
 def test_a_folder_of_results_becomes_a_file_for_the_hub(inside, graded, tmp_path):

@@ -72,6 +72,20 @@ def test_a_bar_keeps_all_its_columns_whatever_is_slow(width, estimate):
     assert max(map(len, [f"generating{bar_line}", *slow_lines])) <= width
 
 
+def test_the_error_of_a_server_cannot_affect_the_terminal():
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=True, width=100)
+    with TerminalBar(9, "asking", "prompts", estimate=True, console=console) as bar:
+        bar.failing("\x1b]0;title\x07\x1b[8m\x9b2J\u202e\rover [red]text[/red]")
+    text = output.getvalue()
+    assert (
+        "trying again: \\x1b]0;title\\x07\\x1b[8m\\x9b2J\\u202e\\rover [red]text"
+        in text
+    )
+    assert not {"\x07", "\x9b", "\u202e"} & {*text}
+    assert "\x1b]" not in text
+
+
 def test_a_row_is_one_row(capsys, later):
     with progress(None, quiet=False) as bar:
         later(5)

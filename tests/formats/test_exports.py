@@ -8,7 +8,12 @@ from pydantic import TypeAdapter
 
 from scbench.analysis.exported_runs import COLUMNS, runs_in
 from scbench.analysis.results import read_results
-from scbench.formats.exports import Schema, datastore_folder, run_files
+from scbench.formats.exports import (
+    Schema,
+    datastore_folder,
+    file_names,
+    run_files,
+)
 from scbench.freezing.example import example_predictions
 from scbench.grading.api import grade_file
 from scbench.grading.score_tables import score_table
@@ -53,6 +58,30 @@ def test_runs_hold_what_the_tables_say(graded, runs):
         assert mean_of(tries) == pytest.approx(row["mean"])
         assert sum(one.score is None for one in tries) == row["n"] - row["scored"]
     assert {one.sample for one in runs["oracle"].tries} == {0, 1}
+
+
+def test_each_run_has_its_own_file_name_inside_the_folder():
+    models = [
+        "openai/gpt-5",
+        "a/b",
+        "a_b",
+        "A_b",
+        "..",
+        ".",
+        "../../x",
+        ".env",
+        "=",
+        "é",
+    ]
+    runs = [(model, None, None) for model in models] + [("a/b", "tools", 9)]
+    names = file_names(runs)
+    assert [*names] == runs
+    assert names["openai/gpt-5", None, None] == "openai_gpt-5"
+    assert names["a/b", "tools", 9] == "a_b-tools-9"
+    assert len({name.lower() for name in names.values()}) == len(runs)
+    assert not any("/" in name or name.startswith(".") for name in names.values())
+    assert names["a/b", None, None].startswith("a_b-")
+    assert names[".env", None, None] == "env"
 
 
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])

@@ -119,6 +119,8 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
     ("name", "text", "said"),
     [
         ("w.toml", "= 1", "is not TOML"),
+        ("w.toml", "a = " + "[" * 100_000, "is not TOML"),
+        ("w.json", "[" * 100_000, "is not JSON"),
         ("w.toml", '"a/00" = 1', "'a/00' needs a reason"),
         ("w.toml", '"a/00" = "two\\nlines"', "'a/00' needs a reason in one line"),
         ("w.toml", '[a]\nb = "x"', "'a' needs a reason.*quote ids"),

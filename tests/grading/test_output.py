@@ -1,9 +1,21 @@
 """Where results go: nothing that a run did not write itself is ever overwritten."""
 
+import json
+
 import pytest
 
+from scbench.analysis.result_files import is_partial
 from scbench.base.errors import ResultsError
-from scbench.grading.output import check_place, check_report
+from scbench.grading.merge import read_shard
+from scbench.grading.output import check_place, check_report, first_source, summary_of
+from scbench.report.page import summaries_of
+
+SUMMARY = {
+    "release": {"version": "4.0.0"},
+    "predictions": {"file": "a.jsonl", "files": ["../a.jsonl"]},
+    "options": {},
+    "shard": None,
+}
 
 
 def test_what_no_run_wrote_is_not_overwritten_whether_or_not_predictions_are_a_file(
@@ -15,3 +27,44 @@ def test_what_no_run_wrote_is_not_overwritten_whether_or_not_predictions_are_a_f
         check_report(tmp_path / "report.html", "-")
     with pytest.raises(ResultsError, match="was not written by scbench-grade"):
         check_place(tmp_path, ["-"], "9.9.9", None, begun=False, restart=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "[]",
+        "null",
+        "NaN",
+        "\ud800",
+        *(
+            json.dumps(SUMMARY | change)
+            for change in (
+                {"release": "4.0.0"},
+                {"predictions": {"file": "a.jsonl", "files": [1]}},
+                {"predictions": {"file": "a.jsonl", "files": "a"}},
+                {"options": []},
+                {"shard": 1},
+            )
+        ),
+        json.dumps({key: SUMMARY[key] for key in ("release", "predictions")}),
+    ],
+)
+def test_a_foreign_summary_is_no_summary(tmp_path, text):
+    data = text.encode("utf-8", "surrogatepass")
+    (tmp_path / "summary.json").write_bytes(data)
+    assert summary_of(tmp_path) is None
+    assert first_source(tmp_path) is None
+    assert not is_partial(tmp_path)
+    assert all(isinstance(value, dict) for value in summaries_of([tmp_path]))
+    with pytest.raises(ResultsError):
+        read_shard(tmp_path)
+    (tmp_path / "results.parquet").write_bytes(b"mine")
+    with pytest.raises(ResultsError, match="was not written by scbench-grade"):
+        check_place(tmp_path, ["-"], "4.0.0", {}, begun=False, restart=True)
+
+
+def test_our_summary_is_one(tmp_path):
+    (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
+    assert summary_of(tmp_path) == SUMMARY
+    assert first_source(tmp_path) == "../a.jsonl"

@@ -1,5 +1,6 @@
 """Tasks for Harbor: their files, their verifier in a plain folder, and a job read back."""
 
+import errno
 import json
 import os
 import tomllib
@@ -11,7 +12,9 @@ from commands import run
 from typer.testing import CliRunner
 
 import scbench
+from scbench.base.errors import PredictionsError
 from scbench.cli.main import app
+from scbench.formats.imports.harbor_jobs import is_job, read_job
 from scbench.integrations.harbor import DATASET, verify
 
 PICTURED = "polynomial_curve_fitting/04"
@@ -243,12 +246,18 @@ def test_a_bad_answer_scores_0_here_and_in_the_verifier(tasks, tmp_path, fault):
         assert json.loads((logs / "reward.json").read_text())["score"] == 0
 
 
+def looped(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
 BAD_RESULTS = {
     "deep": "[" * 200_000,
     "a deep field": '{"task_name": "x", "a": ' + "[" * 200_000,
     "no JSON": "\0",
     "no name": '{"task_name": ["a"]}',
-    "a pipe": None,
+    "a pipe": pipe,
+    "a link to itself": looped,
 }
 
 
@@ -258,15 +267,52 @@ def test_a_bad_result_costs_its_trial_only(tmp_path, fault):
     for number in range(2):
         trial(job, IDS[number], number, "{}")
     result = job / "trial-0/result.json"
-    if fault == "a pipe":
-        pipe(result)
+    content = BAD_RESULTS[fault]
+    if isinstance(content, str):
+        result.write_text(content)
     else:
-        result.write_text(BAD_RESULTS[fault])
+        content(result)
     report = scbench.grade_file(job, tmp_path / "out", partial=True, workers=1)
     rows = report.results.filter(pl.col("status") != "missing")
     assert [*rows["id"].unique()] == [IDS[1]]
     assert len(report.problems) == 1
     assert "trial-0" in str(report.problems[0])
+
+
+def test_folders_without_permission_cost_their_trials_only(tmp_path, monkeypatch):
+    job = tmp_path / "job"
+    for number in range(4):
+        trial(job, IDS[0], number, '{"segments": []}')
+    failed = job / "trial-0/result.json"
+    failure = {"exception_info": {"exception_type": "X"}}
+    failed.write_text(json.dumps(json.loads(failed.read_text()) | failure))
+    (job / "trial-3/result.json").unlink()
+    (job / "job.log").touch()
+    system_stat = os.stat
+    system_open = os.open
+
+    def guarded_stat(path, *arguments, **options):
+        if "artifacts" in str(path):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return system_stat(path, *arguments, **options)
+
+    def guarded_open(path, *arguments, **options):
+        if path in {"artifacts", "trial-1"}:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return system_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", guarded_stat)
+    monkeypatch.setattr(os, "open", guarded_open)
+    assert is_job(str(job))
+    trials = [entry for _, entry in read_job(str(job))]
+    problem = trials[1]
+    assert isinstance(problem, PredictionsError)
+    assert str(problem) == "trial-1: [Errno 13] Permission denied"
+    assert [trials[0].fields["status"], trials[2].fields["response"]] == [
+        "api_error",
+        "",
+    ]
+    assert len(trials) == 3, "a trial without a result is unfinished"
 
 
 @pytest.mark.parametrize(

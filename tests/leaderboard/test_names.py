@@ -101,6 +101,7 @@ def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, code
     ("text", "said"),
     [
         ("[[organisation]", "is not valid TOML"),
+        ("a = " + "[" * 100_000, "is not valid TOML"),
         ('[[organisation]]\nname = "A"', "contacts"),
         ('[[organisation]]\nname = "A"\ncontacts = []', "contacts"),
         (FILE + FILE.replace("Example", "Ex\u0430mple"), "look the same"),

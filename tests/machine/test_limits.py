@@ -1,5 +1,7 @@
 """Limits that are too low are refused in one sentence."""
 
+import _thread
+import re
 import subprocess
 import sys
 import threading
@@ -37,31 +39,70 @@ def test_the_number_of_threads_grows_with_the_processors_up_to_a_limit(monkeypat
 
 
 def test_too_few_threads_are_named(monkeypatch):
-    before = threading.active_count()
-    start = threading.Thread.start
+    start = _thread.start_new_thread
+    started = []
 
-    def start_if_allowed(thread):
-        if threading.active_count() >= before + 3:
+    def start_if_allowed(function, arguments):
+        if len(started) == 3:
             raise RuntimeError("can't start new thread")
-        start(thread)
+        started.append(start(function, arguments))
 
-    monkeypatch.setattr(threading.Thread, "start", start_if_allowed)
+    monkeypatch.setattr(_thread, "start_new_thread", start_if_allowed)
     with pytest.raises(
         MachineError, match="only 3 more processes or threads"
     ) as caught:
         limits.check_limits()
     assert "`ulimit -u`" in str(caught.value)
-    assert threading.active_count() == before
+
+
+def test_threads_are_counted_with_small_stacks_that_later_threads_do_not_get():
+    usual_stack = threading.stack_size()
+    assert [limits.startable_threads(most) for most in (0, 1, 5)] == [0, 1, 5]
+    assert threading.stack_size() == usual_stack
+
+
+def test_little_address_space_is_not_blamed_on_threads():
+    program = (
+        "import resource\n"
+        "from scbench.machine.limits import startable_threads\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({2**28}, {2**28}))\n"
+        "print(startable_threads(32))"
+    )
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout == "32\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "message"),
+    [
+        ("RLIMIT_NOFILE", limits.check_limits, "may open only 63 files"),
+        ("RLIMIT_AS", limits.check_memory, "only 5.9e-08 GiB of address space"),
+    ],
+)
+def test_a_low_soft_limit_is_named(monkeypatch, name, check, message):
+    number = getattr(limits.resource, name)
+    unlimited = limits.resource.RLIM_INFINITY
+    soft_limits = {number: 63}
+    monkeypatch.setattr(
+        limits.resource,
+        "getrlimit",
+        lambda limit: (soft_limits.get(limit, unlimited), unlimited),
+    )
+    with pytest.raises(MachineError, match=re.escape(message)):
+        check()
+    soft_limits[number] = unlimited
+    check()
 
 
 def test_a_command_names_the_limit_before_it_imports_its_libraries():
     # Libraries that cannot start threads end the process, or blame the files that they read.
     program = (
-        "import atexit, sys, threading\n"
+        "import _thread, atexit, sys\n"
         "from scbench.cli.main import run\n"
-        "def refuse(thread):\n"
+        "def refuse(*_):\n"
         '    raise RuntimeError("can\'t start new thread")\n'
-        "threading.Thread.start = refuse\n"
+        "_thread.start_new_thread = refuse\n"
         "atexit.register(lambda: print('polars' in sys.modules))\n"
         "sys.argv = ['scbench', 'tables', 'results']\n"
         "run()"

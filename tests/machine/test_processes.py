@@ -3,6 +3,8 @@
 import errno
 import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -102,3 +104,28 @@ def test_other_errors_of_calls_are_theirs():
     assert first.result() == 1
     with pytest.raises(ValueError, match="invalid literal"):
         second.result()
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_no_worker_runs_the_script_again_not_even_a_replacement(tmp_path, method):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import time\n"
+        "print(__name__, __file__, flush=True)\n"
+        "from scbench.machine.contexts import CONTEXTS\n"
+        "from scbench.machine.processes import WorkerProcesses\n"
+        f"pool = WorkerProcesses(1, context=CONTEXTS[{method!r}])\n"
+        "print(pool.submit(abs, -1).result(), flush=True)\n"
+        "late = pool.submit(time.sleep, 60, seconds=0.01)\n"
+        "print(type(late.exception()).__name__, pool.submit(abs, -2).result(), flush=True)\n"
+        "pool.stop()\n"
+        "print(__spec__, __file__)\n"
+    )
+    command = [sys.executable, "-P", script]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        f"__main__ {script}",
+        "1",
+        "TimeoutError 2",
+        f"None {script}",
+    ], done.stderr

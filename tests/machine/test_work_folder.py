@@ -125,3 +125,14 @@ def test_a_file_system_without_locks_is_told(path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     assert not WorkFolder(path).locked
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 1024, "[]", "1", '{"scbench": "4.0.0"}', "NaN"]
+)
+def test_a_marker_of_somebody_else_is_refused(path, content):
+    path.mkdir()
+    (path / MARKER).write_text(content)
+    with pytest.raises(ResultsError, match="was not made by scbench"):
+        WorkFolder(path)
+    assert (path / MARKER).read_text() == content

@@ -1,6 +1,7 @@
 """Measurements of people: the plan, the file, and the human line."""
 
 import json
+import resource
 
 import polars as pl
 import pytest
@@ -9,7 +10,7 @@ from later import Later
 from scbench.analysis.human import over_players, t_quantile
 from scbench.base.errors import PredictionsError, ReleaseError
 from scbench.play.items import Items
-from scbench.play.study import Study, StudyPlan, planned_items
+from scbench.play.study import Study, StudyPlan, append_whole, planned_items
 from scbench.release.load import find_release
 
 stats = Later("scipy.stats")
@@ -57,6 +58,21 @@ def test_a_session_goes_on_where_it_stopped(items, tmp_path):
     assert {line["setting"] for line in lines} == {"human"}
     known = {"id", "instance_hash", "model", "setting", "usage", "answer", "response"}
     assert set().union(*lines) <= known
+
+
+def test_an_answer_is_saved_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    append_whole(path, b"first\n")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(ReleaseError, match="was not saved: cannot write to"):
+            append_whole(path, b"second\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == b"first\n"
+    append_whole(path, b"second\n")
+    assert path.read_bytes() == b"first\nsecond\n"
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 5, 9, 29, 200])

@@ -5,12 +5,10 @@ that answers it. Either all decisions are read or none.
 """
 
 import hashlib
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import polars as pl
-import zstandard
 from pydantic import ValidationError
 
 from scbench.analysis.failure_modes.cards import card
@@ -27,6 +25,7 @@ from scbench.base.errors import JsonError, ResultsError, faults_of, printable
 from scbench.base.model import Prediction
 from scbench.catalog import get_task
 from scbench.formats.predictions import (
+    UNPACKING_ERRORS,
     Line,
     Problem,
     open_predictions,
@@ -199,7 +198,7 @@ def _numbered_lines(
             text = stripped(data)
             if text:
                 yield number, text
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+    except UNPACKING_ERRORS as error:
         words = f"reading stopped here: {printable(str(error))}"
         problems.append(Problem("unreadable", words, number + 1))
 

@@ -5,6 +5,7 @@ Their rewards are ignored: answers are graded again. Source: harbor 0.25
 """
 
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -35,19 +36,26 @@ _MAX_ERROR = 2000
 
 def is_job(path: str) -> bool:
     """Return whether a path is a folder of trials."""
-    return any(file.is_file() for file in Path(path).glob(_TRIAL_RESULTS))
+    return any(map(os.path.isfile, Path(path).glob(_TRIAL_RESULTS)))
 
 
 def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     """Yield the trials of a job with their numbers; several of one task are its samples."""
     job = Path(path)
-    files = sorted(job.glob(_TRIAL_RESULTS))
     tries: Counter[str] = Counter()
-    for number, file in enumerate(files, 1):
-        trial = file.parent
+    number = 0
+    for trial in sorted(job.iterdir()):
+        # Unlike the methods of paths, these functions do not raise if a folder is unreadable.
+        is_trial = os.path.isdir(trial)  # noqa: PTH112
+        is_unfinished = os.access(trial, os.X_OK) and not os.path.lexists(
+            trial / _RESULT
+        )
+        if not is_trial or is_unfinished:
+            continue
+        number += 1
         try:
-            # Programs in Python write NaN, for example as a cost.
             data = read_foreign(job, (trial.name, _RESULT), MAX_LINE_BYTES)
+            # Programs in Python write NaN, for example as a cost.
             result = jiter.from_json(data)
             name = dig(result, "task_name")
             if isinstance(name, str):
@@ -82,7 +90,8 @@ def _trial_fields(result: object, trial: Path) -> dict[str, Any]:
         fields["usage"] = usage
     failure = dig(result, "exception_info", "exception_type")
     # An agent that failed after writing its answer has an answer.
-    if not failure or trial.joinpath(*_ARTIFACT).is_file():
+    has_answer = os.path.isfile(trial.joinpath(*_ARTIFACT))  # noqa: PTH113  (never raises)
+    if not failure or has_answer:
         return fields | answer_fields(trial.parent, (trial.name, *_ARTIFACT))
     message = dig(result, "exception_info", "exception_message")
     error = f"{failure}: {message}"[:_MAX_ERROR]

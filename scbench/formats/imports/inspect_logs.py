@@ -89,7 +89,8 @@ def is_inspect_archive(path: str) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    # RuntimeError: a version or method that the library does not know.
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError) as error:
         raise PredictionsError(f"{path} is a damaged zip archive: {error}") from None
     largest = max((member.file_size for member in members), default=0)
     if largest > _MAX_BYTES:

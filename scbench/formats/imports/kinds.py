@@ -2,7 +2,6 @@
 
 import os.path
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from hashlib import sha256
@@ -10,13 +9,13 @@ from itertools import islice
 from typing import Any
 
 import jiter
-import zstandard
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports.entries import Entry
 from scbench.formats.imports.harbor_jobs import is_job
 from scbench.formats.imports.tables import Mapped, csv_columns, own_columns
 from scbench.formats.predictions import (
+    UNPACKING_ERRORS,
     Problem,
     numbered_lines,
     open_predictions,
@@ -105,7 +104,7 @@ def first_bytes(path: str) -> bytes:
     try:
         with open_predictions(path) as stream:
             return stream.read(_HEAD_BYTES)
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError):
+    except UNPACKING_ERRORS:
         # The reader reports the reason.
         return b""
 
@@ -264,8 +263,11 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
         raise PredictionsError(
             f"{path}: a JSON value that spans several lines must be in a file"
         )
-    with open_predictions(path) as stream:
-        data = stream.read(_MAX_DOCUMENT_BYTES + 1)
+    try:
+        with open_predictions(path) as stream:
+            data = stream.read(_MAX_DOCUMENT_BYTES + 1)
+    except UNPACKING_ERRORS as error:
+        raise PredictionsError(f"{path} cannot be unpacked: {error}") from None
     if len(data) > _MAX_DOCUMENT_BYTES:
         raise PredictionsError(
             f"{path}: a JSON value must not exceed {_MAX_DOCUMENT_BYTES:,} bytes"

@@ -25,7 +25,6 @@ from scbench.grading.workers.jobs import GradedItem, Progress, Start, WorkItem
 from scbench.grading.workers.worker import grade_items, start_worker
 from scbench.machine.limits import processors
 from scbench.machine.processes import WorkerProcesses, close_all
-from scbench.machine.start_methods import main_not_imported
 
 # Bytes of address space of a worker.
 MEMORY = 4 * 2**30
@@ -148,9 +147,6 @@ class LiveGrader:
     def _open(self, heavy: bool) -> WorkerProcesses:  # noqa: FBT001  (as above)
         start = (Start({}, MEMORY), RawValue(Progress))
         pool = WorkerProcesses(self._counts[heavy], start_worker, start)
-        # The first call starts the processes.
-        with main_not_imported():
-            pool.submit(is_ready).result()
         self._pools[heavy] = pool
         return pool
 
@@ -170,11 +166,6 @@ def call_here(function: Callable[..., _T], *arguments: object) -> "Future[_T]":
     except Exception as error:  # noqa: BLE001  (the caller gets it from the future)
         future.set_exception(error)
     return future
-
-
-def is_ready() -> bool:
-    """Do nothing: a call that returns shows that the worker process has started."""
-    return True
 
 
 def attempt_words(error: BaseException, seconds: float) -> str:

@@ -10,7 +10,11 @@ from typing import Any, NamedTuple
 from inspect_ai import Task, eval_set
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.hooks import Hooks, ModelRetry, SampleEnd, hooks
-from inspect_ai.log import list_eval_logs, read_eval_log_sample_summaries
+from inspect_ai.log import (
+    list_eval_logs,
+    read_eval_log,
+    read_eval_log_sample_summaries,
+)
 from inspect_ai.model import GenerateConfig, Model, get_model
 from rich.text import Text
 from tenacity import RetryError
@@ -27,7 +31,7 @@ from scbench.integrations.inspect.listening import (
     listening,
 )
 from scbench.integrations.inspect.tasks import TASKS, loop
-from scbench.machine.files import read_regular, whole_file
+from scbench.machine.files import open_regular, read_regular, whole_file
 from scbench.machine.work_folder import WorkFolder
 
 # The file with a run's item ids, next to its logs.
@@ -131,6 +135,8 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
                 f"{logs} contains another run, of {owner}; repeat its options to continue "
                 "it, or choose another --out"
             )
+        if begun:
+            check_logs(logs)
         with _inspect_silent():
             try:
                 model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
@@ -153,6 +159,32 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
             folder.close()
         else:
             folder.remove()
+
+
+def check_logs(logs: Path) -> None:
+    """Check that the logs of an interrupted run can be read, as Inspect raises obscure errors.
+
+    Raises:
+        ResultsError: one cannot be read.
+    """
+    for path in sorted(logs.glob("*.eval")):
+        try:
+            # Opening a named pipe would wait for its writer.
+            open_regular(path).close()
+            read_eval_log(str(path), header_only=True)
+        # The library has no specific exception for logs that it cannot read.
+        except Exception as error:
+            raise ResultsError(
+                f"{path} is damaged ({first_words(error)}); move it away, and its prompts are "
+                "asked again"
+            ) from error
+
+
+def first_words(error: Exception) -> str:
+    """Return the beginning of an error's message, or its class if the message is empty."""
+    # The text of a system error repeats the path.
+    message = error.strerror if isinstance(error, OSError) else str(error)
+    return " ".join((message or "").split())[:_MAX_ERROR] or type(error).__name__
 
 
 @contextmanager

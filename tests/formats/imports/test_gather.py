@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import zipfile
 
 import jiter
 import polars as pl
@@ -318,12 +319,43 @@ def test_our_own_lines_are_copied_as_they_stand_problems_and_all(tmp_path):
     assert [gathered.origin(n)[1] for n in range(1, 9)] == [1, 2, 3, 4] * 2
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("fault", ["cut", "check sum", "content"])
+def test_damaged_gzip_is_a_problem_of_the_file(tmp_path, indent, fault):
+    replies = [{"id": f"two_segments/{n:02}", "response": "{}"} for n in range(400)]
+    data = bytearray(gzip.compress(json.dumps(replies, indent=indent).encode()))
+    if fault == "cut":
+        del data[-20:]
+    elif fault == "check sum":
+        data[-5] ^= 1
+    else:
+        data[len(data) // 2 :] = b"\xff" * (len(data) - len(data) // 2)
+    path = tmp_path / "replies.json.gz"
+    path.write_bytes(data)
+    try:
+        problems = [str(one) for one in gather([str(path)], io.BytesIO()).problems]
+    except PredictionsError as error:
+        problems = [str(error)]
+    assert any(str(path) in problem for problem in problems)
+
+
+def newer_zip() -> bytes:
+    """A zip archive that needs version 25.5 of its format."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("header.json", "{}")
+    data = bytearray(packed.getvalue())
+    data[data.index(b"PK\x01\x02") + 6] = 255
+    return bytes(data)
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
         (b"PAR1 and no more", "is damaged"),
         (b"PK\x03\x04 and no more", "is a damaged zip archive"),
         (b"ARROW1\0\0 and more", "is an Arrow file; convert its table to Parquet"),
+        (newer_zip(), "is a damaged zip archive: zip file version 25.5"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, data, said):
