@@ -190,7 +190,7 @@ def one_walk(box, start, rng, *, stray):
 
 def test_floors_are_as_high_as_the_scores_of_other_walks():
     builder = TaskBuilder()
-    above = {0.0: [], 0.05: [], 0.2: [], 1.0: []}
+    above = {0.0: [], 1.0: []}
     for seed in range(6):
         params = builder.draw(WALKED, Stream("walks", seed))
         floor = builder.best_baseline(params, grade)
