@@ -1,5 +1,6 @@
 """Random walks through a box that go on until they are stuck; none of them looks for food."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,30 +12,54 @@ from scbench.graders.hyper_snake import frame_of
 from scbench.schemas.hyper_snake import Params
 
 # Walks of each kind, of which the best one counts.
-WALKS = 200
-# Trials of as many further walks that a box must not be easy for.
-_TRIALS = 2
+WALKS = 600
+# Walks of each kind that are taken at the same time. A box that is easy for these few is
+# discarded without the others.
+BATCH = 200
 # Fills up the rows of walks that are shorter than others.
 _NONE = -1
 # More than the exits of any free cell, less than those of any other.
 _TAKEN = 5_000
+# Out of 256 steps of a straying walk, those that lead to any free cell.
+_STRAYS = 32
+
+
+class Walk(NamedTuple):
+    """A walk, and its score."""
+
+    score: float
+    cells: list[Cell]
 
 
 class BestWalks(NamedTuple):
-    """The best walk of each kind, and how good it is."""
+    """The best walk of each kind."""
 
-    plain: list[Cell]
+    plain: Walk
     """Each step leads to a random free cell next to the last one."""
-    narrow: list[Cell]
+    narrow: Walk
     """Each step leads to a random one of the cells with the fewest ways out."""
-    score: float
-    """Score of the better one."""
+    straying: Walk
+    """Most steps are as in a narrow walk, the others as in a plain one."""
 
 
-def best_walks(params: Params, trial: int = 0) -> BestWalks:
-    """Return the best of many walks of each kind; every trial has other walks."""
+def best_walks(params: Params) -> BestWalks:
+    """Return the best of many walks of each kind."""
+    batches = [best_of_batch(params, batch) for batch in range(WALKS // BATCH)]
+    return BestWalks(*[max(walks) for walks in zip(*batches, strict=True)])
+
+
+def is_easy_for_walks(params: Params, limit: float) -> bool:
+    """Return whether one of the walks scores more than a limit."""
+    batches = range(WALKS // BATCH)
+    return any(max(best_of_batch(params, batch)).score > limit for batch in batches)
+
+
+# Drawing, the floor and the answers of an item ask for the same batches.
+@lru_cache(maxsize=8)
+def best_of_batch(params: Params, batch: int) -> BestWalks:
+    """Return the best walk of each kind in one batch."""
     box = Box.make(params.size, params.walls)
-    rng = Stream("walks", params.model_dump(mode="json"), trial)
+    rng = Stream("walks", params.model_dump(mode="json"), batch)
     steps = walk(box, box.number[params.start], rng)
     lengths = (steps != _NONE).sum(axis=1)
     # The score, which gives no more for longer walks.
@@ -43,29 +68,18 @@ def best_walks(params: Params, trial: int = 0) -> BestWalks:
     for cell in params.food:
         missed += ~(steps == box.number[cell]).any(axis=1)
     scores /= missed + 1
-    plain = int(scores[:WALKS].argmax())
-    narrow = WALKS + int(scores[WALKS:].argmax())
 
-    def cells_of(k: int) -> list[Cell]:
-        """Return the cells of a walk."""
-        return [box.cells[i] for i in steps[k, : lengths[k]]]
+    def best_of(kind: int) -> Walk:
+        """Return the best walk of a kind."""
+        first = kind * BATCH
+        k = first + int(scores[first : first + BATCH].argmax())
+        return Walk(float(scores[k]), [box.cells[i] for i in steps[k, : lengths[k]]])
 
-    return BestWalks(cells_of(plain), cells_of(narrow), float(scores.max()))
-
-
-def is_easy_for_walks(params: Params, limit: float) -> bool:
-    """Return whether one of very many walks scores more than a limit.
-
-    The best of a few walks is a matter of luck: in a box that is barely hard enough for these, as
-    many others often do far better.
-    """
-    return any(
-        best_walks(params, trial).score > limit for trial in range(1, _TRIALS + 1)
-    )
+    return BestWalks(best_of(0), best_of(1), best_of(2))
 
 
 def walk(box: Box, start: int, rng: Stream) -> NDArray[np.int64]:
-    """Take all walks at the same time, first the plain ones, then the narrow ones.
+    """Take the walks of a batch at the same time: plain, narrow and straying ones, in this order.
 
     Return the numbers of their cells, a row for each walk, filled up with -1.
     """
@@ -76,12 +90,13 @@ def walk(box: Box, start: int, rng: Stream) -> NDArray[np.int64]:
     for i, cells in enumerate(box.near):
         near[i, : len(cells)] = cells
     # The free neighbours of each cell, in a row for each walk; far more if it is not free itself.
-    exits = np.tile((near < nowhere).sum(axis=1, dtype=np.int16), (2 * WALKS, 1))
+    count = 3 * BATCH
+    exits = np.tile((near < nowhere).sum(axis=1, dtype=np.int16), (count, 1))
     exits[:, nowhere] = 2 * _TAKEN
     exits = exits.ravel()
-    steps = np.full((2 * WALKS, nowhere), _NONE)
-    walks = np.arange(2 * WALKS)
-    heads = np.full(2 * WALKS, start)
+    steps = np.full((count, nowhere), _NONE)
+    walks = np.arange(count)
+    heads = np.full(count, start)
     for k in range(nowhere):
         steps[walks, k] = heads
         offsets = walks * width
@@ -90,9 +105,9 @@ def walk(box: Box, start: int, rng: Stream) -> NDArray[np.int64]:
         at = offsets[:, None] + ways
         exits[at] -= 1
         ranks = exits[at]
-        limits = np.full(len(walks), _TAKEN)
-        first_narrow = int(walks.searchsorted(WALKS))
-        limits[first_narrow:] = ranks[first_narrow:].min(axis=1)
+        is_plain = walks < BATCH
+        is_plain |= (walks >= 2 * BATCH) & (random_bytes(len(walks), rng) < _STRAYS)
+        limits = np.where(is_plain, _TAKEN, ranks.min(axis=1))
         is_way = ranks <= np.minimum(limits, _TAKEN)[:, None]
         choices = is_way.cumsum(axis=1)
         # Walks that are stuck end.
@@ -103,6 +118,11 @@ def walk(box: Box, start: int, rng: Stream) -> NDArray[np.int64]:
         picks = (random_words(len(walks), rng) * choices[:, -1]) >> 16
         heads = ways[np.arange(len(walks)), (choices > picks[:, None]).argmax(axis=1)]
     return steps
+
+
+def random_bytes(count: int, rng: Stream) -> NDArray[np.uint8]:
+    """Return random integers below 256."""
+    return np.frombuffer(rng.getrandbits(8 * count).to_bytes(count, "little"), np.uint8)
 
 
 def random_words(count: int, rng: Stream) -> NDArray[np.int64]:

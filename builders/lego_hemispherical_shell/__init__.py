@@ -38,6 +38,10 @@ _TRIES = 10
 # Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
+# Smaller shares of a cell could be rounding errors.
+_LEAST_SHARE = 1e-6
+# Thickness in mm of the shell that is a baseline: that of the thinnest fresh bowls.
+_FIXED_THICKNESS = 14.0
 
 
 class Space(Point):
@@ -55,11 +59,21 @@ class Space(Point):
         9.0, "largest inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     min_thickness_cm: float = parameter(
-        2.5, "smallest difference of the radii; thinner is harder", ge=2.0, le=5.0
+        2.5, "smallest difference of the radii; thinner is harder", ge=1.4, le=5.0
     )
     max_thickness_cm: float = parameter(
-        4.0, "largest difference of the radii", ge=2.0, le=5.0
+        4.0, "largest difference of the radii", ge=1.4, le=5.0
     )
+    thick_share: float = parameter(
+        0.0,
+        "share of targets that are thick; their outer radii are those of the other targets",
+        ge=0.0, le=1.0, later=True,
+    )  # fmt: skip
+    thick_inner_cm: float = parameter(
+        2.0,
+        "largest inner radius of thick targets; the smallest is 1 cm less",
+        ge=1.0, le=10.0, later=True,
+    )  # fmt: skip
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
     aside_mm: int = parameter(
         0,
@@ -76,6 +90,10 @@ class Space(Point):
             raise ValueError("min_inner_cm is above max_inner_cm")
         if self.min_thickness_cm > self.max_thickness_cm:
             raise ValueError("min_thickness_cm is above max_thickness_cm")
+        if self.thick_share and self.form == "dome":
+            raise ValueError("a dome has no inner radius, so thick_share must be 0")
+        if self.thick_share and self.thick_inner_cm > self.min_inner_cm:
+            raise ValueError("thick_inner_cm is above min_inner_cm")
         return self
 
 
@@ -196,26 +214,32 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return columns in rows, and columns placed greedily where one adds most."""
-        return {
-            "rows of brick columns": structure(
-                brick_columns(params, in_rows=True), params
-            ),
-            "brick columns": structure(brick_columns(params, in_rows=False), params),
+        """Return columns in rows, columns placed where one adds most, and a shell for bowls.
+
+        The shell is equally thick for every bowl, whatever the inner radius is.
+        """
+        bricks = {
+            "rows of brick columns": brick_columns(params, in_rows=True),
+            "brick columns": brick_columns(params, in_rows=False),
         }
+        if params.form == "bowl":
+            bricks["thin shell"] = fixed_shell(params)
+        return {name: structure(built, params) for name, built in bricks.items()}
 
     def measure(self, params: Params) -> float:
-        """Return the middle radius divided by the thickness, times full marks.
+        """Return the number of stud cells that the surface of the target cuts.
 
-        If a wall is thin and its radius large, each layer of the roof has less support, and fewer
-        bricks fit completely into the target.
+        Bricks cannot follow the surface inside such a cell, so each of them is a decision.
         """
-        inner, outer = params.inner_radius_mm, params.outer_radius_mm
-        return (inner + outer) / 2 / (outer - inner) * params.full_marks
+        shares = lattice(body(params), params.outer_radius_mm, _OFFSETS[0]).shares
+        is_cut = (shares > _LEAST_SHARE) & (shares < 1 - _LEAST_SHARE)
+        return float(is_cut.sum())
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer scores 1."""
         is_dome = point.form == "dome"
+        # Drawn once, so that the share is kept even if more thin targets than thick ones fail.
+        is_thick = point.thick_share > 0 and rng.chance(point.thick_share)
         for _ in range(_TRIES):
             inner = draw_length(point.min_inner_cm, point.max_inner_cm, rng)
             thickness = draw_length(point.min_thickness_cm, point.max_thickness_cm, rng)
@@ -224,11 +248,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 x = rng.between(-point.aside_mm, point.aside_mm)
                 y = rng.between(-point.aside_mm, point.aside_mm)
                 centre = (float(x), float(y))
+            outer = inner if is_dome else inner + thickness
+            if is_dome:
+                inner = 0.0
+            elif is_thick:
+                largest = point.thick_inner_cm
+                inner = draw_length(largest - 1, largest, rng)
             height = round(10 * point.height_cm, 1)
             params = Params(
                 form="hemisphere" if point.form == "dome" else point.form,
-                inner_radius_mm=0.0 if is_dome else inner,
-                outer_radius_mm=inner if is_dome else inner + thickness,
+                inner_radius_mm=inner,
+                outer_radius_mm=outer,
                 height_mm=height if point.form == "wall" else None,
                 centre_mm=centre,
                 full_marks=point.full_marks,
@@ -281,6 +311,14 @@ def lay(params: Params) -> tuple[Brick, ...]:
     raise GenerationError(
         "the bricks cannot fill this body well enough; ask for a thicker one"
     )
+
+
+def fixed_shell(params: Params) -> list[Brick]:
+    """Return the bricklayer's shell of a fixed thickness inside the outer radius."""
+    outer = params.outer_radius_mm
+    inner = max(0.0, outer - _FIXED_THICKNESS)
+    shell = params.model_copy(update={"inner_radius_mm": inner})
+    return fill(lattice(body(shell), outer, _OFFSETS[0]))
 
 
 def structure(bricks: Sequence[Brick], params: Params) -> dict[str, JsonValue]:

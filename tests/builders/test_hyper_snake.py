@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake import Space, TaskBuilder
 from scbench.builders.hyper_snake.paths import Box, find_path
-from scbench.builders.hyper_snake.walks import WALKS, best_walks, walk
+from scbench.builders.hyper_snake.walks import (
+    BATCH,
+    best_of_batch,
+    best_walks,
+    is_easy_for_walks,
+    walk,
+)
 from scbench.catalog import get_task
 from scbench.freezing.floors import floor_of
 from scbench.graders.hyper_snake import grade
@@ -160,24 +166,24 @@ def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
     assert max(scores[0.6]) <= 0.6 < max(scores[1.0])
 
 
-# A box of the first rung.
+# A box of the second rung.
 WALKED = Space(
     dims=2,
-    min_side=7,
-    max_side=9,
-    max_cells=63,
-    walls=3,
+    min_side=8,
+    max_side=8,
+    max_cells=64,
+    walls=5,
     food=6,
     wall_layout="fence",
-    greedy=0.58,
+    greedy=0.56,
 )
 
 
-def one_walk(box, start, rng, *, is_narrow):
-    """Return a walk, by the plainest program."""
+def one_walk(box, start, rng, *, stray):
+    """Return a walk, by the plainest program: a share of its steps leads to any free cell."""
     path = [start]
     while ways := [i for i in box.near[path[-1]] if i not in path]:
-        if is_narrow:
+        if not rng.chance(stray):
             exits = {i: len(set(box.near[i]).difference(path)) for i in ways}
             ways = [i for i in ways if exits[i] == min(exits.values())]
         path.append(rng.choice(ways))
@@ -186,17 +192,17 @@ def one_walk(box, start, rng, *, is_narrow):
 
 def test_floors_are_as_high_as_the_scores_of_other_walks():
     builder = TaskBuilder()
-    above = {False: [], True: []}
+    above = {0.0: [], 1.0: []}
     for seed in range(6):
         params = builder.draw(WALKED, Stream("walks", seed))
         floor = floor_of(get_task("hyper_snake"), params).score
         assert 0.2 < floor <= WALKED.greedy
         box = Box.make(params.size, params.walls)
-        for is_narrow, results in above.items():
-            rng = Stream("other walks", seed, is_narrow)
+        for stray, results in above.items():
+            rng = Stream("other walks", seed, stray)
             scores = []
-            for _ in range(WALKS):
-                path = one_walk(box, box.number[params.start], rng, is_narrow=is_narrow)
+            for _ in range(BATCH):
+                path = one_walk(box, box.number[params.start], rng, stray=stray)
                 places = [{"pos": box.cells[i]} for i in path]
                 scores.append(
                     grade(params, Answer.model_validate({"path": places})).score
@@ -211,7 +217,7 @@ def test_walks_are_legal_and_go_on_until_they_are_stuck():
     start = box.number[params.start]
     walks = walk(box, start, Stream("walk"))
     assert walks.tolist() == walk(box, start, Stream("walk")).tolist()
-    assert len(walks) == 2 * WALKS
+    assert len(walks) == 3 * BATCH
     for row in walks.tolist():
         path = [i for i in row if i >= 0]
         assert path == row[: len(path)]
@@ -219,8 +225,11 @@ def test_walks_are_legal_and_go_on_until_they_are_stuck():
         assert len({*path}) == len(path)
         assert all(b in box.near[a] for a, b in pairwise(path))
         assert {*box.near[path[-1]]} <= {*path}
-    # Walks into narrow cells never leave a choice with fewer ways out.
-    for row in walks[WALKS:].tolist():
+    # Steps of each kind of walk that leave a choice with fewer ways out.
+    strays = [0, 0, 0]
+    steps = [0, 0, 0]
+    for number, row in enumerate(walks.tolist()):
+        kind = number // BATCH
         path = [i for i in row if i >= 0]
         for k in range(1, len(path)):
             seen = {*path[:k]}
@@ -229,7 +238,12 @@ def test_walks_are_legal_and_go_on_until_they_are_stuck():
                 for i in box.near[path[k - 1]]
                 if i not in seen
             }
-            assert exits[path[k]] == min(exits.values())
+            strays[kind] += exits[path[k]] > min(exits.values())
+            steps[kind] += 1
+    plain, narrow, straying = [strays[kind] / steps[kind] for kind in range(3)]
+    assert narrow == 0
+    # One of eight steps of a straying walk is as in a plain one.
+    assert straying == pytest.approx(plain / 8, rel=0.3)
 
 
 def test_the_best_walk_is_the_best_by_the_score():
@@ -237,17 +251,21 @@ def test_the_best_walk_is_the_best_by_the_score():
     box = Box.make(params.size, params.walls)
     rng = Stream("walks", params.model_dump(mode="json"), 0)
     walks = walk(box, box.number[params.start], rng)
-    best = best_walks(params)
-    kinds = ((best.plain, walks[:WALKS]), (best.narrow, walks[WALKS:]))
-    total = []
-    for cells, rows in kinds:
+    best = best_of_batch(params, 0)
+    rows = walks.tolist()
+    for kind, best_of_kind in enumerate(best):
         scores = []
-        for row in rows.tolist():
+        for row in rows[kind * BATCH : (kind + 1) * BATCH]:
             places = [{"pos": box.cells[i]} for i in row if i >= 0]
             scores.append(grade(params, Answer.model_validate({"path": places})).score)
-        places = [{"pos": cell} for cell in cells]
+        places = [{"pos": cell} for cell in best_of_kind.cells]
         score = grade(params, Answer.model_validate({"path": places})).score
-        assert score == max(scores)
-        total.append(score)
-    assert best.score == pytest.approx(max(total))
-    assert best_walks(params, 1).plain != best.plain
+        assert score == max(scores) == pytest.approx(best_of_kind.score)
+    other = best_of_batch(params, 1)
+    assert other != best
+    of_all = best_walks(params)
+    for kind, walk_of_all in enumerate(of_all):
+        assert walk_of_all.score >= max(best[kind].score, other[kind].score)
+    top = max(of_all).score
+    assert not is_easy_for_walks(params, top)
+    assert is_easy_for_walks(params, top - 0.01)

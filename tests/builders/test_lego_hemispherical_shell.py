@@ -8,7 +8,7 @@ from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder
 from scbench.builders.lego_hemispherical_shell.bricklaying import fill, lattice
 from scbench.graders.lego_hemispherical_shell import grade
 from scbench.graders.lego_hemispherical_shell.target import body
-from scbench.schemas.lego_hemispherical_shell import Answer
+from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]
@@ -59,3 +59,60 @@ def test_narrow_ranges_hold_a_step_or_end_with_a_reason():
     assert (params.inner_radius_mm, params.outer_radius_mm) == (51.5, 81.5)
     with pytest.raises(GenerationError, match="no multiple of"):
         BUILDER.draw(Space(min_inner_cm=5.01, max_inner_cm=5.02), Stream("narrow"))
+
+
+def test_thick_targets_have_the_outer_radii_of_thin_ones():
+    ranges = {"min_inner_cm": 7.0, "max_inner_cm": 7.5, "thick_inner_cm": 2.0}
+    walls = {"min_thickness_cm": 1.4, "max_thickness_cm": 1.5, "full_marks": 0.5}
+    point = Space(form="bowl", thick_share=0.5, **ranges, **walls)
+    hollows = []
+    for seed in range(8):
+        params = BUILDER.draw(point, Stream("thick", seed))
+        assert 84 <= params.outer_radius_mm <= 90
+        hollows.append(params.inner_radius_mm)
+    thick = [radius for radius in hollows if radius <= 20]
+    thin = [radius for radius in hollows if 70 <= radius <= 75]
+    assert min(thick) >= 10
+    assert min(len(thick), len(thin)) >= 2
+    assert len(thick) + len(thin) == len(hollows)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"form": "dome"}, "a dome has no inner radius"),
+        ({"thick_inner_cm": 6.0}, "thick_inner_cm is above min_inner_cm"),
+    ],
+)
+def test_thick_targets_need_a_smaller_hollow(change, message):
+    with pytest.raises(ValueError, match=message):
+        Space.model_validate({"form": "bowl", "thick_share": 0.5} | change)
+
+
+def test_one_thin_shell_is_a_baseline_of_every_bowl():
+    bowls = [
+        Params(form="bowl", inner_radius_mm=inner, outer_radius_mm=90, full_marks=0.58)
+        for inner in (76, 20)
+    ]
+    thin, thick = [BUILDER.baselines(bowl)["thin shell"] for bowl in bowls]
+    assert thin == thick
+    scores = [grade(bowl, Answer.model_validate(thin)).score for bowl in bowls]
+    assert scores[0] == 1
+    assert 0 < scores[1] < 0.5
+    assert "thin shell" not in BUILDER.baselines(PAPER[0])
+
+
+def test_the_measure_counts_cells_on_the_surface():
+    # Every cell with a part of the target is either completely inside or cut by its surface.
+    dome = Params(inner_radius_mm=0, outer_radius_mm=20, full_marks=0.65)
+    shares = lattice(body(dome), 20, (0.0, 0.0)).shares
+    inside = int((shares > 1 - 1e-6).sum())
+    assert inside > 0
+    assert BUILDER.measure(dome) == int((shares > 1e-6).sum()) - inside
+    bowls = [
+        Params(form="bowl", inner_radius_mm=r - 14, outer_radius_mm=r, full_marks=0.58)
+        for r in (80, 90, 100)
+    ]
+    measures = [BUILDER.measure(bowl) for bowl in bowls]
+    assert measures == sorted(measures)
+    assert len(set(measures)) == 3
