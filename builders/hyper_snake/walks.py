@@ -56,8 +56,8 @@ def best_walks(params: Params, trial: int = 0) -> BestWalks:
 def is_easy_for_walks(params: Params, limit: float) -> bool:
     """Return whether one of very many walks scores more than a limit.
 
-    The best of a few walks is a matter of luck: in a box that is barely hard enough for these, as
-    many others often do far better.
+    The best of a few walks is a matter of luck: in a box that is barely hard enough for them, the
+    same number of other walks often does far better.
     """
     return any(
         best_walks(params, trial).score > limit for trial in range(1, _TRIALS + 1)
