@@ -202,7 +202,13 @@ def print_levels() -> None:
 
 def print_differences() -> None:
     """Print the table of differences of two models."""
-    heads = ("shared luck", "replies lost", "bias", "calibration", "median width")
+    heads = (
+        "items with the same random numbers",
+        "replies lost",
+        "bias",
+        "calibration",
+        "median width",
+    )
     table("difference of two models", *heads)
     for shared, lost in ((0.0, 0.0), (0.5, 0.0), (0.8, 0.0), (0.0, 0.1)):
         rows = ladder.differences(50, shared, lost)

@@ -26,8 +26,8 @@ SCORES = ROOT / "tests" / "data" / "paper" / "regraded.jsonl"
 REASONS = {
     "csg_union": (
         "the wedge is repaired (3); the paper's grader rejected or timed out on 2 correct meshes; "
-        "the plain symmetric difference (1); a surface too large (1), which is a rule on inner "
-        "walls since 4.0.0"
+        "the plain symmetric difference (1); a surface that is too large (1; since 4.0.0, a rule "
+        "on inner walls covers this)"
     ),
     "delaunay_triangulation": "exact geometry of the printed points",
     "fluid_simulation": "the ring lake as the prompt asks, and the filling order",

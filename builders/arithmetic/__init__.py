@@ -256,7 +256,7 @@ def misreadings(tokens: list[str]) -> dict[str, Fraction]:
 
 @cache
 def signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
-    """Return every operator with every number after it."""
+    """Return all pairs of an operator and the number after it."""
     operators = "+-*/" if division else "+-*"
     numbers = [str(number) for number in range(low, high + 1)]
     return tuple(product(operators, numbers))
@@ -349,7 +349,7 @@ def value_of(
 def _value_of_ranks(
     tokens: Sequence[str], ranks: Mapping[str, int], at: int, least: int, step: int
 ) -> tuple[Fraction, int]:
-    """Return the value of the operations of at least a rank from a position, and their end."""
+    """Evaluate operations of at least this rank from a position; return the value and the end."""
     if tokens[at] == "(":
         value, at = _value_of_ranks(tokens, ranks, at + 1, 1, step)
     else:

@@ -303,7 +303,7 @@ def tokens_with_value(
 def draw_values(
     operators: Sequence[str], value: bool, rng: Stream, rank: int = 0
 ) -> list[bool]:
-    """Draw values of the terms between some operators that give a value together.
+    """Draw values for the terms between some operators, so that the result has a given value.
 
     The rank is the position in `_OPERATORS` of the operator that is evaluated last.
     """
@@ -322,7 +322,7 @@ def draw_values(
 
 
 def _draw_shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
-    """Draw values of n terms that give a value with an operator, uniformly."""
+    """Draw values for n terms, uniformly among those for which an operator gives a value."""
     if n == 1:
         return [value]
     if operator == "XOR":

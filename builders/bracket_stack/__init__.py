@@ -173,12 +173,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def shortest_ending(length: int) -> int:
-    """Return the minimum number of brackets that can stay open, with the parity of the length."""
+    """Return the smallest number of brackets that can stay open, given the parity of the length."""
     return 2 if length % 2 == 0 else 1
 
 
 def closing_of(params: Params) -> str:
-    """Return the closing brackets of those that stay open."""
+    """Return the closing brackets for the brackets that stay open."""
     stack: list[str] = []
     for bracket in params.sequence:
         if bracket in _CLOSING:

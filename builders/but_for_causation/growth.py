@@ -45,7 +45,7 @@ class Graph:
         return event
 
     def add_condition(self, event: int, kind: Kind, cause: int) -> None:
-        """Add a cause to the rule of an event, which becomes one of a kind."""
+        """Add a cause to the rule of an event, and change the rule to this kind."""
         conditions = [*self.rules[event].conditions, Condition(cause, holds=True)]
         self.rules[event] = Rule(kind, conditions)
 

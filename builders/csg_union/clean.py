@@ -103,7 +103,7 @@ def form_of(body: Manifold) -> Form:
 
 
 def has_right_volume(mesh: PolygonMesh, solids: Sequence[Solid]) -> bool:
-    """Return whether a mesh has the volume of the union, and nothing else.
+    """Return whether a mesh fills exactly the volume of the union.
 
     The mesh is made by boolean operations that can fail; the volume is computed independently.
     """

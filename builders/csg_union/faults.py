@@ -153,7 +153,7 @@ def together(parts: Sequence[PolygonMesh]) -> PolygonMesh:
 
 
 def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
-    """Lift a corner of a face off its plane, where that takes the least.
+    """Lift a corner of a face off its plane, at the corner that needs the smallest lift.
 
     Returns:
         None if no face can be bent, because all are triangles.

@@ -113,7 +113,7 @@ def joined_ring(first: Ring, second: Ring, edge: Edge) -> Ring | None:
 
 
 def drop_straight(rings: list[Ring], points: Array) -> None:
-    """Remove, in place, the vertices of only two rings that lie on a straight line in both."""
+    """Remove, in place, vertices that are in only two rings and on a straight line in both."""
     rings_at: dict[int, list[Ring]] = defaultdict(list)
     for ring in rings:
         for i in ring:

@@ -172,7 +172,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return len(params.steps) + changes + int(counts_days)
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of guessing the answer among the story's dates; 0 if not there."""
+        """Return the chance of guessing the answer among the story's dates; 0 if it is not one."""
         is_answer_given = any(clue[0] == params.asked for clue in params.given)
         return 1 / len(params.given) if is_answer_given else 0.0
 

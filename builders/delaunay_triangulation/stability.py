@@ -96,7 +96,7 @@ def turns_left(a: XY, b: XY, c: XY, shift: int) -> bool:
 
 
 def way_between(start: XY, end: XY, shift: int) -> Vector:
-    """Return the vector from start to end, if each moves by up to the shift along either axis."""
+    """Return bounds of the vector between points that may each move by the shift on each axis."""
     x = end[0] - start[0]
     y = end[1] - start[1]
     # Both ends may move, in opposite directions.

@@ -151,7 +151,7 @@ def hidden_region(
 
 
 def up(length: float) -> float:
-    """Return the least whole number of millimetres that is not less than a length, in metres."""
+    """Return a length rounded up to whole millimetres, in metres."""
     return math.ceil(length * _UNITS - _HAIR) / _UNITS
 
 

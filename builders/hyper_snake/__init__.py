@@ -279,7 +279,7 @@ def path_through_walls(params: Params) -> tuple[Cell, ...] | None:
 def search_path(
     params: Params, length: int | None, work: int
 ) -> tuple[Cell, ...] | None:
-    """Return a path of this length over all food, or of the greatest that colours allow."""
+    """Return a path over all food, of this length or the greatest that the colours allow."""
     box = Box.make(params.size, params.walls)
     start = box.number[params.start]
     food = [box.number[cell] for cell in params.food]

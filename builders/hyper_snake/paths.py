@@ -81,9 +81,10 @@ def find_path(
 ) -> list[int] | None:
     """Return a path of a given length over all food; None if none was found.
 
-    A cell with one free neighbour can only be the last of a path, so food in one fixes the end;
-    the path has one cell more if the colour of a fixed end wants it. Without a length, it has as
-    many as the colours allow. ``work`` bounds the cells looked at, about four million a second.
+    A cell with one free neighbour can only be the last cell of a path, so food in such a cell
+    fixes the end. If the colour of a fixed end requires it, the path is one cell longer. Without
+    a length, the path is as long as the colours allow. ``work`` limits the number of cells that
+    the search examines, about four million a second.
     """
     dead_ends = [i for i in box.dead_ends(start) if i in food]
     if len(dead_ends) > 1:

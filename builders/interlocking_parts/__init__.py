@@ -261,7 +261,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             return [low, high, *panels]
 
         def on_hairs(piece: Piece) -> str:
-            """Return a piece as a file; of a panel, the bars at the corners hang on hairs."""
+            """Return a piece as a file; in panels, the corner bars hang on hairs."""
             if not piece.upright:
                 piece = eyelets_on_hairs(piece, plan, params.bar)
             return to_binary_stl(piece)
@@ -497,7 +497,7 @@ def draw_cage(point: Space, rng: Stream) -> Params:
 
 
 def column_spacing(params: Params, plan: Layout) -> Spacing:
-    """Return how far out columns are tried: to where each part has bars to stop the large one."""
+    """Return how far out columns are tried: as far as bars of every part stop the large one."""
     storeys = range(len(plan.floors) - 1)
     ends = [storey_ends(params, plan, storey) for storey in storeys]
     half_height = min(top - bottom for bottom, top in ends) / 2

@@ -56,21 +56,21 @@ def with_ends(box: Box, axis: int, low: float, high: float) -> Box:
 
 
 def sheet(plate: Piece, plan: Layout) -> Piece:
-    """Return a plate whose bars are thin sheets, but for those at its rim."""
+    """Return a plate whose bars are thin sheets, except at its rim."""
     rim, inner = rim_and_inner(plate, plan)
     sheets = [with_ends(box, 2, box[2], box[2] + _SHEET * box[5]) for box in inner]
     return plate._replace(boxes=(*rim, *sheets))
 
 
 def hollow(plate: Piece, plan: Layout) -> Piece:
-    """Return a plate whose bars are two thin sheets, but for those at its rim."""
+    """Return a plate whose bars are two thin sheets, except at its rim."""
     _, inner = rim_and_inner(plate, plan)
     covers = [with_ends(box, 2, (1 - _SHEET) * box[5], box[5]) for box in inner]
     return plate._replace(boxes=(*sheet(plate, plan).boxes, *covers))
 
 
 def hairs_across(plate: Piece, plan: Layout) -> Piece:
-    """Return a plate with hairs instead of bars, but for those at its rim."""
+    """Return a plate with hairs instead of bars, except at its rim."""
     rim, inner = rim_and_inner(plate, plan)
     hairs = []
     for box in inner:

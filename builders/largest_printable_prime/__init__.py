@@ -243,7 +243,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return faults
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the tower of the largest next group each time, cut back to a prime."""
+        """Return the tower that always takes the largest next group, cut back to a prime."""
         tower = tallest_tower(params, greedy_number(params))
         if not tower:
             return {}
@@ -259,8 +259,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         Rules are discarded if always taking the largest next group also gives a longest prime.
 
         Raises:
-            GenerationError: nothing in 40 draws, or 600 if towers have to be tall.
-            WorkSpentError: the same, or sooner, after searches that took too long.
+            GenerationError: no rules were found in 40 draws, or 600 if towers must be tall.
+            WorkSpentError: no rules were found, and several searches took too long.
         """
         long_searches = 0
         tries = _TALL_TRIES if point.tall else _TRIES
@@ -340,7 +340,7 @@ def raised(params: Params, rng: Stream) -> Params:
 
 
 def reads_orientations(params: Params) -> bool:
-    """Return whether the tower found with all orientations allowed is wrong for these."""
+    """Return whether the best tower with all orientations allowed breaks these rules."""
     if len(params.orientations) == len(get_args(Orientation)):
         return True
     every = params.model_copy(update={"orientations": get_args(Orientation)})
@@ -352,7 +352,7 @@ def reads_orientations(params: Params) -> bool:
 
 
 def solve(params: Params, work: int = WORK) -> SearchResult:
-    """Return the longest prime, searched for once whatever number of digits scores 1."""
+    """Return the longest prime; the search ignores which number of digits scores 1."""
     return longest_prime(params.model_copy(update={"best_digits": 1}), work)
 
 
@@ -427,7 +427,7 @@ def faulty_towers(params: Params) -> dict[str, Tower | None]:
 
 
 def all_turned(params: Params, tower: Tower, name: Orientation) -> Tower | None:
-    """Return a tower with all its digits turned so; None if all can be printed where they are."""
+    """Return a tower with all digits in this orientation; None if every digit can be printed."""
     turned = [TurnedDigit(digit, name) for digit, _ in tower]
     poses = [pose(digit, name, params.segments[digit]) for digit, _ in tower]
     for lower, upper in pairwise(poses):

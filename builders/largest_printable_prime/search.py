@@ -54,7 +54,7 @@ def longest_prime(params: Params, work: int = WORK) -> SearchResult:
         work: steps after which the search gives up. It does not change the result of a search.
 
     Raises:
-        GenerationError: there is no such prime, or too much work to find it.
+        GenerationError: there is no such prime, or finding it takes too much work.
     """
     graph = Graph(params, work)
     composite = ""
@@ -71,8 +71,8 @@ def longest_prime(params: Params, work: int = WORK) -> SearchResult:
 def greedy_number(params: Params) -> str:
     """Take the largest next group each time, as long as there is one.
 
-    Groups are then taken away from the end until one other group, the largest that does it, makes
-    the number a prime and tall enough; the result is empty if that never happens.
+    Groups are then removed from the end until appending another group makes the number prime and
+    tall enough; the largest such group is used. The result is empty if there is never one.
     """
     graph = Graph(params)
     target = round(10 * params.target_height_mm)
@@ -100,8 +100,8 @@ def greedy_number(params: Params) -> str:
 class Graph:
     """Tops of towers, by number, and the groups that lead from each to others.
 
-    Sets of groups are numbers with a bit for each group. Tops that lead back to each other are a
-    part of the graph, which is known by the least of them, its home.
+    Sets of groups are numbers with a bit for each group. Tops that lead back to each other form a
+    part of the graph, named by its smallest top, its home.
 
     Attributes:
         ways: for each top, the groups that can follow, the largest first.

@@ -296,7 +296,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
 
 
 def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Space:
-    """Return a point with its larger weight, and a smaller one of at most its other weight.
+    """Return a point with its larger weight and a drawn one, at most its smaller weight.
 
     Args:
         point: the point.

@@ -225,9 +225,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw sizes and numbers until it is known how dense they can be packed.
 
         A perfect packing has whole edges, whose product is the volume and between which every prism
-        fits. Where no such edges exist it is impossible, and where the solver finds one it is not.
-        Discarded are all other lists, those that the solver packs too loosely, and those of three
-        sizes or more that all stack in one column.
+        fits. Without such edges, a perfect packing is impossible; if the solver finds one, it is
+        possible. All other lists are discarded. So are lists that the solver packs too loosely, and
+        lists of three sizes or more that all stack in one column.
         """
         loose = draws = 0
         most = _DRAWS if point.greedy == 1 else 10 * _DRAWS

@@ -178,7 +178,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return points
 
     def measure(self, params: Params) -> float:
-        """Return pipes times crowding times rules, as each pipe meets others and every rule.
+        """Return pipes times crowding times rules: each pipe must fit the others and every rule.
 
         Crowding is pipes per corner of a square lattice that fits the room.
         """

@@ -117,7 +117,7 @@ def square_lattice(side: int, inset: float) -> Lattice:
 
 
 def triangular_lattice(side: int, shift: int) -> Lattice:
-    """Return nodes in centred rows, from the first or second on every other half a metre right."""
+    """Return nodes in centred rows; odd or even rows are shifted half a metre to the right."""
     rows = math.floor(side / _ROW) + 1
     low = (side - (rows - 1) * _ROW) / 2
     places = {}

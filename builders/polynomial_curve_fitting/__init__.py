@@ -348,7 +348,7 @@ def loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
 
 
 def fit_degrees(limit: int | None) -> tuple[int, ...]:
-    """Return the total degrees of fits by least squares that pictures are measured by."""
+    """Return the total degrees of the least-squares fits that measure a picture."""
     return (1, 2) if limit is None else (1, min(2, limit), limit)
 
 
@@ -373,7 +373,7 @@ def fit_score(grid: tuple[str, ...], limit: int | None) -> float:
 
 
 def least_fit_score(grid: Sequence[str], limit: int | None) -> float:
-    """Return a score that the best of the fits reaches at the least, without their texts."""
+    """Return a lower bound on the score of the best fit, without writing the formulas."""
     target = signs(grid)
     most = 0
     for degree in fit_degrees(limit):

@@ -61,7 +61,7 @@ def solve(
     share: float,
     work: Work | None = None,
 ) -> Plan:
-    """Return a plan that scores 1, and no longer does without its last blast.
+    """Return a plan that scores 1, but not without its last blast.
 
     The heights are ``n * n``, row by row. The allowed work does not change the plan, only whether
     there is one. The work done here is deducted from the allowance.

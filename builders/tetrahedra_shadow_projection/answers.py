@@ -52,7 +52,7 @@ def moved_poses(poses: Iterable[Pose], x: float, z: float = 0) -> list[Pose]:
 def misread_poses(
     params: Params, right: Sequence[Pose]
 ) -> Iterator[tuple[str, list[Pose]]]:
-    """Yield right poses with the seven numbers misread, if that costs points."""
+    """Yield correct poses with the seven numbers misread, if the result scores less."""
     table = np.array([list(pose.values()) for pose in right])
     moves, quaternions = table[:, :3], table[:, 3:]
     inverse = quaternions * (1, -1, -1, -1)

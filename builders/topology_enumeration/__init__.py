@@ -136,7 +136,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counters
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return every pattern with all classes, and none."""
+        """Return all patterns with all classes, and the empty list."""
         every = fitting_patterns(params)
         return {"every pattern": as_configs(every), "no pattern": as_configs([])}
 

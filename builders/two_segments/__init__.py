@@ -202,7 +202,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return right_share(params)
 
     def measure(self, params: Params) -> float:
-        """Return the pairs of segments for each right one, times points for each allowed end.
+        """Return the number of segment pairs per right pair, times the points per allowed end.
 
         Segments end at corners and two more points of each side, or where the list allows it.
         """

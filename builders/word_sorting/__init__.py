@@ -212,7 +212,7 @@ def inversions(words: Sequence[str], right: Sequence[str]) -> int:
 
 
 def letters_compared(first: str, second: str) -> int:
-    """Count letters to the first that differs, or past the end of the shorter word."""
+    """Count letters up to the first difference, or past the end of the shorter word."""
     for i, (a, b) in enumerate(zip(first, second, strict=False), 1):
         if a != b:
             return i

@@ -194,7 +194,7 @@ def judge_walls(
 
 
 def factor_of_walls(walls: float, most: float) -> float:
-    """Return the factor of the score for inner walls of an area, given that which leaves none."""
+    """Return the factor of the score for an area of inner walls; it is 0 from ``most`` on."""
     if walls == 0:
         return 1.0
     # Solids that do not meet hide nothing.

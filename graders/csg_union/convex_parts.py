@@ -185,7 +185,7 @@ def faces_within(
 def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | None:
     """Measure the common part of a convex solid and closed triangles (m, 3, 3).
 
-    None is returned if it takes more pairs of a triangle and a face than that.
+    None is returned if that takes too many pairs of a triangle and a face.
     """
     scaled_normals = convex.normals / convex.offsets[:, None]
     volume = 0.0

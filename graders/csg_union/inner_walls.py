@@ -6,8 +6,8 @@ so has a void that the union does not have. A place where material is missing at
 union has none, unless it is a slot.
 
 The area is measured by a fixed sample. Each triangle is cut into k * k equal ones, and the centre
-of each represents its area. The result is accurate to within 0.002 of the union's area, for meshes
-of thousands of triangles 0.05.
+of each represents its area. The result is accurate to within 0.002 of the union's area, or 0.05 for
+meshes of thousands of triangles.
 """
 
 import math

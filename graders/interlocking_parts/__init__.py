@@ -52,7 +52,7 @@ VERSION = 7
 # The checks, grouped by criterion; the numbers are positions in the result of `grade`.
 CHECKS = {
     # 0. Valid parts.
-    "part_count": "The number of parts is the required one.",
+    "part_count": "The answer has the required number of parts.",
     "readable": "Every part can be read.",
     "closed": "Every part's surface is closed: each edge is on two facets that agree which side is "
     "outside.",
@@ -61,12 +61,12 @@ CHECKS = {
     "self_intersection": "No two facets of a part cut through or lie on each other.",
     "rigid": "Every transform is a turn and a shift: no scaling, no mirroring.",
     # First check of each of the criteria 1 to 8.
-    "gate": "Every part is valid, as the first criterion asks.",
+    "gate": "Every part is valid (first criterion).",
     # Second and third check of each criterion on the assembly: 3, 4, 5, 6 and 8. Criterion 6 asks
     # the third itself.
-    "cage": "On each of six sides, a block larger than the widest gap fits through nowhere, and "
-    "one smaller than the narrowest gap fits through all over the side.",
-    "held": "Every part goes all the way around enough rods.",
+    "cage": "On each of the six sides, a block larger than the widest gap does not fit through "
+    "anywhere, and a block smaller than the narrowest gap fits through everywhere.",
+    "held": "Every part goes all the way around the required number of rods.",
     # 1. Printing.
     "bed_size": "Every part fits the printer.",
     "bed_level": "Every part's lowest point is on the bed.",
@@ -86,7 +86,7 @@ CHECKS = {
     "interference": "No two parts overlap.",
     "one_assembly": "All parts are connected, with only small gaps between neighbours.",
     # 6. Grip.
-    "rods_gripped": "Every part goes all the way around enough rods.",
+    "rods_gripped": "Every part goes all the way around the required number of rods.",
     # 7. Thickness.
     "thickness_faces": "Every part has enough faces to measure its bars.",
     "thickness": "The bars of every part have the required thickness.",

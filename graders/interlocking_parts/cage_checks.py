@@ -99,8 +99,8 @@ def not_rigid(matrix: Array, tolerance: float) -> str:
 def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -> bool:
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
-    ``margin`` is the largest distance that is measured; ``tangled`` says whether
-    the surface of one of them cuts itself, as it may.
+    ``margin`` is the largest distance that is measured; ``tangled`` says whether the surface of a
+    part cuts itself, which is possible here.
     """
     bodies = []
     for part in cage:
@@ -235,7 +235,7 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verd
 
 
 def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verdict:
-    """Criterion 6: every part goes all the way around enough rods."""
+    """Criterion 6: every part goes all the way around the required number of rods."""
     judge_grips(checks, "rods_gripped", params, grips)
     return checks.binary(rods=[[grip.number, grip.around] for grip in grips])
 
@@ -248,7 +248,7 @@ def check_held(checks: Checklist, params: Params, grips: Sequence[Grip]) -> None
 def judge_grips(
     checks: Checklist, check_id: str, params: Params, grips: Sequence[Grip]
 ) -> None:
-    """Record a check that every part goes all the way around enough rods."""
+    """Record a check that every part goes all the way around the required number of rods."""
     least = params.rods.least
     for_each(
         checks,

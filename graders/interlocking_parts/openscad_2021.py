@@ -1,8 +1,8 @@
 """Changes to the OpenSCAD library, which make it agree with OpenSCAD 2021.01.
 
-Loaded by `openscad_child` alone, so it imports nothing of scbench, either. Formulas are those of
-OpenSCAD 2021.01; where a call draws nothing there, it draws nothing here, and everything else that
-a source draws still counts.
+Only `openscad_child` loads this module, so it imports nothing from scbench either. Formulas are
+those of OpenSCAD 2021.01; where a call draws nothing there, it draws nothing here, and everything
+else that a source draws still counts.
 """
 
 import math

@@ -10,7 +10,8 @@ Input: JSON ``{"sources": [...], "steps": int, "together": int, "triangles": int
 Output: the length of a JSON header (8 bytes, little-endian), the header ``{"bodies": [{"vertices":
 n, "triangles": m} | {"problem": text} | {"limit": text}, ...], "unlike": [text, ...]}``, then for
 each mesh its vertices (float64) and triangles (int32). Each body has ``"steps"``, those taken. Once
-sources took more steps ``together``, the others are not evaluated, and there are fewer bodies.
+the sources have taken more than ``together`` steps in total, the remaining ones are not evaluated,
+so there are fewer bodies.
 
 ``unlike`` reports how the library differs from the one that this file is written for: missing names
 and parameters and, if a ``probe`` is requested, the results of `PROBES`. Such a library cannot be
@@ -190,7 +191,7 @@ def mesh_of(source: str, meter: Any, triangles: int) -> SolidMesh:
 
     Raises:
         UnfitError: the source cannot be parsed, or draws no solid.
-        TooMuchError: it takes more steps or makes more triangles than that.
+        TooMuchError: it takes more steps or makes more triangles than the limits allow.
     """
     check_names(source)
     # Bodies marked with % are shown by OpenSCAD, and not printed; # shows a body twice.

@@ -1,11 +1,11 @@
 """Counting the work of the OpenSCAD library in steps, so that limits are the same on every machine.
 
-Loaded by `openscad_child` alone, so it imports nothing of scbench, either.
+Only `openscad_child` loads this module, so it imports nothing from scbench either.
 
-A step is one expression evaluated, one element of a list or string made, or one that an operator or
-function goes through, as often as it does where lists share parts. Each statement and each triangle
-of each intermediate body takes some steps; flat shapes take one for each comparison of their
-corners and outlines.
+A step is one evaluated expression, one new element of a list or string, or one element that an
+operator or function visits. Parts that lists share count at each visit. Each statement and each
+triangle of each intermediate body takes some steps; flat shapes take one for each comparison of
+their corners and outlines.
 """
 
 import math

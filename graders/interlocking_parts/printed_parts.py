@@ -188,9 +188,10 @@ def run_twice_if_killed(source: bytes, limits: sandbox.Limits) -> sandbox.Finish
 
 
 def unwrap(contents: str, *, escaped: bool = True) -> str:
-    """Return text without a Markdown fence around it, line ends no longer ``escaped`` twice.
+    """Return text without a Markdown fence, and with doubly ``escaped`` line ends repaired.
 
-    A text in a single line may have been; of programs, a single line may well print others.
+    Only a text on a single line can be doubly escaped. Programs are exempt, because a single line
+    of code may contain escaped line ends.
     """
     text = contents.removeprefix(BYTE_ORDER_MARK)
     if escaped and "\n" not in text and "\\n" in text:
@@ -204,7 +205,7 @@ def unwrap(contents: str, *, escaped: bool = True) -> str:
 def evaluate(
     sources: list[str], together: int, limits: sandbox.Limits
 ) -> list[PrintedPart]:
-    """Return the parts that OpenSCAD sources draw; fewer once they took more steps ``together``."""
+    """Return the parts that OpenSCAD sources draw, until ``together`` steps are used up."""
     if not sources:
         return []
     spec = find_spec(_CHILD)
@@ -250,7 +251,7 @@ def parts_of_output(
 
 
 def check_library(unlike: list[str]) -> None:
-    """Raise `CannotGrade` if a child found the OpenSCAD library unlike the one verdicts rest on."""
+    """Raise `CannotGrade` if a child's OpenSCAD library differs from the required one."""
     global _unlike  # noqa: PLW0603  (a process has one library)
     _unlike = _unlike or unlike
     if _unlike:
@@ -274,7 +275,7 @@ def machine_facts() -> dict[str, str]:
     """Return the versions that evaluate OpenSCAD sources, and the fingerprint of their probes.
 
     Raises:
-        scbench.base.errors.CannotGrade: it is missing, or another than verdicts rest on.
+        scbench.base.errors.CannotGrade: the library is missing, or differs from the required one.
         scbench.machine.sandbox.ChildError: a child process hit its limit of time or memory.
     """
     evaluate(["cube(1);"], MOST_STEPS_TOGETHER, _SCAD_LIMITS)

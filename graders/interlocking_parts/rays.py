@@ -65,7 +65,7 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
     """Return the distance (k,) from each origin (k, 3) to the first triangle ahead, or infinity.
 
     The direction (3,) is of length 1, the same for all rays; corners are of triangles (m, 3, 3).
-    If the meter lets spend too little, `TooManyRaysError` is raised.
+    `TooManyRaysError` is raised if the meter's budget is too small.
     """
     axes = frame(direction)
     start, turned = origins @ axes, corners @ axes
@@ -99,7 +99,7 @@ def grids_on(
     moved along the axis onto the face.
 
     Raises:
-        TooManyRaysError: what the meter lets spend is not enough.
+        TooManyRaysError: the meter's budget is too small.
     """
     across = [i for i in range(3) if i != axis]
     grids = []

@@ -58,7 +58,7 @@ def thickness_fault(
     face: CrossSection,
     wanted: Sequence[float],
 ) -> str:
-    """Return how the bars of a side are not as thick as wanted, or an empty text.
+    """Return why the bars of a side do not have the required thickness, or an empty text.
 
     The text follows the name of the side. ``bodies`` are the parts, the side across z.
     """

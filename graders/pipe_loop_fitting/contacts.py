@@ -78,7 +78,7 @@ def contacts(points: Floats) -> Contacts:
 
 
 def successors(points: Floats) -> Floats:
-    """Return the next point of each point of a ring."""
+    """Return the point after each point of a ring."""
     return np.concatenate((points[1:], points[:1]))
 
 

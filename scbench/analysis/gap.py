@@ -108,8 +108,8 @@ def gap_table(
         itself; and the verdict, from the latter.
 
     Raises:
-        ResultsError: there is more than one run in either, they are of different models or
-            graders, or have no rung in common.
+        ResultsError: a table contains more than one run, the two runs have different models
+            or graders, or they have no rung in common.
     """
     check_twins(public, private)
     here = climbs_of(public, fits, level)

@@ -72,8 +72,8 @@ def level_difference(
         drift: change of the mean difference, down and up, with the runs' ceilings.
 
     Returns:
-        The difference and its ends, with each level clipped to half a rung beyond its
-        ladder.
+        The difference, and the bounds of its interval. Each level is clipped to half a
+        rung beyond its ladder.
     """
     first_values, first_lows, first_highs = _clipped(first)
     second_values, second_lows, second_highs = _clipped(second)

@@ -114,7 +114,7 @@ class Cases:
             self.by_task.setdefault(row.task, []).append(row.id)
 
     def values(self, task: str, name: str) -> dict[str, list[str]]:
-        """Return a task's instances at each value of a parameter or fact, sorted by value."""
+        """Return a task's instances at each value of a parameter or property, sorted by value."""
         ids: dict[str, list[str]] = {}
         originals: dict[str, Any] = {}
         for row_id in self.by_task[task]:
@@ -130,7 +130,7 @@ class Cases:
         return {text: ids[text] for text in sorted(ids, key=originals.__getitem__)}
 
     def is_ordered(self, task: str, name: str) -> bool:
-        """Whether the values of a parameter or fact are numbers or truth values."""
+        """Whether the values of a parameter or property are numbers or truth values."""
         points = (self.points[row_id] for row_id in self.by_task[task])
         return all(isinstance(point.get(name, 0), int | float) for point in points)
 
@@ -142,7 +142,7 @@ class Cases:
         return [name for name in parameters if len(self.values(task, name)) > 1]
 
     def with_name(self, name: str) -> list[str]:
-        """Return the tasks that have a parameter or fact.
+        """Return the tasks that have a parameter or property.
 
         Raises:
             ResultsError: there is none.
@@ -153,7 +153,9 @@ class Cases:
         # Each name once, in the order of the points.
         names = dict.fromkeys(chain.from_iterable(self.points.values()))
         hint = did_you_mean(name, names) or f" Available: {', '.join(names)}."
-        raise ResultsError(f"no generated item has a parameter or fact {name!r}.{hint}")
+        raise ResultsError(
+            f"no generated item has a parameter or property {name!r}.{hint}"
+        )
 
 
 def manifold_table(
@@ -190,12 +192,12 @@ def manifold_table(
 def heat_table(
     results: pl.DataFrame, cases: Cases, first: str, second: str
 ) -> pl.DataFrame:
-    """Return the same figures for each pair of values of two parameters or facts, task by task.
+    """Return the same figures for each pair of values of two parameters or properties, by task.
 
     Args:
         results: as for `manifold_table`.
         cases: generated instances of their release.
-        first: parameter or fact.
+        first: parameter or property.
         second: another one.
 
     Raises:
@@ -244,7 +246,7 @@ def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[G
         by: ``task``, ``parameter`` (each value of each parameter that varies),
             ``dimension`` (stressed by tasks, according to the catalogue) or ``kind``
             (of parameter, with the position of its value in the release).
-        parameter: only this parameter or fact.
+        parameter: only this parameter or property.
     """
     if parameter is not None:
         for task in cases.with_name(parameter):

@@ -166,7 +166,7 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
     """Return the rows that may share a mean: loop trials are separated from other answers.
 
     Raises:
-        ResultsError: there are trials of several settings, and nothing else.
+        ResultsError: there are only loop trials, of several settings.
     """
     is_trial = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
     # A trial has several answers, so its mean has a different meaning.

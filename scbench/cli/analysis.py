@@ -163,9 +163,9 @@ def compare(
     The verdict comes from the test alone, corrected for all tasks, even those not shown. Runs with
     the same name in two files are treated as two runs.
 
-    Results on full and terse prompts compare each model with itself, to show the effect of full
-    rules. Results on text and pictures show the effect of text. For results of the ladder,
-    the differences in level follow.
+    If the results cover full and terse prompts, or text and pictures, each model is compared with
+    itself, to show the effect of the prompt. For results of the ladder, the differences in level
+    follow.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)

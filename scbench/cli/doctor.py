@@ -191,7 +191,7 @@ def sandbox_text() -> str:
 def task_lines() -> Iterator[Line]:
     """Yield a line for each task whose scores depend on the machine, and one for all tasks.
 
-    Of tasks that are missing for the same reason, the first one has the line.
+    Tasks that are missing for the same reason share the line of the first one.
     """
     count = 0
     failed = []

@@ -49,7 +49,7 @@ app = typer.Typer(
     help="""\
 Label the causes of low scores.
 
-There are five labels, from evasion to near miss. Labels change no score.
+There are five labels, from evasion to near miss. Labels do not change scores.
 
 `judge` labels by rules, without a model. For a model or people as judges, `export` writes one
 prompt per candidate and `import` reads the decisions. `shares`, `deltas` and `matrix` show the
@@ -63,7 +63,7 @@ LabelsOutOption = Annotated[
 ]
 ThresholdOption = Annotated[
     float,
-    typer.Option(min=0, max=1, help="Label scores below this; others pass."),
+    typer.Option(min=0, max=1, help="Scores below this get a label; all others pass."),
 ]
 LabelledResultsOption = Annotated[
     list[Path],

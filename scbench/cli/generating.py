@@ -67,9 +67,9 @@ def generate(
             metavar="EXPERIMENT|TASK",
             show_default=False,
             help=(
-                "A TOML file of an experiment; or a task, with its parameters as options; or "
-                "ladder, for the rungs of all tasks. ladder,TASK,TASK makes the rungs of some "
-                "tasks, ladder,FILE.toml those of your own table."
+                "A task, with its parameters as options; the TOML file of an experiment; or "
+                "ladder. `ladder` generates the rungs of all tasks, `ladder,TASK,TASK` the rungs "
+                "of some tasks, and `ladder,FILE.toml` the rungs in your own table."
             ),
         ),
     ] = None,
@@ -358,7 +358,7 @@ def with_seed(experiment: Experiment, *, private: bool, in_folder: bool) -> Expe
 
 
 def print_cases(experiment: Experiment, print_form: str, workers: int) -> bool:
-    """Print the items of one task as they are drawn; return whether all could be drawn."""
+    """Print the items of one task while they are drawn; return whether all could be drawn."""
     complete = True
     with open_executor(workers) as executor:
         for batch in draw(plan(experiment), experiment.seed or 0, executor, set()):

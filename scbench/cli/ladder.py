@@ -138,8 +138,8 @@ def items_to_ask(
     for top, tasks in standing.passed.items():
         names = ",".join(tasks)
         say(
-            f"{names} passed at the top rung; make items beyond it with `scbench generate "
-            f"ladder,{names} --rung {top + 1} --out FOLDER`"
+            f"the model passed the top rung of {names}; generate higher rungs with "
+            f"`scbench generate ladder,{names} --rung {top + 1} --out FOLDER`"
         )
     if table.is_empty():
         say("every item of the ladder has an answer already")

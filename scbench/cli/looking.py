@@ -234,14 +234,15 @@ def show(
     text: Annotated[
         bool,
         typer.Option(
-            "--text", help="Print the item as text, even if the picture shows more."
+            "--text",
+            help="Only print the item as text, even if the text omits the picture.",
         ),
     ] = False,
     open_page: Annotated[
         bool,
         typer.Option(
             "--open",
-            help="Open the picture in the browser, even if the text shows everything.",
+            help="Open the picture in the browser, even if the text includes it.",
         ),
     ] = False,
     allow_code: Annotated[
@@ -257,9 +258,9 @@ def show(
 ) -> None:
     """Show one item, with an answer and its checks.
 
-    Prints the item and every check as text. If the text does not show the picture, the picture also
-    opens in the browser, provided that standard output is a terminal. With --out, it is written to
-    a file instead.
+    Prints the item and every check as text. If the text cannot show the picture, the picture also
+    opens in the browser, provided that standard output is a terminal. With --out, the picture is
+    written to a file instead.
     """
     answer_sources = [predictions is not None, results is not None, reference]
     if sum(answer_sources) > 1:
@@ -349,7 +350,7 @@ def release_of_results(results: Path) -> str:
 def print_or_open(
     item: Item, instance: Instance, response: str | None, *, text: bool, open_page: bool
 ) -> None:
-    """Print an item; open it in the browser if asked to, or if its text does not show the picture.
+    """Print an item; open it in the browser if asked to, or if its text cannot show the picture.
 
     Args:
         item: item with or without an answer.

@@ -58,13 +58,13 @@ def manifolds(
     parameter: Annotated[
         str | None,
         typer.Option(
-            help="Only the values of this parameter, or of a fact such as depth."
+            help="Show only this parameter, or a recorded property such as depth."
         ),
     ] = None,
     heat: Annotated[
         str | None,
         typer.Option(
-            help="Heat map over two parameters or facts, such as length,max_depth."
+            help="Heat map over two parameters or recorded properties, such as length,max_depth."
         ),
     ] = None,
     metric: Annotated[

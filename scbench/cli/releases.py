@@ -204,7 +204,10 @@ def overlap(
         str, typer.Argument(help="Another release, named in the same way.")
     ],
 ) -> None:
-    """Count the items that two releases or generated folders share. Exit code 1: any are shared."""
+    """Count the items that two releases or generated folders share.
+
+    Exit code 1: they share at least one.
+    """
     with reported_errors():
         total = 0
         for shared in measure(find_release(first), find_release(second)):
@@ -297,10 +300,10 @@ def rungs(
 ) -> None:
     """Generate every rung of a ladder and check it.
 
-    Rungs beyond the top are included.
+    This includes the rungs beyond the top of the ladder.
 
     Each item is generated, solved and graded. A right answer must score 1 within the time limit,
-    prompts and answers must be short enough, the measure must rise from rung to rung, and the
+    prompts and answers must be short enough, difficulty must rise from rung to rung, and the
     floors must leave room for improvement. No answer may be right on most of a rung, no program
     that ignores part of the item may beat the floor, and each rung needs enough different items
     and draws that rarely fail. Exit code 1: a check failed.

@@ -168,7 +168,7 @@ def run(
             "-M",
             metavar="NAME=VALUE",
             show_default=False,
-            help="Further argument of the provider, as in `inspect eval -M`. Repeat for more.",
+            help="Extra argument for the provider, as in `inspect eval -M`. Repeat for more.",
         ),
     ] = None,
     max_connections: Annotated[

@@ -112,7 +112,7 @@ def init(
     sampling: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sampling parameter, as KEY=VALUE, with the value sent. Repeat for more."
+            help="Sampling parameter that was sent, as KEY=VALUE. Repeat for more."
         ),
     ] = None,
     attempts: Annotated[int, typer.Option(min=1, help="Answers to each item.")] = 1,

@@ -157,7 +157,7 @@ def parameters_text(record: dict[str, Any], style: ListForm) -> str:
     if record["dimensions"]:
         text += f"\nStresses: {', '.join(record['dimensions'])}.\n"
     for name, meaning in record["facts"].items():
-        text += f"Recorded with each item: {name} ({meaning}).\n"
+        text += f"Property recorded with each item: {name} ({meaning}).\n"
     if record["ladder"]:
         text += f"\n{ladder_text(record['ladder'], style)}"
     return text

@@ -160,7 +160,7 @@ def run_files(run: Run, schema: Schema, organization: str) -> Iterator[tuple[str
 
 
 def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
-    """Yield the required fields of schema 0.3.0 (github.com/evaleval/every_eval_ever), and a few.
+    """Yield results in schema 0.3.0 of github.com/evaleval/every_eval_ever.
 
     There is one file for the run and one for its single answers. The schema cannot mark
     an answer as unscored, so such answers are left out of the samples. The mean and the

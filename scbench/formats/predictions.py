@@ -382,7 +382,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         return Problem(
             "not_object",
             (
-                f"a prediction must be a JSON object, this line is {kind}; write one "
+                f"a prediction must be a JSON object, but this line is {kind}; write one "
                 "prediction per line"
             ),
             number,

@@ -71,8 +71,8 @@ class Settings:
     """The settings of all requests.
 
     Attributes:
-        model: the provider's name of it. Files of Gemini and Mistral have none: the job names it.
-        structured: whether the reply must match the instance's answer schema.
+        model: the provider's name of it. Files of Gemini and Mistral do not name the model: the job
+        does. structured: whether the reply must match the instance's answer schema.
         max_output_tokens: limit of a reply, for requests without a budget.
     """
 

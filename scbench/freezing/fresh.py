@@ -93,7 +93,7 @@ def generate(
 
     Raises:
         ExperimentError: there is no such task, rung or parameter, or a value is out of bounds.
-        GenerationError: the space at this point has fewer instances.
+        GenerationError: the space has fewer instances than requested at this point.
     """
     keys: set[str] = set()
     if rung is None:

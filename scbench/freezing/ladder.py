@@ -85,7 +85,7 @@ class TaskLadder(BaseModel):
 
     @property
     def all_rungs(self) -> tuple[Rung, ...]:
-        """All of them, from the first."""
+        """All rungs, including those beyond the top, easiest first."""
         return self.rungs + self.beyond
 
 

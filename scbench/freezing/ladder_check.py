@@ -305,7 +305,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
 
 
 def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]:
-    """Yield the requirements on a rung and the one below it that are not met."""
+    """Yield the unmet requirements on a rung and the rung below it."""
     if below is None:
         return
     if report.mean <= below.mean:
@@ -319,7 +319,7 @@ def transfer_of(part: FrozenPoint) -> float | None:
     """Return the best mean that a correct answer has on a rung's other items above their floors.
 
     The answer is carried over to each of them (`Builder.carried_over`). A negative result counts
-    as 0. It is None if there are no two items, or none with room.
+    as 0. It is None if there are fewer than two items, or if no item has room above its floor.
     """
     task = part.planned.task
     items = items_of(part)

@@ -89,7 +89,7 @@ class Shortcut(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """The problem with a rung on which it does so well; empty if chance may explain it."""
+        """The problem with the rung if the program does too well; empty if it may be chance."""
         if self.is_exchanged:
             successes = round(self.items * (1 - self.costs))
             if chance_of(successes, self.items, 1 - LEAST_COST) >= CHANCE:
@@ -142,7 +142,7 @@ def shortcuts_of(
 
 
 def best_of(results: Sequence[Shortcut]) -> Shortcut:
-    """Return the program to show of a rung: one with a problem if there is any, else the best."""
+    """Return the program to show for a rung: one with a problem if any has one, else the best."""
     return next((result for result in results if result.problem), results[0])
 
 
@@ -176,7 +176,7 @@ def fresh_items(
 
 
 def answer_of(builder: Solver, params: Any) -> JsonValue:  # noqa: ANN401  (of any task)
-    """Return a right answer as JSON values; of a text task, its text."""
+    """Return a right answer as JSON values, or as text for a text task."""
     if type(builder).target is not Builder.target:
         return builder.target(params)
     answer: JsonValue = builder.reference(params).model_dump(mode="json")

@@ -72,7 +72,7 @@ class Problems:
         self._file: IO[str] | None = None
 
     def add(self, problem: Problem, run: RunKey | None = None) -> None:
-        """Record a problem; for a line that gets a row, with its run."""
+        """Record a problem; `run` is the run of a line that gets a row."""
         if self._locate is not None:
             problem = self._locate(problem)
         self.counts[problem.code] += 1

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 
 _CHANGED_WHILE_READ = (
-    "the file changed while it was read, so the graded answers may not be those in "
-    "it now; when it no longer changes, grade it again with --restart"
+    "the file changed while it was being read, so some graded answers may be outdated; "
+    "once the file no longer changes, grade it again with --restart"
 )
 
 

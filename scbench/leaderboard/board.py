@@ -185,7 +185,7 @@ def entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
             budget=pl.lit(None, pl.Int64),
         )
         if runs and not answer_rows(run).equals(answer_rows(runs[0])):
-            raise ValueError(f"{entry.name}: its rows are not those of the release")
+            raise ValueError(f"{entry.name}: its rows do not match the release")
         runs.append(run)
     return score_matrix(pl.concat(runs))
 

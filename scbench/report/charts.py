@@ -737,8 +737,8 @@ def reader_rules() -> str:
 def without_member_names(node: Any) -> Any:  # noqa: ANN401
     """Return a description in which no text is the name of a member of JavaScript objects.
 
-    Vega looks up texts of the data in such objects, and fails if it finds a member. A space that
-    is not seen at the end of the text makes it another one.
+    Vega looks up texts of the data in such objects, and fails if it finds a member. An invisible
+    space at the end of the text prevents a match.
     """
     if isinstance(node, dict):
         return {key: without_member_names(value) for key, value in node.items()}

@@ -77,7 +77,10 @@ def spool_items(
     workers: int,
     on_item: Callable[[int, int], object],
 ) -> list[Entry]:
-    """Write the HTML of every item to a file, with texts and turns of predictions by hash."""
+    """Write the HTML of every item to a file.
+
+    The texts and turns come from ``predictions``, whose keys are prediction hashes.
+    """
     runs = run_labels(item.run for item in items)
     instances = instances_of(items, release)
     answers = [predictions.get(item.prediction_hash or "") for item in items]

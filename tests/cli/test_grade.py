@@ -130,7 +130,7 @@ def test_junk_costs_its_own_lines_only(grade, tmp_path):
         "line 7: no item 'parity/99' in this release. Ids of this task run from parity/00",
         "line 8: no item 'parity_task/01' in this release. Did you mean 'parity/01'",
         "line 9: id: must be a string",
-        "line 10: a prediction must be a JSON object, this line is an array",
+        "line 10: a prediction must be a JSON object, but this line is an array",
         "line 11: not valid JSON: a number has more than 4,300 digits",
         "line 12: sample: must be a whole number",
         "line 13: not valid JSON: the line ends too early",

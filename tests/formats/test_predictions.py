@@ -72,7 +72,7 @@ JUNK = {
     "array": (
         b"[" + GOOD + b"]",
         "not_object",
-        "this line is an array; write one prediction per line",
+        "but this line is an array; write one prediction per line",
     ),
     "1e999": (
         in_line(b"[-1e999]"),

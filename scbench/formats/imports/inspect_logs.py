@@ -141,7 +141,8 @@ def write_replies(path: str) -> None:
     """Write the replies of a log to standard output for `read_log`, a line of JSON for each.
 
     A line has the number, the error, and the request, model and fields of the reply. Either the
-    error is null or everything after it; a line without a number is the error of the whole file.
+    error is null, or all fields after it are. A line without a number is the error of the whole
+    file.
     """
     # Libraries print to standard output, too, which must not mix with the lines.
     out, sys.stdout = sys.stdout, sys.stderr

@@ -128,7 +128,9 @@ def first_lines(lines: Iterator[NumberedLine]) -> list[NumberedLine]:
 def text_form(
     beginning: Iterable[NumberedLine], path: str, mapped: Mapped | None
 ) -> TextForm:
-    """Return the format of a text file; unknown ones count as ours, whose reader explains.
+    """Return the format of a text file.
+
+    An unknown format counts as ours, because our reader explains the error.
 
     Args:
         beginning: its `first_lines`.

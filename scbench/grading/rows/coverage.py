@@ -175,7 +175,7 @@ class Coverage:
         """Return the fate of a line in a run beyond the limit; its row does not count."""
         message = (
             f"the file has more than {_MOST_RUNS:,} runs (model, setting, sample and budget); "
-            "lines of further ones are not graded, so split the file"
+            "lines of further runs are not graded, so split the file"
         )
         row_id = self.known_ids.ids[place]
         problem = Problem("too_many_runs", message, number, row_id)

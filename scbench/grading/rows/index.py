@@ -198,7 +198,7 @@ class ReleaseIndex:
         }
 
     def identity(self, *values: object) -> str:
-        """Return a hash of everything except the line that affects rows."""
+        """Return a hash of everything that affects rows, apart from the line itself."""
         parts: list[object] = [
             __version__,
             self.release,

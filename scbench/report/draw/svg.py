@@ -390,7 +390,7 @@ class Drawing:
         self._shapes.append(shape)
 
     def _fill(self, shape: str, role: str, **fill: Unpack[Fill]) -> None:
-        """Add a shape, whose element is still open, filled or hatched."""
+        """Add a filled or hatched shape; its element must not be closed yet."""
         classes = []
         attributes = ""
         if fill.get("hatched"):
