@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import permutations
 from typing import NamedTuple
 
 from scbench.builders.pack_rectangular_prisms.packing import Counts, Size, volume_of
@@ -85,7 +84,9 @@ def lowest_layers(size: Size, count: int, a: int, b: int) -> Layers | None:
 @lru_cache(maxsize=1024)
 def turns_of(size: Size) -> tuple[Size, ...]:
     """Return the edges along x, y and z for each way to turn a prism, in ascending order."""
-    return tuple(sorted(set(permutations(size))))
+    a, b, c = size
+    turns = {(a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)}
+    return tuple(sorted(turns))
 
 
 def corners_of(pile: Sequence[Layers]) -> Iterator[tuple[Size, Size]]:
