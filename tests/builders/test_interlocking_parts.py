@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from scbench.base.errors import GenerationError
@@ -10,6 +11,7 @@ from scbench.builders.interlocking_parts import Space
 from scbench.builders.interlocking_parts.cage import layout, parts_of
 from scbench.builders.interlocking_parts.part_files import to_binary_stl
 from scbench.catalog import get_task
+from scbench.graders.interlocking_parts import cage_checks, core, side_bars
 from scbench.scoring.judge import judge
 
 TASK = get_task("interlocking_parts")
@@ -78,3 +80,23 @@ def test_parts_that_the_prompt_shows_belong_to_the_right_answer():
     plain = params.model_copy(update={"shown": 0})
     assert before.split("SOME OF THE PARTS")[0].strip() in BUILDER.prompt(plain)
     assert BUILDER.measure(params) < BUILDER.measure(plain)
+
+
+def test_the_prompt_prints_the_limits_on_triangles_and_normals():
+    words = " ".join(BUILDER.prompt(fresh(0)).split())
+    assert f"triangles ({cage_checks._MAX_TRIANGLES:,} in all)" in words
+    assert f"(cosines > {side_bars._LEVEL:g})" in words
+
+
+def test_parts_within_the_printed_limits_on_heights_have_a_core():
+    heights, pairs = core.MOST_SLABS, 7_000
+    words = " ".join(BUILDER.prompt(fresh(0)).split())
+    assert f"{pairs:,} pairs < {core.CUBE:g} apart" in words
+    cube = round(1000 * core.CUBE)
+    for step in (20, 50, 58, 100, 200, 401):
+        # As many heights as the limits allow, evenly spaced.
+        close = (cube - 1) // step
+        count = min(heights, pairs // close if close else heights)
+        spans = core.spans_between(step * np.arange(count))
+        crossings = sum(span.last - span.first + 1 for span in spans)
+        assert crossings <= core._MOST_CROSSINGS, step
