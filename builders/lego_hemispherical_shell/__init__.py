@@ -38,8 +38,6 @@ _TRIES = 10
 # Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
-# Smaller shares of a cell could be rounding errors.
-_LEAST_SHARE = 1e-6
 # Thickness in mm of the shell that is a baseline: that of the thinnest fresh bowls.
 _FIXED_THICKNESS = 14.0
 
@@ -227,13 +225,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: structure(built, params) for name, built in bricks.items()}
 
     def measure(self, params: Params) -> float:
-        """Return the number of stud cells that the surface of the target cuts.
+        """Return the middle radius divided by the thickness, times full marks.
 
-        Bricks cannot follow the surface inside such a cell, so each of them is a decision.
+        If a wall is thin and its radius large, each layer of the roof has less support, and fewer
+        bricks fit completely into the target.
         """
-        shares = lattice(body(params), params.outer_radius_mm, _OFFSETS[0]).shares
-        is_cut = (shares > _LEAST_SHARE) & (shares < 1 - _LEAST_SHARE)
-        return float(is_cut.sum())
+        inner, outer = params.inner_radius_mm, params.outer_radius_mm
+        return (inner + outer) / 2 / (outer - inner) * params.full_marks
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer scores 1."""

@@ -100,19 +100,3 @@ def test_one_thin_shell_is_a_baseline_of_every_bowl():
     assert scores[0] == 1
     assert 0 < scores[1] < 0.5
     assert "thin shell" not in BUILDER.baselines(PAPER[0])
-
-
-def test_the_measure_counts_cells_on_the_surface():
-    # Every cell with a part of the target is either completely inside or cut by its surface.
-    dome = Params(inner_radius_mm=0, outer_radius_mm=20, full_marks=0.65)
-    shares = lattice(body(dome), 20, (0.0, 0.0)).shares
-    inside = int((shares > 1 - 1e-6).sum())
-    assert inside > 0
-    assert BUILDER.measure(dome) == int((shares > 1e-6).sum()) - inside
-    bowls = [
-        Params(form="bowl", inner_radius_mm=r - 14, outer_radius_mm=r, full_marks=0.58)
-        for r in (80, 90, 100)
-    ]
-    measures = [BUILDER.measure(bowl) for bowl in bowls]
-    assert measures == sorted(measures)
-    assert len(set(measures)) == 3
