@@ -218,7 +218,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the boxes of a plan, times the things to avoid, times the size of the goal.
 
-        The size is 1 plus the bits of the product of the goal's numbers, such as lakes and voxels.
+        The size is 1 plus log2 of the product of the goal's numbers, such as lakes and voxels.
         """
         things = 1 + len(params.ground) + len(params.protected)
         amount = 1

@@ -11,7 +11,7 @@ An example of the puzzle, with one of the answers: f is above 0 in the black cel
     def f(x, y):
         return 14 - (2*x-3)**2 - (2*y-3)**2
 
-Fresh pictures are those that need a polynomial of a known degree.
+Fresh pictures need a polynomial of a known degree.
 """
 
 import math

@@ -4,8 +4,8 @@ The inside of a closed mesh is the signed sum of cones from any point to its tri
 inside a convex solid, the part of such a cone within the solid is a cone over the part of the
 triangle that lies in the solid, and cones over the parts of the solid's faces that are seen before
 the triangle: convex polygons, cut along lines. Every step is continuous: slivers, coplanar faces
-and crossings at the scale of rounding change nothing, unlike with mesh booleans. A union is the sum
-over common parts with alternating signs.
+and crossings at the scale of rounding change nothing, unlike with mesh booleans. The
+volume of a union is the sum over the common parts of its solids, with alternating signs.
 """
 
 from collections.abc import Iterator, Sequence

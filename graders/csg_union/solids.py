@@ -48,7 +48,7 @@ def union_body(params: Params) -> Manifold:
 
 
 def solid_body(solid: Solid) -> Manifold:
-    """Return a solid at its place as a body.
+    """Return the body of a solid at its place.
 
     Raises:
         ValueError: it is a polyhedron whose faces do not close.
@@ -58,7 +58,7 @@ def solid_body(solid: Solid) -> Manifold:
 
 
 def solid_mesh(solid: Solid) -> PolygonMesh:
-    """Return a solid at its place, every coordinate rounded to 9 decimals."""
+    """Return the mesh of a solid at its place, with coordinates rounded to 9 decimals."""
     match solid:
         case Box():
             mesh = box_mesh(solid)

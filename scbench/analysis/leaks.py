@@ -52,7 +52,7 @@ class LineTest(NamedTuple):
 
 
 class Deals(NamedTuple):
-    """The share of assignments with a difference as large, and whether there are too few."""
+    """The p-value of a permutation test, and whether there are too few permutations for it."""
 
     p_value: float
     too_few: bool

@@ -33,7 +33,7 @@ def mean_level(
             near the level carry less information than the same number picked
             beforehand, so partial answers widen the interval (measured in
             docs/evidence.md).
-        drift: change of the mean, down and up, with the ceiling.
+        drift: how far an error of the ceiling moves the mean, down and up.
     """
     if len(levels) == 1:
         return levels[0]
@@ -69,7 +69,7 @@ def level_difference(
         second: levels of another run on the same tasks.
         alike: the correlation of their random errors, from 0 (different items) to 1;
             one number, or one for each task.
-        drift: change of the mean difference, down and up, with the runs' ceilings.
+        drift: how far errors of the ceilings move the mean difference, down and up.
 
     Returns:
         The difference, and the bounds of its interval. Each level is clipped to half a

@@ -74,7 +74,7 @@ class Matrix:
         bucket there is no overall line.
 
         Args:
-            by: "bucket", or "task" for those as well.
+            by: "bucket" for lines of buckets only; "task" to add a line for each task.
         """
         present = self._tasks_by_bucket()
         for bucket, tasks in present.items():

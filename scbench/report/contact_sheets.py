@@ -187,7 +187,7 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
 
 
 def nearest_wrong(case: Case, references: Sequence[Reference]) -> Reference | None:
-    """Return the counterexample to a case with the highest score below 1; None without any."""
+    """Return the counterexample with the highest score below 1; None if a case has none."""
     task = get_task(case.task)
     counterexamples = [
         ref

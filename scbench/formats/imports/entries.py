@@ -383,7 +383,7 @@ def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
 
     Args:
         message: None if there is none.
-        finish: the finish reason of its call, in the words of any provider.
+        finish: the finish reason of its call, as its provider names it.
     """
     text = message_text(message)
     state = state_of(finish, text=text is not None)

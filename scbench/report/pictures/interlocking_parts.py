@@ -70,7 +70,7 @@ INVALID = {
 FAULTS = INVALID | {
     "bed_size": "too large",
     "bed_level": "not on the bed",
-    "bed_contact": "little on the bed",
+    "bed_contact": "too little bed contact",
     "balance": "falls over",
     "overhangs": "overhang",
     "gap_wide_enough": "gaps too narrow",

@@ -319,7 +319,7 @@ def axis_cut(target: Body, radius: float, wall: Wall | None) -> Drawing:
 
 
 def target_profile(target: Body) -> BaseGeometry:
-    """Return the cut of a plane through the axis with the target: distance from the axis, and z."""
+    """Return the cross-section of the target through its axis: distance from the axis, and z."""
     sides = []
     for surface in (target.outer, target.inner):
         z = levels_of(surface, 49)

@@ -360,7 +360,7 @@ def answer_caption(targets: Counts, regions: Counts | None, verdicts: Verdicts) 
         parts = [f"Actual: {count_words(regions)}", request, *faults, verdicts.fraction]
         return f"{'; '.join(parts)}."
     faults += verdicts.faults(FAULTS)
-    summary = ", ".join(faults) or "The cut cannot be counted"
+    summary = ", ".join(faults) or "The regions cannot be counted"
     return f"{summary[:1].upper()}{summary[1:]}; {request}; {verdicts.fraction}."
 
 

@@ -10,7 +10,7 @@ from scbench.schemas.word_sorting import Answer, Params
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """List the words; with an answer, its list and the right one; the first mistake is marked."""
+    """List the words; next to an answer, list the right one and mark the first mistake."""
     case = "ignoring case"
     if params.case_sensitive:
         first_case = "capital" if params.order == "ascending" else "small"

@@ -114,7 +114,7 @@ def visible(reply: str) -> str:
 
 
 def shown(reply: str) -> tuple[str, tuple[str, ...]]:
-    """Return the visible text of a reply, and the effective repairs."""
+    """Return the visible text of a reply, and the names of the repairs that changed it."""
     # The order matters: a string may contain tags, and hidden text must not be
     # unescaped first.
     steps = {
