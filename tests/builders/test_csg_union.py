@@ -98,5 +98,5 @@ def test_sets_that_a_hull_or_one_solid_nearly_is_are_thrown_away():
     for answer in BUILDER.baselines(params).values():
         (verdict,) = judge(get_task("csg_union"), params, answer)
         assert verdict.score <= 0.6
-    with pytest.raises(GenerationError, match="larger greedy"):
+    with pytest.raises(GenerationError, match="raise greedy"):
         draw_scenes(1, solids=2, kinds=["box"], relation="nested", greedy=0.5)

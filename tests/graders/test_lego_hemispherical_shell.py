@@ -214,7 +214,7 @@ def test_crowds_are_judged_or_refused_in_little_time_and_memory(name):
 
 
 def test_the_limit_of_bricks_is_the_one_of_the_prompt():
-    assert f"score 0: {MAX_BRICKS:,} bricks;" in BUILDER.prompt(PAPER[0])
+    assert f"score 0:\n\n- {MAX_BRICKS:,} bricks;" in BUILDER.prompt(PAPER[0])
     rows = [FIRST] * (MAX_BRICKS + 1)
     assert failed(rows) == {"resource_limit"}
     assert failed(rows[1:]) == {"duplicates"}
