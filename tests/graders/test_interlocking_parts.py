@@ -93,9 +93,9 @@ def test_the_wrong_number_of_parts_scores_nothing_but_is_looked_at():
 @pytest.mark.parametrize(
     ("entries", "why"),
     [
-        ({0: 1.02}, "scales"), ({10: 0.98}, "square"), ({0: -1.0}, "mirrors"),
-        ({1: 0.01}, "square"), ({12: 1e-9}, "last row"), ({15: 2.0}, "last row"),
-        ({0: 0.0, 5: 0.0, 10: 0.0}, "square"),
+        ({0: 1.02}, "scales"), ({10: 0.98}, "perpendicular"), ({0: -1.0}, "mirrors"),
+        ({1: 0.01}, "perpendicular"), ({12: 1e-9}, "last row"), ({15: 2.0}, "last row"),
+        ({0: 0.0, 5: 0.0, 10: 0.0}, "perpendicular"),
     ],
 )  # fmt: skip
 def test_transforms_must_be_rigid(entries, why):
