@@ -6,7 +6,7 @@ import pytest
 from contract import FRESH_SEEDS, fresh_cases, lengthy
 
 from scbench.catalog import available_tasks
-from scbench.freezing.floors import Floor, floor_record, floors_of
+from scbench.freezing.floors import floor_record, floors_of
 from scbench.release.load import find_release
 from scbench.scoring.judge import validate
 
@@ -44,17 +44,13 @@ HELD = [
 
 
 @pytest.fixture(scope="module")
-def stored():
-    references = find_release().references()
-    return {
-        ref.id: Floor(ref.floor, ref.floor_strategy) for ref in references
-    }, references
+def references():
+    return find_release().references()
 
 
 @pytest.mark.parametrize("task_id", HELD)
-def test_the_floor_of_a_task_is_that_of_its_instances(task_id, stored):
+def test_the_floor_of_a_task_is_that_of_its_instances(task_id, references):
     """`test_frozen.py` verifies the newest release, which judges the floors of all instances."""
-    _, references = stored
     release = find_release()
     ids = release.instances([task_id]).keys()
     record = floor_record(ref for ref in references if ref.id in ids)
