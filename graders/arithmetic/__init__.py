@@ -1,7 +1,7 @@
 """Grades whether a number is the value of an expression.
 
-The expression is evaluated in exact fractions with two stacks: one for values, one for
-operators whose right operand is not complete.
+The expression is evaluated in exact fractions with two stacks: one for values, one for operators
+that wait for their right operand.
 """
 
 from fractions import Fraction
@@ -43,8 +43,8 @@ def evaluate(expression: str) -> Fraction:
     """Return the exact value of an expression.
 
     Raises:
-        ValueError: it is not well formed.
-        ZeroDivisionError: it divides by zero.
+        ValueError: the expression is not well formed.
+        ZeroDivisionError: the expression divides by zero.
     """
     values: list[Fraction] = []
     waiting: list[str] = []

@@ -31,7 +31,7 @@ Row = Sequence[str | bool]
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the answer is the truth value, in the words of any format, else 0.
+    """Return 1 if the answer is the truth value, in the words of any notation, else 0.
 
     If there are several expressions, all values must be right.
     """
@@ -61,7 +61,7 @@ def evaluate(expression: str, true: str, false: str) -> bool:
     """Return the truth value of an expression, given the words for true and false.
 
     Raises:
-        ValueError: it is not well formed.
+        ValueError: the expression is not well formed.
     """
     # One row for each open bracket, and one outside all brackets.
     rows: list[list[str | bool]] = [[]]
@@ -89,13 +89,13 @@ def row_value(row: Row) -> bool:
     """Return the truth value of a row without brackets.
 
     Raises:
-        ValueError: it is not well formed.
+        ValueError: the row is not well formed.
     """
     return any(_exclusive_value(part) for part in _split(row, "OR"))
 
 
 def _exclusive_value(row: Row) -> bool:
-    """Return the truth value of a row without OR: whether an odd number of its parts is true."""
+    """Return the truth value of a row without OR: whether an odd number of its parts are true."""
     is_true = False
     for part in _split(row, "XOR"):
         is_true ^= all(_literal_value(term) for term in _split(part, "AND"))
@@ -103,7 +103,7 @@ def _exclusive_value(row: Row) -> bool:
 
 
 def _literal_value(words: Row) -> bool:
-    """Return the truth value of a value with NOTs before it."""
+    """Evaluate a truth value with NOTs before it."""
     *chain, value = words or [""]
     if not isinstance(value, bool) or any(word != "NOT" for word in chain):
         raise ValueError(f"{words!r} is not a value with NOTs before it")

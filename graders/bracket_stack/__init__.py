@@ -22,7 +22,7 @@ CHECKS = {
 OWN_FAULTS = ("readable",)
 
 _PAIR = re.compile(r"\(\)|\[\]|\{\}|<>")
-# From opening to closing brackets.
+# The closing bracket of each opening bracket.
 _MIRROR = str.maketrans({pair[0]: pair[1] for pair in PAIRS})
 
 
@@ -44,7 +44,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=1024)
 def still_open(sequence: str) -> str:
-    """Return the brackets of a sequence that are not closed."""
+    """Return the brackets of a sequence that are still open."""
     shorter = _PAIR.sub("", sequence)
     while shorter != sequence:
         sequence = shorter

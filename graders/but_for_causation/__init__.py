@@ -1,4 +1,4 @@
-"""Grades whether an outcome would still have happened, or which events it needed.
+"""Grades whether an outcome would still have happened, or which events were necessary for it.
 
 Each event is removed in turn, and the rules are applied repeatedly until the state of
 every event is known.
@@ -52,7 +52,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def events_in(params: Params, value: Value) -> frozenset[int] | None:
-    """Return the positions of the named lettered events; None if anything else is named."""
+    """Return the positions of the events that an answer names; None if it names anything else."""
     texts = []
     for event in params.candidates:
         subject, _, _, past, _ = params.events[event]

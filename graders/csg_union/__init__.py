@@ -2,8 +2,8 @@
 
 The mesh must pass every check of `mesh_checks` before its volume counts. The difference is the
 plain symmetric difference of mesh and union, without a tolerance at their surfaces. Volumes are
-computed by a method that slivers and coplanar faces do not disturb (`convex_parts`), and are
-rounded before they are used, so that a score has the same bytes on every machine.
+computed by a method that slivers and coplanar faces do not disturb (`convex_parts`). They are
+rounded before use, so that scores are identical on every machine.
 """
 
 from collections.abc import Sequence
@@ -47,20 +47,20 @@ CHECKS = MESH_CHECKS | {
 }
 _LAST_CHECKS = ("inner_walls", "bodies", "union")
 
-# The score by volume is the common share of the union less this part of the difference's share.
+# The score by volume is the common volume minus this fraction of the difference, over the union.
 _DIFFERENCE_WEIGHT = 0.5
-# A score by volume above this becomes 1, as few answers with so small a difference have the wrong
+# A score by volume above this becomes 1: answers with so small a difference rarely have the wrong
 # shape.
 _FULL_MARKS_ABOVE = 0.95
-# Inner walls of this share of the union's area leave no score. If uniting the solids hides less of
-# their surfaces, inner walls as large as that leave none.
+# Inner walls with this share of the union's area reduce the score to 0. If uniting the solids hides
+# a smaller area of their surfaces, that area is the limit.
 _MOST_INNER_WALLS = 0.1
-# Inner walls of this share of those that leave no score are free: a sharp notch of the union has
-# some if the mesh is a little off its place.
+# Inner walls up to this fraction of that limit are free: at a sharp notch of the union, a mesh that
+# is slightly out of place has some.
 _FREE_SHARE = 0.2
-# A mesh with too many separate bodies gets this part of its score.
+# A mesh with too many separate bodies gets this fraction of its score.
 _BODIES_FACTOR = 0.5
-# Up to this share of the union, a difference is taken for rounding, and no pieces are reported.
+# A difference up to this share of the union counts as rounding error; no pieces are reported.
 _LEAST_DIFFERENCE = 1e-3
 # Volumes, areas and scores are rounded, because their last bits differ between machines.
 _DECIMALS = 6
@@ -96,23 +96,23 @@ class DifferencePieces(NamedTuple):
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the score by volume, less inner walls and further bodies; 0 for an unclean mesh."""
+    """Return the score by volume, reduced for inner walls and extra bodies; 0 for a faulty mesh."""
     checks = Checklist(CHECKS)
-    # In answers, `vertex` is the list of points, and in a face the list of their indices.
+    # In an answer, `vertex` is the list of points; in a face, it is the list of their indices.
     vertices = [vertex.xyz for vertex in answer.polyhedron.vertex]
     faces = tuple(face.vertex for face in answer.polyhedron.faces)
     surface, notes = judge_mesh(checks, vertices, faces)
     if surface is None:
         checks.skip(_LAST_CHECKS, "The mesh bounds no solid.")
         return replace(checks.binary(), notes=notes)
-    # Asked before the checks below are added, which reduce the score but do not make it 0.
+    # Asked before the checks below are added: they reduce the score but do not make it 0.
     is_clean = checks.all_passed
     triangles = surface.points[surface.corners]
-    # Of the mesh, in each common part of the solids. Everything below uses them.
+    # The mesh's volume in each common part of the solids. Everything below uses it.
     part_volumes = common_volumes(union_parts(params), triangles)
     if part_volumes is None:
         too_much_work = (
-            "Too many planes of the solids lie behind too many triangles of the mesh."
+            "The mesh has too many triangles to compare with all planes of the solids."
         )
         checks.expect("resource_limit", False, too_much_work)
         checks.skip(_LAST_CHECKS, too_much_work)
@@ -121,7 +121,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     factor = judge_walls(checks, params, triangles, part_volumes)
     factor *= judge_bodies(checks, params, surface, part_volumes)
     by_volume = score_by_volume(volumes)
-    # The last text is the message of a failed check.
+    # The last argument is the message if the check fails.
     is_union = checks.expect(
         "union",
         by_volume > _FULL_MARKS_ABOVE,
@@ -159,7 +159,7 @@ def rounded_volumes(
 
 def score_by_volume(volumes: Volumes) -> float:
     """Return ``(common - difference / 2) / union``, which can be negative."""
-    # By rounding, the common volume can be larger than the answer's; that must earn nothing.
+    # Rounding can make the common volume larger than the answer's; that must not raise the score.
     share = min(volumes.common, volumes.answer) / volumes.union
     penalty = _DIFFERENCE_WEIGHT * volumes.difference / volumes.union
     return round(share - penalty, _SCORE_DECIMALS)
@@ -171,11 +171,11 @@ def judge_walls(
     triangles: Array,
     part_volumes: Sequence[float],
 ) -> float:
-    """Check that a mesh has next to no inner walls; return the factor of the score."""
+    """Check that a mesh has almost no inner walls; return the factor for the score."""
     areas = areas_of(params)
     walls = inner_wall_area(single_solids(params), triangles, areas.union)
     if walls > 0:
-        # The gap that a missing solid leaves between others has no inner walls.
+        # Walls around the gap that a missing solid leaves between other solids do not count.
         included = solids_in_mesh(params, part_volumes)
         if included != params:
             walls = inner_wall_area(single_solids(included), triangles, areas.union)
@@ -194,7 +194,7 @@ def judge_walls(
 
 
 def factor_of_walls(walls: float, most: float) -> float:
-    """Return the factor of the score for an area of inner walls; it is 0 from ``most`` on."""
+    """Return the factor for the score, given an area of inner walls; 0 from ``most`` on."""
     if walls == 0:
         return 1.0
     # Solids that do not meet hide nothing.
@@ -209,7 +209,7 @@ def judge_bodies(
     surface: ClosedSurface,
     part_volumes: Sequence[float],
 ) -> float:
-    """Check that a mesh has no more separate bodies than it may; return the factor of the score."""
+    """Check that a mesh has no more separate bodies than allowed; return the score's factor."""
     most = union_bodies(params)
     if surface.bodies > most:
         most = most_bodies(params, part_volumes)

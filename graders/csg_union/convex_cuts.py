@@ -1,7 +1,7 @@
-"""Convex polygons by the thousand, cut along lines.
+"""Cutting many convex polygons along lines.
 
-Polygons of different sizes share one array (n, w, 3): row by row the corners of a polygon, then
-room that its size (n,) leaves unused.
+Polygons with different numbers of corners share one array (n, w, 3). Each row starts with the
+corners of a polygon; the rest of the row is unused. The sizes (n,) are the numbers of corners.
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from scbench.graders.shared.vectors import Array, Indices
 
 
 def clip(polygons: Array, sizes: Indices, values: Array) -> tuple[Array, Indices]:
-    """Cut convex polygons (n, w, 3) of these sizes (n,) to where a linear function is not negative.
+    """Cut convex polygons (n, w, 3) to the parts where a linear function is not negative.
 
-    ``values`` (n, w) is the function at the corners; those beyond the size are ignored. Polygons in
-    the same form are returned, and their sizes.
+    ``values`` (n, w) has the function's value at each corner; values beyond the sizes (n,) are
+    ignored. Returns polygons in the same form, and their sizes.
     """
     count, width, _ = polygons.shape
     place = np.arange(width)
@@ -25,7 +25,7 @@ def clip(polygons: Array, sizes: Indices, values: Array) -> tuple[Array, Indices
         return polygons, sizes
     after = np.where(place + 1 < sizes[:, None], place + 1, 0)
     inside_after = np.take_along_axis(inside, after, axis=1)
-    # Corner by corner: whether it stays, and whether a new one comes before the next.
+    # For each corner: whether it stays, and whether a new corner follows it.
     keep = np.empty((count, 2 * width), dtype=np.bool_)
     keep[:, ::2] = inside
     keep[:, 1::2] = is_corner & (inside != inside_after)
@@ -37,7 +37,7 @@ def clip(polygons: Array, sizes: Indices, values: Array) -> tuple[Array, Indices
     share = value / (value - values[row, end])
     corners = np.repeat(polygons, 2, axis=1)
     corners[row, 2 * column + 1] = start + share[:, None] * (polygons[row, end] - start)
-    # Old and new corners, moved up so that no room is left between them.
+    # Old and new corners, moved together so that no gaps remain.
     new_sizes = keep.sum(axis=1)
     result = np.zeros((count, int(new_sizes.max(initial=0)), 3))
     row, slot = np.nonzero(keep)
@@ -53,7 +53,7 @@ def widened(polygons: Array, width: int) -> Array:
 
 
 def fans(polygons: Array, sizes: Indices) -> Iterator[Array]:
-    """Yield convex polygons (n, w, 3) as triangles (., 3, 3), all from their first corners."""
+    """Yield convex polygons (n, w, 3) as triangles (., 3, 3) that fan out from the first corner."""
     for w in range(1, polygons.shape[1] - 1):
         large = np.flatnonzero(sizes > w + 1)
         yield polygons[large][:, [0, w, w + 1]]

@@ -1,11 +1,12 @@
-"""Volumes of unions of convex solids, and of their common part with a mesh.
+"""Volumes of unions of convex solids, and of the parts that they share with a mesh.
 
-The inside of a closed mesh is the signed sum of cones from any point to its triangles. From a point
-inside a convex solid, the part of such a cone within the solid is a cone over the part of the
-triangle that lies in the solid, and cones over the parts of the solid's faces that are seen before
-the triangle: convex polygons, cut along lines. Every step is continuous: slivers, coplanar faces
-and crossings at the scale of rounding change nothing, unlike with mesh booleans. The
-volume of a union is the sum over the common parts of its solids, with alternating signs.
+The inside of a closed mesh is the signed sum of the cones from any point to its triangles. If the
+point is inside a convex solid, the part of a cone within the solid consists of smaller cones: one
+over the part of the triangle inside the solid, and others over the parts of the solid's faces in
+front of the triangle. These parts are convex polygons, cut along lines. Every step is continuous,
+so slivers, coplanar faces and crossings at the scale of rounding change nothing, unlike with mesh
+booleans. The volume of a union is the sum over the common parts of its solids, with alternating
+signs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,15 +18,15 @@ from scbench.graders.csg_union.convex_cuts import clip, fans, widened
 from scbench.graders.shared.meshes import PolygonMesh, newell_normals, triangulate
 from scbench.graders.shared.vectors import Array, Indices, Mask, cross, dot, unit
 
-# Pairs of a triangle and a face it hides that a measurement may take before it is given up.
+# Maximum number of pairs of a triangle and a face that a measurement may test.
 MOST_PAIRS = 2_000_000
-# Solids that touch have a little in common by rounding: parts of less volume do not count.
+# Rounding can give solids that touch a tiny common part. Parts with less volume are ignored.
 _EMPTY = 1e-6
-# Largest distance of a vertex of a convex solid from the inside of its planes.
+# Maximum distance of a convex solid's vertex outside the solid's planes.
 _CONVEX = 1e-6
-# A face nearer to another solid's plane than this lies in it.
+# A face closer than this to another solid's plane lies in that plane.
 _SAME = 1e-8
-# Triangles, and pairs of a triangle and a face, that are measured together: bounds of memory.
+# Triangles, and pairs of a triangle and a face, that are measured together; this bounds memory.
 TRIANGLE_BLOCK = 1_000
 _PAIR_BLOCK = 4_000
 
@@ -34,13 +35,13 @@ class Convex(NamedTuple):
     """A convex solid: the points x with normals @ (x - centre) <= offsets."""
 
     centre: Array
-    """(3,), its centre of mass."""
+    """(3,) centre of mass."""
     normals: Array
     """(p, 3), of length 1."""
     offsets: Array
     """(p,), all positive."""
     faces: Array
-    """(p, w, 3) the corners of its faces, counter-clockwise from outside, less the centre."""
+    """(p, w, 3) corners of its faces, counter-clockwise from outside, relative to the centre."""
     sizes: Indices
     """(p,) number of corners of each face."""
 
@@ -66,11 +67,11 @@ class Measure(NamedTuple):
     moment: Array
     """(3,) volume times centre of mass."""
     pairs: int
-    """Pairs of a triangle and a face that had to be tested."""
+    """Number of pairs of a triangle and a face that were tested."""
 
 
 def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
-    """Return the common parts of all sets of convex solids, those of no volume left out.
+    """Return the common parts of all sets of convex solids, except those without volume.
 
     Raises:
         ValueError: a solid is not convex, or has too many faces to be measured.
@@ -79,7 +80,7 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
     for place, mesh in enumerate(solids):
         corners = mesh.points[triangulate(mesh).corners]
         single = convex_part(mesh, corners, place)
-        # Inclusion and exclusion: with every part so far, the solid may share one of opposite sign.
+        # Inclusion-exclusion: the solid's common part with an earlier part gets the opposite sign.
         for part in tuple(parts):
             common = measure_common(corners, part.convex, MOST_PAIRS)
             if common is None:
@@ -99,11 +100,11 @@ def union_volume(parts: Sequence[ConvexPart]) -> float:
 
 
 def common_volumes(parts: Sequence[ConvexPart], corners: Array) -> list[float] | None:
-    """Return the volume that the inside of a mesh shares with each of some convex parts.
+    """Return the volume that the inside of a mesh shares with each convex part.
 
-    The parts are the `parts_of_union`, the corners those of closed triangles (m, 3, 3),
-    counter-clockwise seen from outside. None is returned if it takes more than `MOST_PAIRS` pairs
-    of a triangle and a part's face.
+    The parts come from `parts_of_union`. The corners are those of closed triangles (m, 3, 3),
+    counter-clockwise seen from outside. Returns None if more than `MOST_PAIRS` pairs of a triangle
+    and a part's face would have to be tested.
     """
     volumes = []
     budget = MOST_PAIRS
@@ -145,7 +146,7 @@ def convex_part(mesh: PolygonMesh, corners: Array, place: int) -> ConvexPart:
 def intersection(first: Convex, second: Convex, centre: Array) -> Convex:
     """Return the common part of two convex solids, given its centre of mass (3,)."""
     first_faces, first_sizes = faces_within(first, second, keep_flush=True)
-    # A face in one plane of both counts once.
+    # Where both solids have a face in the same plane, it counts once.
     second_faces, second_sizes = faces_within(second, first, keep_flush=False)
     width = max(first_faces.shape[1], second_faces.shape[1])
     normals = np.concatenate([first.normals, second.normals])
@@ -164,9 +165,10 @@ def intersection(first: Convex, second: Convex, centre: Array) -> Convex:
 def faces_within(
     side: Convex, rival: Convex, *, keep_flush: bool
 ) -> tuple[Array, Indices]:
-    """Return the parts (p, w, 3) of a solid's faces that lie in its rival, and their sizes (p,).
+    """Return the parts (p, w, 3) of a solid's faces inside another solid, and their sizes (p,).
 
-    Faces that lie in a plane of the rival and look the same way are not cut by it, or all removed.
+    With ``keep_flush``, a face that lies in a plane of the other solid and faces the same way is
+    not cut by that plane; without, it is removed.
     """
     faces = side.faces + side.centre
     sizes = side.sizes
@@ -185,7 +187,7 @@ def faces_within(
 def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | None:
     """Measure the common part of a convex solid and closed triangles (m, 3, 3).
 
-    None is returned if that takes too many pairs of a triangle and a face.
+    Returns None if too many pairs of a triangle and a face would have to be tested.
     """
     scaled_normals = convex.normals / convex.offsets[:, None]
     volume = 0.0
@@ -193,16 +195,16 @@ def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | 
     pairs = 0
     for first in range(0, len(corners), TRIANGLE_BLOCK):
         rays = corners[first : first + TRIANGLE_BLOCK] - convex.centre
-        # Distance beyond each plane; corners all but in a plane lie in it, so that a triangle in
-        # the plane of a face is either before it or behind, not each in places.
+        # Distance beyond each plane. Corners that are almost in a plane count as in it, so that a
+        # triangle in the plane of a face is wholly in front of the face or wholly behind it.
         beyond = np.einsum("mvk,pk->mpv", rays, scaled_normals) - 1
         beyond[np.abs(beyond) < _SAME] = 0.0
-        # Of the three corners of each triangle, for each plane.
+        # For each plane, over the three corners of each triangle.
         high = beyond.max(axis=2)
         low = beyond.min(axis=2)
         is_inside = high.max(axis=1) <= 0
         may_cross = low.max(axis=1) <= 0
-        # Where one plane is crossed early, those crossed later everywhere are not seen.
+        # A plane that all rays cross after some other plane has no visible face.
         visible = (high > 0) & (high >= low.max(axis=1, keepdims=True))
         pairs += int(visible.sum())
         if pairs > max_pairs:
@@ -214,7 +216,7 @@ def measure_common(corners: Array, convex: Convex, max_pairs: int) -> Measure | 
             cone, first_moment = sum_of_cones(base)
             volume = volume + cone
             moment = moment + first_moment
-        # Cones over faces that lie before triangles.
+        # Cones over faces in front of triangles.
         for cone, first_moment in cones_over_faces(rays, convex, beyond, visible):
             volume = volume + cone
             moment = moment + first_moment
@@ -228,15 +230,15 @@ def sum_of_cones(base: Array) -> tuple[float, Array]:
 
 
 def triangles_within(rays: Array, below: Array, cuts: Mask) -> Iterator[Array]:
-    """Yield, cut into triangles, the parts of triangles (m, 3, 3) that lie in a convex solid.
+    """Yield the parts of triangles (m, 3, 3) inside a convex solid, cut into triangles.
 
-    ``below`` (m, p, 3) is the height, in some scale, of each plane above the corners; ``cuts``
-    (m, p) whether any corner lies above it.
+    ``below`` (m, p, 3) is the height of each plane above the corners, in an arbitrary unit;
+    ``cuts`` (m, p) says whether any corner lies above the plane.
     """
     sizes = np.full(len(rays), 3)
-    # Barycentric coordinates, in which functions stay linear whatever has been cut before.
+    # In barycentric coordinates, functions stay linear after any number of cuts.
     shapes = np.broadcast_to(np.eye(3), (len(rays), 3, 3)).copy()
-    # For each triangle the planes that cut it, first.
+    # For each triangle, the planes that cut it come first.
     order = np.argsort(~cuts, axis=1, kind="stable")
     for k in range(int(cuts.sum(axis=1).max(initial=0))):
         is_cut = cuts[np.arange(len(rays)), order[:, k]]
@@ -254,23 +256,24 @@ def triangles_within(rays: Array, below: Array, cuts: Mask) -> Iterator[Array]:
 def cones_over_faces(
     rays: Array, convex: Convex, beyond: Array, visible: Mask
 ) -> Iterator[tuple[float, Array]]:
-    """Yield the volumes and moments of the cones over the parts of faces seen before triangles.
+    """Yield the volumes and moments of the cones over the parts of faces in front of triangles.
 
-    ``rays`` (m, 3, 3) are corners of all triangles, ``beyond`` (m, p, 3) how far, in some scale,
-    they lie beyond each plane, ``visible`` (m, p) which pairs of a triangle and a face are to be
-    looked at.
+    ``rays`` (m, 3, 3) are the corners of all triangles. ``beyond`` (m, p, 3) is their distance
+    beyond each plane, in an arbitrary unit. ``visible`` (m, p) selects the pairs of a triangle and
+    a face to use.
     """
     a = rays[:, 0]
     b = rays[:, 1]
     c = rays[:, 2]
-    # The planes through the centre and each side of a triangle, all looking inwards.
+    # The planes through the centre and each side of a triangle, all facing inwards.
     sides = np.stack([cross(b, c), cross(c, a), cross(a, b)], axis=1)
     sign = np.sign(dot(sides[:, 2], c))
     sides = sides * sign[:, None, None]
     triangle, face = np.nonzero(visible)
     # Triangles seen edge-on hide nothing.
     pairs = np.flatnonzero(sign[triangle] != 0)
-    # Faces of like size together, so that small ones need not be as wide as large ones.
+    # Faces are grouped by size, so that small faces do not need rows as wide as those of large
+    # ones.
     pairs = pairs[np.argsort(convex.sizes[face[pairs]], kind="stable")]
     for first in range(0, len(pairs), _PAIR_BLOCK):
         block = pairs[first : first + _PAIR_BLOCK]
@@ -278,8 +281,8 @@ def cones_over_faces(
         f = face[block]
         sizes = convex.sizes[f]
         polygons = convex.faces[f, : int(sizes.max())]
-        # Distances from the sides, weighted by how far the corners are beyond the face, tell on
-        # which side of the triangle's own plane a point of the face lies.
+        # Distances from the sides, weighted by how far the corners are beyond the face, show on
+        # which side of the triangle's plane a point of the face lies.
         triangle_plane = np.einsum("nv,nvk->nk", beyond[t, f], sides[t])
         planes = np.concatenate([sides[t], triangle_plane[:, None]], axis=1)
         for k in range(4):

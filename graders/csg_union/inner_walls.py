@@ -1,9 +1,9 @@
-"""Inner walls of a mesh: surface that looks into a gap within the union, such as a crack.
+"""Inner walls of a mesh: surface that faces a gap within the union, such as a crack.
 
-A point of the surface is on an inner wall if the straight line out of it, along its outward normal,
-meets the mesh again before it leaves the union. So a crack between two pieces has inner walls, and
-so has a void that the union does not have. A place where material is missing at the surface of the
-union has none, unless it is a slot.
+A point of the surface is on an inner wall if the ray along its outward normal meets the mesh again
+before it leaves the union. So a crack between two pieces has inner walls, and so does a void that
+is not in the union. A place where material is missing at the surface of the union has no inner
+walls, unless it is a slot.
 
 The area is measured by a fixed sample. Each triangle is cut into k * k equal ones, and the centre
 of each represents its area. The result is accurate to within 0.002 of the union's area, or 0.05 for
@@ -19,34 +19,33 @@ import numpy as np
 from scbench.graders.csg_union.convex_parts import Convex
 from scbench.graders.shared.vectors import Array, Indices, Mask, cross, dot, unit
 
-# So many points are spread over an area like that of the union, and twice as many over a larger
-# one. Triangles smaller than the area of a point add one each.
+# Number of points on an area as large as the union's. A larger area gets up to twice as many. Every
+# triangle smaller than the area of a point adds one point.
 _POINTS_ON_UNION = 5_000
 _MOST_POINTS = 2 * _POINTS_ON_UNION
-# Maximum number of pairs of a way out and a triangle. If there are more, the points are thinned
-# out.
+# Maximum number of pairs of a ray and a triangle. If there are more, the points are thinned out.
 _MOST_PAIRS = 4_000_000
-# A way leaves a solid so far beyond its planes, so that it does not stop where solids touch.
+# A ray leaves a solid this far beyond its planes, so that it does not stop where solids touch.
 _SEAM = 1e-6
-# A way meets no triangle nearer than this: not its own, and none that continues its own.
+# A ray misses triangles closer than this: its own, and those that continue its own.
 _START = 1e-5
-# A way this near to the edge of a triangle, in barycentric coordinates, meets the triangle.
+# A ray this close to the edge of a triangle, in barycentric coordinates, meets the triangle.
 _EDGE = 1e-9
-# Bound of memory: pairs that are tested together.
+# Pairs that are tested together; this bounds memory.
 _PAIR_BLOCK = 200_000
 
 
-class Ways(NamedTuple):
-    """Straight lines out of points of a surface."""
+class Rays(NamedTuple):
+    """Rays from points of a surface."""
 
     start: Array
     """(n, 3) the points."""
     direction: Array
     """(n, 3) of length 1."""
 
-    def chosen(self, rows: Indices | Mask | slice) -> "Ways":
-        """Return some of the ways."""
-        return Ways(self.start[rows], self.direction[rows])
+    def chosen(self, rows: Indices | Mask | slice) -> "Rays":
+        """Return some of the rays."""
+        return Rays(self.start[rows], self.direction[rows])
 
 
 class Points(NamedTuple):
@@ -57,15 +56,15 @@ class Points(NamedTuple):
     normal: Array
     """(n, 3) of length 1, outward."""
     area: Array
-    """(n,) that each point stands for."""
+    """(n,) area that each point represents."""
 
     def chosen(self, rows: Indices | Mask) -> "Points":
         """Return some of the points."""
         return Points(self.place[rows], self.normal[rows], self.area[rows])
 
-    def ways(self) -> Ways:
-        """Return the way out of each point, along its normal."""
-        return Ways(self.place, self.normal)
+    def rays(self) -> Rays:
+        """Return the ray from each point along its normal."""
+        return Rays(self.place, self.normal)
 
 
 def inner_wall_area(
@@ -80,19 +79,19 @@ def inner_wall_area(
     if not len(triangles):
         return 0.0
     points = sample(corners[triangles], union_area)
-    exits = union_exits(solids, points.ways())
-    # The other points lie outside the union, or their normals leave it here.
+    exits = union_exits(solids, points.rays())
+    # The other points lie outside the union, or their normals point out of it.
     points = thinned(points.chosen(exits > _START), len(corners))
-    ways = points.ways()
-    exits = union_exits(solids, ways)
-    is_inner = meets_mesh(corners, ways, exits)
+    rays = points.rays()
+    exits = union_exits(solids, rays)
+    is_inner = meets_mesh(corners, rays, exits)
     return float(points.area[is_inner].sum())
 
 
 def faces_into(solids: Sequence[Convex], corners: Array) -> Indices:
-    """Return the triangles that reach into one of the solids, or lie on it and look into it.
+    """Return the triangles that reach into one of the solids, or lie on it and face inwards.
 
-    No others are inner walls. A right mesh has none.
+    Only these can be inner walls. A correct mesh has none.
     """
     normals = triangle_normals(corners)
     reaches = np.zeros(len(corners), dtype=np.bool_)
@@ -107,7 +106,7 @@ def faces_into(solids: Sequence[Convex], corners: Array) -> Indices:
             is_beyond = nearest > _START
             is_on_plane = nearest > -_START
             looks_away = normals[rows] @ solid.normals.T > -_START
-            # One plane with the whole triangle outside is enough.
+            # One plane with the whole triangle outside is enough to exclude it.
             is_outside = is_beyond | (is_on_plane & looks_away)
             reaches[rows] |= ~is_outside.any(axis=1)
     return np.flatnonzero(reaches)
@@ -142,12 +141,12 @@ def sample(corners: Array, union_area: float) -> Points:
 
 def cell_centres(k: int) -> Array:
     """Return the centres (k * k, 3) of equal parts of a triangle, in barycentric coordinates."""
-    # In thirds of a part's side.
+    # In units of a third of a part's side.
     thirds = []
     for i in range(k):
         for j in range(k - i):
             thirds.append((3 * i + 1, 3 * j + 1))
-            # Next to each part, except in the last row, is one that is upside down.
+            # Each part has an upside-down part next to it, except in the last row.
             if i + j < k - 1:
                 thirds.append((3 * i + 2, 3 * j + 2))
     first, second = np.array(thirds).T / (3 * k)
@@ -155,46 +154,46 @@ def cell_centres(k: int) -> Array:
 
 
 def thinned(points: Points, triangle_count: int) -> Points:
-    """Return every nth point, for n times its area, so that there are few enough pairs."""
+    """Return every nth point with n times its area, so that few enough pairs remain."""
     step = max(1, math.ceil(len(points.area) * triangle_count / _MOST_PAIRS))
     few = points.chosen(np.arange(0, len(points.area), step))
     return few._replace(area=few.area * step)
 
 
-def union_exits(solids: Sequence[Convex], ways: Ways) -> Array:
-    """Return how far (n,) each way goes before it leaves the union; 0 if it starts outside."""
-    count = len(ways.start)
+def union_exits(solids: Sequence[Convex], rays: Rays) -> Array:
+    """Return the distance (n,) at which each ray leaves the union; 0 if it starts outside."""
+    count = len(rays.start)
     enter = np.zeros((len(solids), count))
     leave = np.zeros((len(solids), count))
     for s, solid in enumerate(solids):
         block = max(1, _PAIR_BLOCK // len(solid.offsets))
         for first in range(0, count, block):
             rows = slice(first, first + block)
-            enter[s, rows], leave[s, rows] = passage(solid, ways.chosen(rows))
+            enter[s, rows], leave[s, rows] = passage(solid, rays.chosen(rows))
     exits = np.zeros(count)
-    # Each round takes every way through one more solid, as long as there is one.
+    # Each round extends every ray through one more solid, if there is one.
     for _ in solids:
         reached = np.where(enter <= exits, leave, 0.0)
         exits = np.maximum(exits, reached.max(axis=0))
     return exits
 
 
-def passage(solid: Convex, ways: Ways) -> tuple[Array, Array]:
-    """Return where (n,) ways enter a solid and leave it; both are 0 for those that miss it."""
-    below = solid.offsets + _SEAM - (ways.start - solid.centre) @ solid.normals.T
-    speed = ways.direction @ solid.normals.T
+def passage(solid: Convex, rays: Rays) -> tuple[Array, Array]:
+    """Return where (n,) rays enter and leave a solid; both are 0 for rays that miss it."""
+    below = solid.offsets + _SEAM - (rays.start - solid.centre) @ solid.normals.T
+    speed = rays.direction @ solid.normals.T
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = below / speed
     enter = np.where(speed < 0, crossing, 0.0).max(axis=1)
     leave = np.where(speed > 0, crossing, np.inf).min(axis=1)
-    # A way along a plane never gets below it.
+    # A ray parallel to a plane never gets below it.
     stays_above = np.any((speed == 0) & (below < 0), axis=1)
     missed = (leave <= enter) | stays_above
     return np.where(missed, 0.0, enter), np.where(missed, 0.0, leave)
 
 
-def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
-    """Return which ways (n,) meet one of the triangles (m, 3, 3) before their exits (n,)."""
+def meets_mesh(corners: Array, rays: Rays, exits: Array) -> Mask:
+    """Return which rays (n,) meet one of the triangles (m, 3, 3) before their exits (n,)."""
     first_corner = corners[:, 0]
     first_side = corners[:, 1] - first_corner
     last_side = corners[:, 2] - first_corner
@@ -207,12 +206,12 @@ def meets_mesh(corners: Array, ways: Ways, exits: Array) -> Mask:
     block = max(1, _PAIR_BLOCK // len(corners))
     for first in range(0, len(meets), block):
         rows = slice(first, first + block)
-        start, direction = ways.chosen(rows)
-        # Directions along a triangle give infinities and NaN, which compare as false.
+        start, direction = rays.chosen(rows)
+        # Directions parallel to a triangle give infinities and NaN, which compare as false.
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = dot(first_corner, normals) - start @ normals.T
             distance = gap / (direction @ normals.T)
-            # The coordinates where the way crosses the plane: those of its start, and the change.
+            # The coordinates where the ray crosses the plane: those of its start, plus the change.
             second = start @ second_gradient.T - dot(first_corner, second_gradient)
             second = second + distance * (direction @ second_gradient.T)
             third = start @ third_gradient.T - dot(first_corner, third_gradient)

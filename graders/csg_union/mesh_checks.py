@@ -1,8 +1,8 @@
-"""Is this mesh one clean solid? Every check of the mesh itself, before its volume counts.
+"""Checks that a mesh bounds one clean solid, made before its volume counts.
 
-These are the checks that the paper makes of a mesh, and those it promises: of faces that cut each
-other, and of shells that overlap or touch. Positions in messages and details are those of the
-answer's lists.
+These are the checks that the paper makes, and those that it promises: for faces that cut each
+other, and for shells that overlap or touch. Positions in messages and details refer to the answer's
+lists.
 """
 
 from collections.abc import Sequence
@@ -44,22 +44,22 @@ MESH_CHECKS = {
     "nesting": "Outer shells lie outside all material, and voids point inwards within it.",
 }
 
-# Most vertices, and triangles that the faces are cut into.
+# Maximum number of vertices, and of triangles that the faces are cut into.
 _MAX_TRIANGLES = 10_000
-# Most pairs of triangles near each other.
+# Maximum number of pairs of triangles that are close to each other.
 _MAX_PAIRS = 400_000
 _LARGEST_COORDINATE = 1e6
-# Vertices that agree in this many decimals are the same.
+# Vertices that agree to this many decimals are the same.
 _SAME_DECIMALS = 6
-# A vertex is an outlier if it is farther from the mean of all vertices than this, and than a
-# multiple of the average distance.
+# A vertex is an outlier if it is farther from the mean of all vertices than this distance, and than
+# this multiple of the average distance.
 _FAR = 100
 _FAR_TIMES = 10
-# Twice the least area of a face, and the least volume of a shell.
+# Twice the minimum area of a face, and the minimum volume of a shell.
 _NOTHING = 1e-10
-# How uneven a face may be, how deep faces may cut, and how near shells may come.
+# How uneven a face may be, how deep faces may cut, and how close shells may come.
 TOLERANCE = 0.01
-# Error that doubles may add to a distance that is exactly the tolerance.
+# Rounding error of a distance that is exactly the tolerance.
 _ROUNDING = 1e-9
 
 # Checks that are skipped together.
@@ -85,7 +85,7 @@ class MeshVerdict(NamedTuple):
     """The result of checking a mesh."""
 
     surface: ClosedSurface | None
-    """None if the mesh bounds no solid; it may be there although some check failed."""
+    """None if the mesh bounds no solid. There can be a surface although a check failed."""
     notes: tuple[str, ...]
 
 
@@ -96,7 +96,7 @@ class Surface(NamedTuple):
     at: list[int]
     """Position of each face in the answer's list."""
     normals: Array
-    """(k, 3) of the faces, as long as twice their areas."""
+    """(k, 3) normal of each face, as long as twice its area."""
     triangles: Triangles
     shell: Indices
     """(k,) the shell of each face."""
@@ -107,7 +107,7 @@ class Surface(NamedTuple):
         return shell
 
     def first_faces(self, shell_numbers: Indices) -> list[int]:
-        """Return the position in the answer's list of the first face of each of some shells."""
+        """Return, for each of these shells, the position of its first face in the answer's list."""
         firsts = []
         for number in shell_numbers:
             position = int(np.argmax(self.shell == number))
@@ -118,11 +118,11 @@ class Surface(NamedTuple):
 def judge_mesh(
     checks: Checklist, vertices: Sequence[Sequence[float]], faces: Faces
 ) -> MeshVerdict:
-    """Make every check of `MESH_CHECKS` that can be made; those that cannot are skipped.
+    """Make the checks in `MESH_CHECKS`; those that cannot be made are skipped.
 
-    A mesh that is too large fails ``resource_limit`` alone. One that is inside out as a whole is
-    turned round, which the notes say. Vertices are three finite numbers each, faces three or more
-    indices, none negative.
+    A mesh that is too large fails only ``resource_limit``. A mesh that is completely inside out is
+    reversed, and a note says so. Each vertex has three finite numbers, each face three or more
+    indices, none of them negative.
     """
     triangle_count = sum(len(face) - 2 for face in faces)
     if max(len(vertices), triangle_count) > _MAX_TRIANGLES:
@@ -239,7 +239,7 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
 
 def duplicates(points: Array) -> list[list[int]]:
     """Return the groups of vertices that are the same after rounding, each ascending."""
-    # Adding 0 makes zeros of -0.
+    # Adding 0 turns -0 into 0.
     rounded = np.round(points, _SAME_DECIMALS) + 0.0
     _, group = np.unique(rounded, axis=0, return_inverse=True)
     members: dict[int, list[int]] = {}
@@ -265,17 +265,15 @@ def judge_edges(checks: Checklist, faces: Faces) -> bool:
 
     faults = edge_faults(faces)
     is_consistent = forbid(
-        "winding", faults.doubled, "that faces run along twice in one direction"
+        "winding", faults.doubled, "that several faces run along in the same direction"
     )
-    is_tight = forbid("watertight", faults.open, "that only one face has")
-    is_manifold = forbid(
-        "edge_manifold", faults.crowded, "that more than two faces have"
-    )
+    is_tight = forbid("watertight", faults.open, "on only one face")
+    is_manifold = forbid("edge_manifold", faults.crowded, "on more than two faces")
     return is_consistent and is_tight and is_manifold
 
 
 def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
-    """Check that faces keep out of each other's way; return whether all of them do."""
+    """Check that faces do not cut or touch each other; return whether all of them pass."""
     triangles = surface.triangles
     corners = surface.mesh.points[triangles.corners]
     pairs = close_pairs(corners, TOLERANCE, _MAX_PAIRS)
@@ -287,7 +285,7 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     contacts = find_contacts(corners, pairs, TOLERANCE)
     face = np.array(surface.at, dtype=np.int64)[triangles.face]
 
-    # A face that crosses itself is cut into triangles that meet, or that look the other way.
+    # A face that crosses itself is cut into triangles that meet, or that face the other way.
     meeting = face[np.concatenate([contacts.crossing, contacts.covering])]
     twisted = meeting[meeting[:, 0] == meeting[:, 1], 0]
     products = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -328,7 +326,7 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
 
 
 def pairs_of_faces(pairs: Indices, face: Indices) -> list[list[int]]:
-    """Return the pairs of different faces that pairs of triangles come from, ascending."""
+    """Return the pairs of different faces to which pairs of triangles belong, ascending."""
     faces = np.sort(face[pairs], axis=1)
     different = faces[faces[:, 0] < faces[:, 1]]
     rows: list[list[int]] = np.unique(different, axis=0).tolist()
@@ -338,7 +336,7 @@ def pairs_of_faces(pairs: Indices, face: Indices) -> list[list[int]]:
 def judge_shells(
     checks: Checklist, surface: Surface, *, clean: bool
 ) -> tuple[ClosedSurface | None, tuple[str, ...]]:
-    """Check that closed shells bound one solid; return it, and a note if they were inside out."""
+    """Check that closed shells bound one solid; return it, and a note if it was inside out."""
     points = surface.mesh.points
     corners = surface.triangles.corners
     volumes = signed_volumes(points, surface.triangles, surface.shell)
@@ -362,7 +360,7 @@ def judge_shells(
     shell = surface.triangle_shells()
     depths = winding_depths(points, corners, shell)
     is_void = volumes <= 0
-    # Outer shells lie in nothing, voids in the material of one other shell.
+    # Outer shells are inside no other shell; voids are in the material of one other shell.
     wrong_shells = np.flatnonzero(depths != is_void)
     is_nested = checks.forbid(
         "nesting",
@@ -385,7 +383,7 @@ def judge_shells(
 
 
 def winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
-    """Return how often the other shells wind round each shell (s,), none of which meet.
+    """Return how often the other shells wind around each shell (s,); no two shells meet.
 
     ``shell`` (m,) is the shell of each triangle.
     """
@@ -394,12 +392,12 @@ def winding_depths(points: Array, corners: Indices, shell: Indices) -> Indices:
     high = np.full((count, 3), -np.inf)
     np.minimum.at(low, shell, points[corners].min(axis=1))
     np.maximum.at(high, shell, points[corners].max(axis=1))
-    # One point of each shell stands for all, as none meet.
+    # One point represents its whole shell, because shells do not meet.
     shell_points = np.zeros((count, 3))
     shell_points[shell] = points[corners[:, 0]]
     depths = np.zeros(count, dtype=np.int64)
     for s, point in enumerate(shell_points):
-        # A shell does not wind round a point outside its box.
+        # A shell does not wind around a point outside its box.
         may_enclose = np.all((low < point) & (point < high), axis=1)
         may_enclose[s] = False
         if may_enclose.any():

@@ -1,6 +1,6 @@
 """Queries about the printed solids: volumes of some of them together, and places of points.
 
-There is no query about a mesh: its volumes are its score.
+No query accepts a mesh, because the volumes of a mesh are its score.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from scbench.schemas.base import Triple, WholeNumber
 from scbench.schemas.csg_union import Params
 
 BUDGET = 20
-# Bounds of one query.
+# Limits of one query.
 _MAX_SOLIDS = 20
 _MAX_POINTS = 50
-# A point this near to a surface lies on it.
+# A point this close to a surface lies on it.
 _ON_SURFACE = 1e-6
 _DECIMALS = 4
-# Points are moved to within this, so that no product overflows; far points stay far.
+# Coordinates are clipped to this, so that no product overflows; far points stay far away.
 _FAR = 1e9
 
 
@@ -92,12 +92,12 @@ def solid_positions(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of solids, ascending, from their numbers in the prompt.
 
     Raises:
-        QueryError: there is no solid of some number.
+        QueryError: there is no solid with one of the numbers.
     """
     count = len(params.solids)
     for number in numbers:
         if not 1 <= number <= count:
             raise QueryError(
-                f"there is no solid {brief(number)}; they are numbered 1 to {count}"
+                f"there is no solid {brief(number)}; the solids are numbered 1 to {count}"
             )
     return tuple(sorted({number - 1 for number in numbers}))

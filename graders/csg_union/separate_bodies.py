@@ -1,4 +1,4 @@
-"""How many separate bodies a mesh may have: those of the union, or of the solids that it has."""
+"""The number of separate bodies that a mesh may have."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,10 +7,9 @@ from scbench.graders.csg_union.convex_parts import signed_sum
 from scbench.graders.csg_union.solids import union_body, union_parts
 from scbench.schemas.csg_union import Params, Solid
 
-# A mesh leaves a solid out if it fills less than this share of the room that only this solid
-# takes.
+# A mesh omits a solid if it fills less than this share of the space that only this solid covers.
 _LEFT_OUT = 0.5
-# Less room than this is a rounding error: another solid takes all of it.
+# Less space than this is a rounding error: other solids cover the whole solid.
 _NO_ROOM = 1e-6
 
 
@@ -24,17 +23,18 @@ def union_bodies(params: Params) -> int:
 def most_bodies(params: Params, volumes: Sequence[float]) -> int:
     """Return the number of separate bodies that a mesh may have.
 
-    It is that of the union, or, if it is larger, that of the union of the solids that the mesh
-    includes. The volumes are those of the mesh in each of the `union_parts`.
+    It is the number of bodies of the union of all solids, or of the union of the solids that the
+    mesh includes, whichever is larger. The volumes are those of the mesh in each of the
+    `union_parts`.
     """
     included = solids_in_mesh(params, volumes)
     return max(union_bodies(params), union_bodies(included))
 
 
 def solids_in_mesh(params: Params, volumes: Sequence[float]) -> Params:
-    """Return the solids of which a mesh fills half the room that no other solid takes.
+    """Return the solids that a mesh includes: it fills half of the space that only they cover.
 
-    If there are none, all are returned. For the volumes see `most_bodies`.
+    If there are none, all solids are returned. For the volumes, see `most_bodies`.
     """
     parts = union_parts(params)
     present: list[Solid] = []

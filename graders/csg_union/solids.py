@@ -1,4 +1,4 @@
-"""The solids that instances are made of: their meshes, and the union of an instance's solids."""
+"""The solids of an instance: their meshes and their union."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from scbench.graders.shared.meshes import PolygonMesh, triangulate
 from scbench.graders.shared.vectors import Array
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
-# Vertices are rounded to this many decimals, because the last bits of sines differ by machine.
+# Vertices are rounded to this many decimals, because the last bits of sines differ between
+# machines.
 DECIMALS = 9
 # Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z.
 _BOX_FACES: Faces = (
@@ -33,7 +34,7 @@ _BOX_FACES: Faces = (
 
 @lru_cache(maxsize=64)
 def union_parts(params: Params) -> tuple[ConvexPart, ...]:
-    """Return the common parts of an instance's solids, by which their union is measured.
+    """Return the common parts of an instance's solids, which are used to measure their union.
 
     Raises:
         ValueError: a solid is not convex.
@@ -51,7 +52,7 @@ def solid_body(solid: Solid) -> Manifold:
     """Return the body of a solid at its place.
 
     Raises:
-        ValueError: it is a polyhedron whose faces do not close.
+        ValueError: the solid is a polyhedron whose faces do not close.
     """
     mesh = solid_mesh(solid)
     return to_body(mesh.points, triangulate(mesh).corners)
@@ -99,7 +100,7 @@ def prism_mesh(prism: Prism) -> PolygonMesh:
 
 
 def sphere_mesh(sphere: UvSphere) -> PolygonMesh:
-    """Return a sphere of rings in its own frame, from the highest ring to the lowest."""
+    """Return a sphere in its own frame, made of rings from the highest to the lowest."""
     n = sphere.segments
     rings = sphere.segments // 2
     points: list[list[float]] = []
@@ -127,7 +128,7 @@ def circle_points(radius: float, z: float, segments: int) -> list[list[float]]:
 
 
 def rotation(degrees: Sequence[float]) -> Array:
-    """Return the matrix that turns about x, then y, then z."""
+    """Return the matrix that rotates about x, then y, then z."""
     x, y, z = map(math.radians, degrees)
     cos = math.cos
     sin = math.sin

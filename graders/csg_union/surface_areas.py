@@ -1,4 +1,4 @@
-"""Areas of surfaces: of a union, and of the parts of its solids that are not on it."""
+"""Areas of a union's surface, and of the parts of its solids' surfaces that are not on it."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,9 +13,9 @@ from scbench.graders.csg_union.solids import union_parts
 from scbench.graders.shared.vectors import Array, Indices, unit
 from scbench.schemas.csg_union import Params
 
-# A face this near to a plane lies in it.
+# A face this close to a plane lies in it.
 _FLUSH = 1e-6
-# In full precision an overlay of nearly equal lines can lose a piece; on a grid it does not.
+# In full precision, an overlay of nearly equal lines can lose a piece; on a grid, it cannot.
 _GRID = 1e-9
 # Areas are rounded, because their last bits differ between machines.
 _DECIMALS = 6
@@ -25,9 +25,9 @@ class Areas(NamedTuple):
     """Rounded areas of an instance's solids."""
 
     union: float
-    """Of the surface of the union, walls of voids included."""
+    """Area of the union's surface, including the walls of voids."""
     hidden: float
-    """Of the solids' surfaces, added up, less that of the union."""
+    """Total area of the solids' surfaces, minus that of the union."""
 
 
 def single_solids(params: Params) -> list[Convex]:
@@ -40,7 +40,7 @@ def areas_of(params: Params) -> Areas:
     """Return the areas of an instance's solids.
 
     The surface of the union is the part of the solids' faces that lies in no other solid. Where two
-    faces look the same way in one plane, the first counts, and where solids touch, neither.
+    faces in one plane face the same way, only the first counts; where solids touch, neither does.
     """
     solids = single_solids(params)
     total = 0.0
@@ -63,10 +63,10 @@ def face_areas(
 ) -> tuple[float, float]:
     """Return the area of a face of a solid, and of its part that no other solid covers.
 
-    The covers are the `covered_faces` of the solid, for each other solid.
+    ``covers`` has the `covered_faces` of the solid for each other solid.
     """
     corners = solid.faces[f, : solid.sizes[f]] + solid.centre
-    # Coordinates in the plane of the face, from its first corner.
+    # Coordinates in the plane of the face, relative to its first corner.
     origin = corners[0]
     right = unit((corners[1] - origin)[None])[0]
     axes = np.stack([right, np.cross(solid.normals[f], right)], axis=1)
@@ -84,7 +84,7 @@ def face_areas(
 def covered_faces(
     owner: Convex, cover: Convex, *, earlier: bool
 ) -> tuple[Array, Indices]:
-    """Return the parts (p, w, 3) of a solid's faces that another one covers, and their sizes (p,).
+    """Return the parts (p, w, 3) of a solid's faces that another covers, and their sizes (p,).
 
     ``earlier`` says whether the covering solid comes first, so that its faces count.
     """

@@ -97,8 +97,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def date(value: Value) -> Day | None:
     """Return year, month and day of the only date in an answer.
 
-    With slashes and hyphens, the month comes first where possible, as prompts say. With full stops,
-    a date is read only if one order is possible. A date that is not in the calendar is not a date.
+    With slashes or hyphens, the month comes first if possible, as the prompts say. With full stops,
+    a date is read only if just one order is possible. Dates outside the calendar are rejected.
     """
     if not isinstance(value, str) or len(value) > MAX_LENGTH:
         return None
@@ -155,7 +155,7 @@ def date_of(params: Params) -> Day:
         days[event] = day_number(year, month, day) + after
     waiting = list(params.steps)
     while params.asked not in days:
-        # Steps are an event, a kind, an amount, and the event that it follows from.
+        # A step has an event, a kind, an amount, and the event that it starts from.
         ready = [step for step in waiting if step[3] in days]
         if not ready:
             raise ValueError(f"no step leads to event {params.asked}")
@@ -166,7 +166,7 @@ def date_of(params: Params) -> Day:
 
 
 def day_after_step(start: int, kind: StepKind, amount: int) -> int:
-    """Return the day after a step of the story from another day; both are `day_number`s."""
+    """Return the day that a step of the story leads to from another day; both are `day_number`s."""
     if kind == "days":
         return start + amount
     if kind == "weeks":

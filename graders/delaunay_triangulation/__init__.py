@@ -66,7 +66,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     triangles = [tuple(sorted(triangle)) for triangle in answer.triangles]
     counts = Counter(triangles)
     bad: list[int] = []
-    # All triangles of the right answer use existing points.
+    # All triangles of the right answer have valid indices.
     if not counts.keys() <= reference:
         bad = [i for i, (a, b, c) in enumerate(triangles) if not a < b < c < n]
     bad_triangles = counted(len(bad), "triangle names", "triangles name")
@@ -121,7 +121,7 @@ def judge_geometry(
     """Check area, coverage and circumcircles of different triangles with valid indices."""
     points = frame.points
     flat: list[Triple] = []
-    # Every edge, with its triangle on the left.
+    # Every edge, with its triangle on its left.
     edges: set[Edge] = set()
     doubled: set[Edge] = set()
     for a, b, c in triangles:

@@ -48,7 +48,7 @@ class Square(NamedTuple):
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
     right = right_squares(params)
-    # A right answer repeats no pair and has every smaller index first.
+    # A right answer repeats no pair and puts the smaller index of every pair first.
     targets = [(len(square.pairs), square.pairs) for square in right]
     if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == targets:
         return Verdict(
@@ -105,7 +105,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def pair_words(fault: Fault) -> str:
-    """Return a pair and its square as words of a message."""
+    """Return a pair and its square in words, for a message."""
     return (
         f"{fault['pair']} of square {fault['square']} "
         f"({fault['shape']} counter-clockwise)"

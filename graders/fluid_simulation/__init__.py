@@ -37,7 +37,7 @@ CHECKS = {
 
 # More than the number of cells in the largest world.
 MOST_BOXES = 40_000
-# Entries of lists in the metrics.
+# Maximum length of a list in the metrics.
 _MAX_ENTRIES = 50
 
 
@@ -151,7 +151,7 @@ def columns_as_text(cells: Cells) -> str:
 
     Each column is a number of two hexadecimal digits whose bit z is the cell at z; columns follow
     each other with y innermost. ``07x30 00 07`` is 30 columns of 07, one of 00, one of 07.
-    The worst world of 64 x 64 columns takes 12 kB.
+    A world of 64 x 64 columns takes at most 12 kB.
     """
     masks = np.packbits(cells, axis=2, bitorder="little").ravel().tolist()
     runs = []

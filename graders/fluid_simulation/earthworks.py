@@ -1,10 +1,10 @@
 """Voxel worlds: sets of cells as bits, boxes that change them, and loose rock that falls.
 
-A set is an integer with one bit for each cell, so that one operation moves them all. A grid's cells
-are numbered row by row with the last axis innermost. ``strides`` are the differences in number
-between a cell and its neighbours along each axis. A step must never wrap from the end of one row to
-the start of the next: either the set stepped in has no cell at the ends, or the grid has an empty
-layer there (`padded`).
+A set is an integer with one bit for each cell, so that one operation moves all of them. A grid's
+cells are numbered row by row with the last axis innermost. ``strides`` are the differences in
+number between a cell and its neighbours along each axis. A step must never wrap from the end of one
+row to the start of the next: either the set has no cells at the ends of rows, or the grid has an
+empty layer there (`padded`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,11 +21,11 @@ MOST_PARTS = 200_000
 
 
 class TooMuchWorkError(Exception):
-    """A world takes more steps than any sensible plan needs."""
+    """A world needs more work than any sensible plan causes."""
 
 
 def pack(cells: Cells) -> int:
-    """Return a boolean array of any shape as bits, cell 0 lowest."""
+    """Return a boolean array of any shape as bits; cell 0 is the lowest bit."""
     data = np.packbits(cells, axis=None, bitorder="little").tobytes()
     return int.from_bytes(data, "little")
 
@@ -44,12 +44,12 @@ def padded(cells: Cells) -> Cells:
 
 
 def padded_strides(shape: Sequence[int]) -> tuple[int, int, int]:
-    """Return the strides of a `padded` array that had this shape before."""
+    """Return the strides of a `padded` array, given its shape before padding."""
     return ((shape[1] + 1) * (shape[2] + 1), shape[2] + 1, 1)
 
 
 def neighbours(bits: int, strides: Sequence[int]) -> int:
-    """Return the cells one step from these along any axis, possibly including some of these."""
+    """Return the cells one step from these along any axis, which may include some of these."""
     around = 0
     for stride in strides:
         around |= bits << stride | bits >> stride
@@ -106,7 +106,7 @@ def carry_out(
     ignored: list[list[object]] = []
     for i, box in enumerate(boxes):
         if box is None:
-            why = "it has no material Air or Rock, or no three numbers for each corner"
+            why = "its material is not Air or Rock, or a corner is not three numbers"
             ignored.append([i, why])
             continue
         low = [int(value) for value in box.xyzMin]
@@ -120,7 +120,7 @@ def carry_out(
 
 
 def problem_of_box(params: Params, low: Sequence[int], high: Sequence[int]) -> str:
-    """Return why a box with these corners, both inside it, is ignored; empty if it is valid."""
+    """Return why a box with these corner cells is ignored; empty if it is valid."""
     size = (params.width, params.width, params.height)
     if any(a > b for a, b in zip(low, high, strict=True)):
         return "a number of xyzMin is above that of xyzMax"
@@ -139,7 +139,7 @@ def _reaches_into(low: Sequence[int], high: Sequence[int], zone: Zone) -> bool:
 
 
 def box_slices(low: Sequence[int], high: Sequence[int]) -> tuple[slice, ...]:
-    """Return the slices that select a box with these corners, both inside it, in a world."""
+    """Return the slices that select the box with these corner cells in a world."""
     return tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))
 
 

@@ -1,6 +1,6 @@
 """Measures of the remaining water in a voxel world, and the share of each goal that it reaches.
 
-Every score is an integer over an integer, at most 1.
+Every score is a quotient of two integers, at most 1.
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ class Lake(NamedTuple):
     levels: tuple[int, ...]
     """Cells on each level from z = 0."""
     visible: bool
-    """Whether some cell of it has no rock above, below the top layer."""
+    """Whether any of its cells has no rock above it, not counting the top layer."""
 
     @property
     def surface(self) -> int:
@@ -73,7 +73,7 @@ class Lake(NamedTuple):
 
     @property
     def main_level(self) -> int:
-        """The level with most of its cells; the lowest one if several are equal."""
+        """The level with most of its cells; the lowest of them in a tie."""
         return self.levels.index(max(self.levels))
 
 
@@ -86,9 +86,9 @@ class Water(NamedTuple):
     levels: tuple[int, ...]
     """Cells on each level from z = 0."""
     visible_columns: tuple[tuple[int, int], ...]
-    """Columns with water that has no rock above, below the top layer."""
+    """Columns with water that has no rock above it, not counting the top layer."""
     depth: int
-    """Most cells of water directly above each other."""
+    """Maximum number of cells of water directly above each other."""
     deepest: tuple[int, int] | None
     """The first column with that many."""
     roofed: int
@@ -117,7 +117,7 @@ class Reached(NamedTuple):
 
 
 def survey(rock: Cells, water: Cells) -> Water:
-    """Measure the water of a world; both arrays are boolean, [x, y, z], equally wide along x, y."""
+    """Measure the water of a world; both arrays are boolean, [x, y, z], equally wide in x and y."""
     width = rock.shape[0]
     # Drops start in the top layer, so rock there neither blocks nor hides anything.
     below_top = np.arange(rock.shape[2]) < rock.shape[2] - 1
@@ -222,7 +222,7 @@ def reached(goal: Goal, water: Water) -> Reached:
 
 
 def squares(columns: int, side: int, width: int) -> int:
-    """Return the columns at the low corners of all squares of this side inside a set of columns.
+    """Return the low corners of all squares with this side length in a set of columns.
 
     The set has no columns at the sides of the world, so that no square wraps.
     """
@@ -235,7 +235,7 @@ def squares(columns: int, side: int, width: int) -> int:
 
 
 def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
-    """Find a lake around a dry square: its position, and the square's low corner.
+    """Find a lake around a dry square; return its position and the square's low corner.
 
     A lake encloses the regions of other columns (connected along x and y) that do not
     reach the sides of the world. One of them must contain a square of columns without

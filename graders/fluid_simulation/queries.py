@@ -26,11 +26,11 @@ from scbench.schemas.fluid_simulation import Earthworks, Params
 
 BUDGET = 20
 MOST_BOXES = 1000
-# Entries of the lists in an observation.
+# Maximum length of a list in an observation.
 _LAKES = 8
 _PLACES = 4
 _FATES = 8
-# Voxels of a part of a level.
+# Maximum number of voxels in the map of a level.
 _WINDOW = 1600
 Plan = Annotated[Earthworks, Field(max_length=MOST_BOXES)]
 
@@ -113,7 +113,7 @@ class Rain(Query):
 
 
 def wet_levels(levels: tuple[int, ...]) -> dict[str, int]:
-    """Return the voxels of water on each wet level, by z as text."""
+    """Return the number of voxels of water on each wet level; the keys are z as text."""
     return {str(z): count for z, count in enumerate(levels) if count}
 
 

@@ -9,8 +9,8 @@ last discovered cell first). These facts make it fast without changing the rules
   come first in order. So every cell of such a path has the same exit, until that fills.
 - A lost drop changes nothing, so rain ends with the first round that loses all its drops.
 
-Cells of a level are numbered x * width + y. No drop can rest in, or fall from, a side column, so
-levels of bits hold inner cells only and a step never wraps.
+Cells of a level are numbered x * width + y. No drop can rest in a side column or fall from one, so
+the bits of a level cover only inner cells and a step never wraps.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,7 @@ from scbench.graders.fluid_simulation.earthworks import (
     pack,
 )
 
-# Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is
-# full.
+# Where a drop ends: in a pool, over a side, at z = 0, or nowhere because the top level is full.
 Fate = Literal["rests", "side", "bottom", "full"]
 # Maximum cells in all searches; a lake that fills the largest world needs a quarter of
 # this.
@@ -42,7 +41,7 @@ class Rained(NamedTuple):
     water: Cells
     """Boolean array [x, y, z]."""
     drains: frozenset[tuple[int, int]]
-    """Columns where some drop reached z = 0."""
+    """Columns where a drop reached z = 0."""
     last_round: tuple[Fate, ...]
     """The fate of each rain column's last drop."""
 
@@ -52,11 +51,11 @@ class Pool(NamedTuple):
 
     cells: int
     leaks: bool
-    """Whether it has a side column next to it."""
+    """Whether it is next to a side column."""
 
 
 def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
-    """Let it rain: a drop on every column, then rounds on some columns, in order, until none stays.
+    """Let it rain: a drop on every column, then ordered rounds on some columns until no drop stays.
 
     The rock [x, y, z] is equally wide along x and y.
 
@@ -155,7 +154,7 @@ class Rain:
                 return self._settle_drop(z, cell)
 
     def _find_pool(self, level: Layer, cell: int) -> Pool:
-        """Return all cells that a search from this one can visit."""
+        """Return all cells that a search from this cell can visit."""
         seed = 1 << cell
         pool = None
         if level.passable[cell]:
@@ -191,7 +190,7 @@ class Rain:
         passed = []
         while True:
             passed.append(cell)
-            # The first direction that leads nearer, in the order of the specification.
+            # The first direction that leads closer to the exit, in the order of the specification.
             for step in (self.width, -self.width, 1, -1):
                 if ways[k] >> cell + step & 1:
                     cell += step
@@ -208,7 +207,7 @@ class Rain:
         return cell
 
     def _settle_drop(self, z: int, cell: int) -> Fate:
-        """Fill the cell that a search from this one discovers last."""
+        """Fill the cell that a search from this cell discovers last."""
         level = self.levels[z]
         order = level.orders.get(cell)
         if order is None:
@@ -227,7 +226,7 @@ class Rain:
         return "full"
 
     def _keep(self, level: Layer, cell: int, order: list[int]) -> None:
-        """Store a search order for further drops on a cell; forget all if there are too many."""
+        """Store a search order for further drops on a cell; discard all if there are too many."""
         self.cached += len(order)
         if self.cached > _MAX_CACHED:
             for cache_level in self.levels:
@@ -249,7 +248,7 @@ def discovery_order(start: int, passable: bytes, width: int) -> list[int]:
     add = order.append
     # A loop over the four steps would be a third slower, and most of the time is spent
     # here.
-    for cell in order:  # grows meanwhile
+    for cell in order:  # grows during the loop
         after = cell + width
         if unseen[after]:
             unseen[after] = 0

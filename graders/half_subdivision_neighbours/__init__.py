@@ -115,7 +115,7 @@ def _forbid_labels(
 @lru_cache(maxsize=256)
 def truth_of(params: Params) -> Truth:
     """Return the labels of an instance, cached for further answers to it."""
-    # The beginnings of a leaf's label are the boxes that contain it.
+    # Every prefix of a leaf's label is the label of a box that contains the leaf.
     inner: set[str] = set()
     for leaf in params.leaves:
         inner.update(leaf[:k] for k in range(len(leaf)))
@@ -154,7 +154,8 @@ def contacts(
 def touching_axes(a: Box, b: Box) -> int | None:
     """Return the number of axes along which two boxes only touch; None if they are separate.
 
-    1 is contact along a piece of a side or face, 2 or more contact at an edge or corner, 0 overlap.
+    1 means contact along a piece of a side or face, 2 or more means contact at an edge or corner,
+    and 0 means overlap.
     """
     touching = 0
     for (a_low, a_high), (b_low, b_high) in zip(a, b, strict=True):
@@ -167,10 +168,11 @@ def touching_axes(a: Box, b: Box) -> int | None:
 def boxes(
     labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]
 ) -> dict[str, Box]:
-    """Return the box of every label, one interval for each of the axes.
+    """Return the box of every label, with one interval for each axis.
 
-    A label is a path from the root; bit i halves along ``cycle[i % len(cycle)]``, 0 is the lower
-    half. The whole space is 0 to 2**depth, with the depth of the longest label.
+    A label is a path from the root. Bit i halves the box along ``cycle[i % len(cycle)]``; 0 is the
+    lower half. The whole space is 0 to 2**depth along each axis, where depth is the length of the
+    longest label.
     """
     names = list(labels)
     side = 1 << max(map(len, names), default=0)
@@ -180,7 +182,7 @@ def boxes(
 def box_of_label(
     label: str, cycle: Sequence[str], axes: Sequence[str], side: int
 ) -> Box:
-    """Return the box of a label in a space of this side; see `boxes`."""
+    """Return the box of a label in a space with this side length; see `boxes`."""
     low = dict.fromkeys(axes, 0)
     size = dict.fromkeys(axes, side)
     for i, bit in enumerate(label):

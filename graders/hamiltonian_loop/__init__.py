@@ -1,8 +1,8 @@
 """Grades whether the listed cells, in this order, are a closed tour of all free cells.
 
-Every rule is checked in integers, on the blocked cells that the prompt shows. Any tour that
-keeps the rules is right. Positions in messages and details are places in the answer's list, from 0.
-Cells are column and row, from 1.
+Every rule is checked in integers, against the blocked cells in the prompt. Any tour that follows
+the rules is right. Positions in messages and details count from 0 in the answer's list. Cells are
+[column, row], counted from 1.
 """
 
 from collections.abc import Sequence

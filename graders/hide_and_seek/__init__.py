@@ -1,8 +1,8 @@
 """Grades whether the sniper sees anybody.
 
-Rays from the sniper's eye through the middles of a picture's pixels decide this. People
-overlap if their boxes overlap. The paper graded a picture from a camera moved to fit
-the scene; that picture is only for comparison.
+Rays from the sniper's eye through the middle of every pixel of a picture decide this. People
+overlap if their boxes overlap. The paper graded a picture from a camera moved to fit the scene;
+here, that picture is only for comparison.
 """
 
 from functools import lru_cache
@@ -57,7 +57,7 @@ TOLERANCE = 1e-9
 MAX_PEOPLE = 2000
 # Maximum number of people named in a sentence.
 _NAMED = 10
-# Entries of lists in details and metrics.
+# Maximum length of a list in details and metrics.
 _MAX_PAIRS = 50
 _MAX_PLACES = 2000
 
@@ -81,7 +81,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         fault = f"is more than {params.max_distance:g} m from the origin"
         _forbid_people(checks, "distance", far, fault)
         judge_overlap(checks, xy, params)
-    # How far from the origin, along x and y, people would overlap the building.
+    # Distance from the origin, along x and y, within which people would overlap the building.
     sizes = np.add(params.building, params.person)
     reach = sizes[:2] / 2 - TOLERANCE
     inside = np.asarray((np.abs(xy) <= reach).all(axis=1))
@@ -162,7 +162,7 @@ def true_camera(params: Params) -> Camera:
 
 
 def boxes(params: Params, xy: Floats) -> tuple[Floats, Floats]:
-    """Return lower and upper corners of the building, which comes first, and of people."""
+    """Return the lower and upper corners of the building, then those of the people."""
     width, depth, height = params.person
     half = np.array((width, depth, 0.0)) / 2
     feet = np.hstack([xy, np.zeros((len(xy), 1))])

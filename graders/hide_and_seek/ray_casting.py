@@ -1,4 +1,4 @@
-"""Pictures of boxes as a camera sees them, by one ray through the middle of every pixel.
+"""Pictures of boxes as a camera sees them, with one ray through the middle of every pixel.
 
 Rays use only sums, products, quotients and square roots of doubles, element by element,
 so every machine gives the same pixels.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 XYZ = tuple[float, float, float]
-# Which end of a box, along x, y and z, each of its eight corners has.
+# For each of a box's eight corners: which end of the box it is at, along x, y and z.
 _CORNERS = np.array(list(product((0, 1), repeat=3)))
 # Value of a pixel without a box.
 NOTHING = -1
@@ -27,14 +27,14 @@ _TINY = 1e-300
 
 
 class Camera(NamedTuple):
-    """A pinhole camera with three directions of length 1, its picture upright."""
+    """A pinhole camera with an upright picture and three directions of length 1."""
 
     eye: XYZ
     forward: XYZ
     right: XYZ
     up: XYZ
     tangent: float
-    """Of half the angle between the picture's top and bottom."""
+    """The tangent of half the angle between the picture's top and bottom."""
     image: tuple[int, int]
     """Columns and rows."""
 
@@ -48,7 +48,7 @@ class Camera(NamedTuple):
 def camera(
     eye: Sequence[float], look_at: Sequence[float], angle: float, image: Sequence[int]
 ) -> Camera:
-    """Return a camera at ``eye`` that looks at ``look_at``, which is not straight above or below.
+    """Return a camera at ``eye`` that looks at ``look_at``, which is not directly above or below.
 
     ``angle`` is the angle between top and bottom of the picture in degrees; ``image``
     has its columns and rows.
@@ -91,7 +91,7 @@ def _as_point(vector: Sequence[float]) -> XYZ:
 
 
 def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
-    """Return (rows, columns) the index of the nearest box in each pixel, or `NOTHING`.
+    """Return the index of the nearest box in each pixel, or `NOTHING`; shape (rows, columns).
 
     If boxes are equally near, the first one is used. ``low`` and ``high`` (n, 3) are
     corners of the boxes with the smallest and the largest coordinates; every box lies
@@ -136,7 +136,7 @@ def _pixel_middles(view: Camera) -> tuple[Floats, Floats]:
 def _box_hits(
     view: Camera, sideways: Floats, upwards: Floats, low: Floats, high: Floats
 ) -> tuple[Floats, Mask]:
-    """Return the distance along the view at which rays enter a box, and a mask of these rays."""
+    """Return the distance along the view at which rays enter a box, and a mask of those that do."""
     entry: Floats | float = 0.0
     leave: Floats | float = np.inf
     # The box is the intersection of three slabs.
@@ -154,7 +154,7 @@ def _box_hits(
 
 def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     """Return the ranges of columns and rows in which each box can be visible."""
-    # For each axis, the coordinates (n, 8) of the eight corners from the eye.
+    # For each axis, the coordinates (n, 8) of the eight corners, relative to the eye.
     offset = []
     for axis in range(3):
         ends = np.stack([low[:, axis], high[:, axis]], axis=1) - view.eye[axis]

@@ -37,7 +37,7 @@ CHECKS = {
     "food": "All food is eaten.",
 }
 
-# Share of the free cells that is enough in boxes with walls.
+# Share of the free cells that earns a full score in boxes with walls.
 _ENOUGH = 0.98
 
 
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
     needed: int
     """Cells for a full score."""
     bound: int
-    """Most cells of any path: along a path, the cells of two colours alternate."""
+    """Maximum cells of a path: along a path, the two colours of a chessboard alternate."""
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -149,7 +149,7 @@ def judge_moves(
     checks.expect("start", not off_start, wrong)
     misshapen: list[int] = []
     outside: list[int] = []
-    # Most paths stay inside, and some are long.
+    # Most paths stay inside, and some are too long to search without need.
     if None in codes:
         for i, code in enumerate(codes):
             if code is None and len(cells[i]) != dims:
@@ -172,7 +172,7 @@ def judge_moves(
     if not frame.walls.isdisjoint(codes):
         entered = [i for i, code in enumerate(codes) if code in frame.walls]
     forbid_cells("walls", entered, "is a wall", "are walls")
-    # Moves to and from cells outside the box.
+    # Moves to and from cells with a wrong number of coordinates.
     unjudged = set(misshapen).union(i + 1 for i in misshapen)
     apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
     checks.forbid_many(

@@ -1,4 +1,4 @@
-"""Actions of a snake that moves through its box, some cells at a time."""
+"""Actions of a snake that moves through its box, several cells at a time."""
 
 from typing import Annotated, Any, Literal
 
@@ -43,10 +43,10 @@ class Play:
         return self._trail.look()
 
     def step(self, action: Move) -> Observation:
-        """Move on through some cells and return the view from there.
+        """Move on through these cells and return the view from the last.
 
         Raises:
-            QueryError: one of them is not legal; the snake did not move.
+            QueryError: one of the cells is not legal; the snake did not move.
         """
         ahead = Trail(self._trail.params)
         ahead.follow(self._trail.cells)

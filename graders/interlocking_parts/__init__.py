@@ -1,9 +1,9 @@
-"""Do these parts print, fit, interlock and make the cage? One answer, nine criteria, nine verdicts.
+"""Grades whether parts print, fit, interlock and make the cage: nine criteria, nine verdicts.
 
-`dataset_card/tasks/interlocking_parts.md` says how the criteria differ from the paper's. The first,
-valid parts, is a gate: if it fails, all nine score 0. The other checks still run wherever there is
-geometry, so that the verdicts show all faults of an answer. Volumes are computed with Manifold's
-boolean operations and rounded before they are compared.
+`dataset_card/tasks/interlocking_parts.md` says how the criteria differ from the paper's. The first
+criterion, valid parts, is a gate: if it fails, all nine score 0. The other checks still run
+wherever there is geometry, so that the verdicts show all faults of an answer. Volumes are computed
+with Manifold's boolean operations and rounded before they are compared.
 """
 
 from collections.abc import Sequence
@@ -59,10 +59,10 @@ CHECKS = {
     "one_body": "Every part's surface is in one piece.",
     "right_side_out": "Every part encloses a volume, its facets facing outwards.",
     "self_intersection": "No two facets of a part cut through or lie on each other.",
-    "rigid": "Every transform is a turn and a shift: no scaling, no mirroring.",
+    "rigid": "Every transform is a rotation and a translation: no scaling, no mirroring.",
     # First check of each of the criteria 1 to 8.
     "gate": "Every part is valid (first criterion).",
-    # Second and third check of each criterion on the assembly: 3, 4, 5, 6 and 8. Criterion 6 asks
+    # Second and third check of each criterion on the assembly: 3, 4, 5, 6 and 8. Criterion 6 makes
     # the third itself.
     "cage": "On each of the six sides, a block larger than the widest gap does not fit through "
     "anywhere, and a block smaller than the narrowest gap fits through everywhere.",
@@ -115,7 +115,7 @@ class Assembly(NamedTuple):
     non_rigid: list[tuple[int, str]]
 
 
-# Expensive; the last result is kept, as callers may ask for it several times in a row.
+# Expensive; the last result is kept, because callers may ask for it several times in a row.
 @lru_cache(maxsize=1)
 def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     """Return nine verdicts of 1 or 0; the first is a gate for the others.
@@ -128,7 +128,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     parts = examine_all(params, answer)
     cage, non_rigid = assemble(params, answer, parts)
     grips = find_grips(params, cage)
-    # The surface of a faulty part may cut itself.
+    # The surface of a faulty part may intersect itself.
     has_faults = any(part.fault.check for part in parts)
     too_many_overlaps = crowded(cage, tangled=has_faults)
     # Without any part in place there are no sides.
@@ -137,7 +137,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         bodies = [part.body for part in cage]
         sides = find_side_faults(params, bodies, [part.core for part in cage])
     validity = Checklist(CHECKS)
-    # Fills the list; the verdict is made last, as it also records the paper's score.
+    # Fills the checklist; the verdict comes last, because it also records the paper's score.
     check_validity(validity, params, parts, non_rigid)
 
     def new_part_checks() -> Checklist:
@@ -154,7 +154,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         return checks
 
     def new_assembly_checks() -> Checklist:
-        """Do the same, and also return whether the rods hold every part."""
+        """Return the same checks, and whether the rods hold every part."""
         checks = new_cage_checks()
         check_held(checks, params, grips)
         return checks
@@ -210,7 +210,7 @@ def assemble(params: Params, answer: Answer, parts: Sequence[Examined]) -> Assem
     assembly = Assembly([], [])
     for i, (part, examined) in enumerate(zip(answer.parts, parts, strict=True)):
         matrix = np.array(part.transform).reshape(4, 4)
-        # A part whose transform is not rigid is invalid, but is placed all the same.
+        # A part whose transform is not rigid is invalid, but it is placed anyway.
         non_rigid_reason = not_rigid(matrix, params.rigid)
         if non_rigid_reason:
             assembly.non_rigid.append((i, non_rigid_reason))

@@ -25,20 +25,20 @@ from scbench.graders.shared.triangle_pairs import is_crowded
 from scbench.graders.shared.vectors import Array, Indices
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
-# Most facets of a cage whose gaps are measured.
+# Maximum number of facets of a cage whose gaps are measured.
 _MAX_TRIANGLES = 120_000
-# Most pairs of triangles of different parts whose boxes meet: in a right cage some 60,000. Where
-# there are more, to find out what the parts share would take minutes, sooner so if a part cuts
-# itself.
+# Maximum number of pairs of triangles of different parts whose boxes meet; a correct cage has about
+# 60,000. With more, computing what the parts share would take minutes. The limit is lower if a part
+# intersects itself.
 _MAX_MEETING = 1_000_000
 _MAX_MEETING_TANGLED = 200_000
-# Where parts touch, corners this near are one after they are united.
+# Where parts touch, corners this close together are merged when the parts are united.
 _SEAM = 1e-5
 # Boxes that share less volume than this only touch, up to rounding.
 _SPECK = 1e-4
 # Error that rounding may add to a distance.
 _EXACT = 1e-6
-# Decimals to which the commonest distance is compared with its limits.
+# Decimals to which the most common distance is compared with its limits.
 _MODE_DECIMALS = 2
 # A matrix with a smaller determinant makes a part flat.
 _FLAT = 1e-9
@@ -73,7 +73,7 @@ class Grip(NamedTuple):
 def place(
     index: int, body: Manifold, core: Manifold | None, matrix: Array
 ) -> PlacedPart | None:
-    """Return a part where its transform (4, 4) puts it; None if that is not a place."""
+    """Return a part placed by its transform (4, 4); None if it cannot be placed."""
     if np.max(np.abs(matrix)) > FARTHEST or abs(np.linalg.det(matrix[:3, :3])) < _FLAT:
         return None
     to_place = np.ascontiguousarray(matrix[:3])
@@ -83,7 +83,7 @@ def place(
 
 
 def not_rigid(matrix: Array, tolerance: float) -> str:
-    """Return why a matrix (4, 4) is not a turn and a shift, or an empty text."""
+    """Return why a matrix (4, 4) is not a rotation and a translation, or an empty text."""
     if not np.array_equal(matrix[3], (0, 0, 0, 1)):
         return "its last row is not 0, 0, 0, 1"
     if np.max(np.abs(matrix)) > FARTHEST:
@@ -100,7 +100,7 @@ def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
     ``margin`` is the largest distance that is measured; ``tangled`` says whether the surface of a
-    part cuts itself, which is possible here.
+    part may intersect itself.
     """
     bodies = []
     for part in cage:
@@ -117,7 +117,7 @@ def common(part: PlacedPart, tool: Manifold) -> float:
 
 
 def overlap(part: PlacedPart, tool: Manifold) -> Manifold:
-    """Return what a part shares with another body; nothing if that is a speck at most."""
+    """Return what a part shares with another body; empty if it is at most a speck."""
     box, tool_box = np.array(part.box), np.array(tool.bounding_box())
     sides = np.minimum(box[3:], tool_box[3:]) - np.maximum(box[:3], tool_box[:3])
     if np.any(sides <= 0) or np.prod(sides) < _SPECK:
@@ -143,7 +143,7 @@ def check_size(
         ("outer_size", outside, "outside of the cage"),
     ):
         total = round(sum(volumes.values()), 3)
-        # Parts with a hundredth of the volume that is too much are worth listing.
+        # Only parts with at least a hundredth of the excess volume are listed.
         parts = [i for i, size in volumes.items() if size > params.overlap / 100]
         checks.expect(
             check,
@@ -163,7 +163,7 @@ def upright_box(space: Space) -> Manifold:
 
 
 def volume_outside(part: PlacedPart, box: Manifold) -> float:
-    """Return the volume of a part that lies outside of a box."""
+    """Return the volume of a part that lies outside a box."""
     part_box, ends = np.array(part.box), np.array(box.bounding_box())
     if np.all(ends[:3] <= part_box[:3]) and np.all(ends[3:] >= part_box[3:]):
         return 0.0
@@ -174,7 +174,7 @@ def volume_outside(part: PlacedPart, box: Manifold) -> float:
 
 
 def find_grips(params: Params, cage: Sequence[PlacedPart]) -> list[Grip]:
-    """Return how each part holds on to the rods, volumes corner by corner."""
+    """Return how each part holds on to the rods, with volumes for each corner."""
     rods = params.rods
     thin = cylinders(rods.at, rods.free, rods.free_z, rods.facets)
     thick = cylinders(rods.at, rods.gripped, rods.free_z, rods.facets)
@@ -241,7 +241,7 @@ def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verd
 
 
 def check_held(checks: Checklist, params: Params, grips: Sequence[Grip]) -> None:
-    """Record the same for another criterion on the assembly, as the check ``held``."""
+    """Record the same check as ``held`` for another criterion on the assembly."""
     judge_grips(checks, "held", params, grips)
 
 
@@ -319,8 +319,8 @@ def check_assembly(
     assemblies = groups(bodies, overlapping, params.touch)
     numbers = [[cage[k].number for k in group] for group in assemblies]
     wrong = (
-        f"The parts fall into {len(assemblies)} groups that come nowhere within {params.touch:g} "
-        f"mm of each other: {numbers}."
+        f"The parts form {len(assemblies)} groups that are more than {params.touch:g} mm apart: "
+        f"{numbers}."
     )
     checks.expect("one_assembly", len(assemblies) == 1, wrong, groups=numbers)
 
@@ -332,8 +332,8 @@ def groups(
 ) -> list[list[int]]:
     """Return the positions of connected bodies, group by group.
 
-    ``joined`` are positions of two that are known to touch; others do up to the distance ``touch``,
-    and are ignored if that is None.
+    ``joined`` has the positions of pairs that are known to touch. Other pairs touch if they are at
+    most ``touch`` apart; if it is None, they are not measured.
     """
     pairs = list(joined)
     label = group_labels(len(bodies), pairs)
@@ -351,7 +351,7 @@ def groups(
 
 
 def group_labels(count: int, pairs: Sequence[tuple[int, int]]) -> Indices:
-    """Return a label (count,) for each body, equal for those that pairs connect."""
+    """Return a label (count,) for each body, equal for bodies that pairs connect."""
     return components(count, np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
@@ -391,7 +391,7 @@ def cage_distances(cage: Sequence[PlacedPart], rules: Survey) -> Distances | Non
     """Return the gaps of a cage along x and y; None if it has too many facets."""
     if sum(part.body.num_tri() for part in cage) > _MAX_TRIANGLES:
         return None
-    # Pieces of a plane that come from different parts are put together again.
+    # Pieces of a plane that come from different parts are joined again.
     union = unite(part.body for part in cage).as_original().simplify(_SEAM)
     return survey(shell_of(union), rules, "out", (0, 1))
 

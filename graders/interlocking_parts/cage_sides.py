@@ -1,7 +1,7 @@
-"""Are the six sides of the cage closed to a large block, and open to a small one?
+"""Checks that the six sides of the cage stop a large block and let a small one through.
 
-A side's face is the part of it that bounds the free space inside. Of the material, only that
-between the space that no part may enter and the one that none may leave counts here.
+A side's face is the part of it that bounds the free space inside. Only material between the inner
+space, which no part may enter, and the outer space, which no part may leave, counts here.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.vectors import Array
 from scbench.schemas.interlocking_parts import Params
 
-# Share of a side that the small block sweeps, wherever it passes.
+# Share of a side that the small block must sweep.
 OPEN_SHARE = 0.5
 _NO_PART = "No part has usable geometry."
 
@@ -32,7 +32,7 @@ class Side(NamedTuple):
 
     name: str
     axis: int
-    """Across the side: 0, 1 or 2."""
+    """The axis across the side: 0, 1 or 2."""
     low: float
     high: float
     """Ends of the layer along the axis."""
@@ -42,7 +42,7 @@ class SideFaults(NamedTuple):
     """The errors in the six sides of a cage."""
 
     wrong: list[dict[str, Any]]
-    """Sides with the block that gets in, or does not, and why."""
+    """Sides with the block that gets in or fails to pass, and how."""
     too_long: list[str]
     """Sides whose outline is too long to check."""
     with_straps: list[tuple[str, str]]
@@ -56,11 +56,11 @@ def find_side_faults(
 ) -> SideFaults:
     """Return the sides that let the large block in, or the small one in too few places.
 
-    All material of the bodies is in the way of the small block. Only their cores stop the large one
-    and are bars.
+    All material of the bodies stops the small block. Only their cores stop the large block and
+    count as bars.
 
-    Those places, grown by the widest gap and a bar, must cover the side. Grown by half the block,
-    they are the area that it sweeps, which must cover a share of the side.
+    The places where the small block passes, grown by the widest gap and a bar, must cover the side.
+    Grown by half the block, they are the area that it sweeps, which must cover a share of the side.
     """
     rules = params.spacing
     reach = params.gap[1] + params.bar
@@ -106,7 +106,7 @@ def find_side_faults(
 
 
 def check_sides(checks: Checklist, faults: SideFaults | None) -> None:
-    """Record the check ``cage`` for a criterion on the assembly; None where there is no part."""
+    """Record the check ``cage`` for a criterion on the assembly; skip it if there is no part."""
     if faults is None:
         checks.skip("cage", _NO_PART)
         return
@@ -126,7 +126,7 @@ def check_sides(checks: Checklist, faults: SideFaults | None) -> None:
 
 
 def check_straps(checks: Checklist, faults: SideFaults | None) -> None:
-    """Record the check ``straps`` for the criterion on thickness; None where there is no part."""
+    """Record the check ``straps`` for the criterion on thickness; skip it if there is no part."""
     if faults is None:
         checks.skip("straps", _NO_PART)
         return
@@ -136,7 +136,7 @@ def check_straps(checks: Checklist, faults: SideFaults | None) -> None:
 
 
 def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) -> None:
-    """Record the check ``slots`` for the criterion on gaps; None where there is no part."""
+    """Record the check ``slots`` for the criterion on gaps; skip it if there is no part."""
     if faults is None:
         checks.skip("slots", _NO_PART)
         return
@@ -163,7 +163,7 @@ def sides_of(params: Params) -> list[Side]:
 
 
 def face_of(params: Params, axis: int) -> CrossSection:
-    """Return where the centre of an entering block may be, in the two axes after this one."""
+    """Return where the centre of an entering block may be, along the two axes after this one."""
     x, y, z = params.inner
     spans = ((-x / 2, x / 2), (-y / 2, y / 2), (params.bar, params.bar + z))
     west, east = spans[(axis + 1) % 3]
@@ -197,7 +197,7 @@ def without_specks(places: CrossSection, ignored: float) -> CrossSection:
 
 
 def sweeps_too_little(free: CrossSection, face: CrossSection, block: float) -> bool:
-    """Whether a block, wherever its centre is free, sweeps less than a share of a face."""
+    """Whether a block, with its centre at all free places, sweeps less than a share of a face."""
     swept = (grown(free, block / 2) ^ face).area()
     least = round(OPEN_SHARE * face.area(), 3)
     return bool(swept < least)

@@ -12,9 +12,9 @@ from scbench.graders.interlocking_parts.print_checks import rounded_values
 from scbench.graders.shared.vectors import Array
 from scbench.schemas.interlocking_parts import Spacing
 
-# Most corners of a shadow's outline; to grow a longer one takes too long.
+# Maximum number of corners of a shadow's outline: growing a longer one takes too long.
 MAX_OUTLINE = 20_000
-# Length of a square that contains every section, in mm.
+# Side of a square that contains every section, in mm.
 _FAR = 1e5
 
 
@@ -22,18 +22,19 @@ class Openings(NamedTuple):
     """Where square columns of two sizes would miss a part."""
 
     free: float
-    """Area of the places of the small column's centre that miss it."""
+    """Area of the places of the small column's centre where the column misses the part."""
     unblocked: float
-    """Area of the places of the large one."""
+    """The same area for the large column."""
     place: list[float] | None
-    """One of the large one, the middle of the largest such area."""
+    """A place for the large column: the middle of its largest such area."""
 
 
 def openings(body: Manifold, core: Manifold, rules: Spacing) -> Openings | None:
-    """Return where columns miss a part that is moved to the middle of the bed; None: too complex.
+    """Return where columns miss a part, centred on the bed; None if it is too complex.
 
-    A square column of side s, upright and along the axes, misses the part where its centre lies
-    outside the part's shadow grown by s / 2 to all four sides. Only the core stops the large one.
+    A square column with side s, upright and aligned with the axes, misses the part if its centre
+    lies outside the part's shadow grown by s / 2 on all four sides. Only the core stops the large
+    column.
     """
     shadow, core_shadow = (
         layer_shadow(body, rules.height),
@@ -59,7 +60,7 @@ def openings(body: Manifold, core: Manifold, rules: Spacing) -> Openings | None:
 
 
 def layer_shadow(body: Manifold, height: float) -> CrossSection:
-    """Return the shadow along z of what a body has between -height and height."""
+    """Return the shadow along z of the part of a body between -height and height."""
     above = body.trim_by_plane((0, 0, 1), -height)
     return above.trim_by_plane((0, 0, -1), -height).project()
 
@@ -116,11 +117,11 @@ def swept_squares(starts: Array, ends: Array, by: float) -> Array:
 
 
 def opened(section: CrossSection, side: float) -> CrossSection:
-    """Return the part of a section that is covered by squares of this side that fit on it."""
+    """Return the part of a section covered by the squares of this side that fit on it."""
     return grown_box(fitting(section, side), side / 2, side / 2)
 
 
 def fitting(section: CrossSection, side: float) -> CrossSection:
-    """Return where the centre of a square of this side may be, so that it fits on a section."""
+    """Return the places of the centre of a square of this side at which it fits on a section."""
     everything = CrossSection.square((_FAR, _FAR), center=True)
     return everything - grown_box(everything - section, side / 2, side / 2)

@@ -1,9 +1,9 @@
-"""The core of a part: all that a small cube sweeps on its way through the part.
+"""The core of a part: everything that a small cube sweeps on its way through the part.
 
-Hairs and thin sheets are not in it, nor is anything that only they connect. A part is cut into
-horizontal slabs between the heights of its corners. Within a slab all sections are taken to be
-equal, so slabs with slanted surfaces are cut again. The core is exact where surfaces are upright
-or level.
+The core excludes hairs, thin sheets, and anything that only they connect. A part is cut into
+horizontal slabs between the heights of its corners. Within a slab, all sections are treated as
+equal, so slabs with slanted surfaces are cut again. The core is exact where surfaces are upright or
+level.
 """
 
 import math
@@ -24,30 +24,30 @@ from scbench.graders.interlocking_parts.part_meshes import (
 from scbench.graders.shared.mesh_topology import components
 from scbench.graders.shared.vectors import Array, Indices
 
-# Side of the cube, in mm: a line of plastic that a printer lays.
+# Side of the cube, in mm: the width of a line of plastic that a printer lays.
 CUBE = 0.4
 # Heights are counted in thousandths of a mm.
 _SCALE = 1000
-# The cube is a little smaller than stated, for rounding.
+# The cube is a little smaller than stated, to allow for rounding.
 _SIDE = round(CUBE * _SCALE) - 1
 # Where surfaces slant, slabs are at most this high.
 _SLANTED_SLAB = _SIDE
 # Largest |z| of normals of upright surfaces.
 _UPRIGHT = 1e-4
-# Most slabs of a part, corners of all their sections, and pairs of a span and a slab.
+# Maximum slabs of a part, corners of all their sections, and pairs of a span and a slab.
 MOST_SLABS = 2_000
 MOST_CORNERS = 400_000
 _MOST_CROSSINGS = 20_000
-# Most regions of a part: connected places of the cube in one span.
+# Maximum regions of a part: connected places of the cube in one span.
 MOST_REGIONS = 10_000
-# Corners that are this little off a straight line or plane, in mm, are left out.
+# Corners at most this far off a straight line or plane, in mm, are left out.
 _SEAM = 1e-4
 # Regions that share less area, in mm², only touch.
 _AREA_DECIMALS = 6
 
 
 class Span(NamedTuple):
-    """Heights of the cube's bottom between which it meets the same slabs."""
+    """A range of heights of the cube's bottom in which the cube meets the same slabs."""
 
     low: int
     high: int
@@ -66,7 +66,7 @@ class Region(NamedTuple):
 
 
 def core_of(body: Manifold) -> Manifold | None:
-    """Return the core of a part, empty where the cube fits nowhere; None: too complex."""
+    """Return the core of a part; empty if the cube fits nowhere, None if it is too complex."""
     levels = slab_ends(shell_of(body))
     if len(levels) > MOST_SLABS:
         return None
@@ -117,7 +117,7 @@ def spans_between(levels: Indices) -> list[Span]:
 
 
 def regions_in(spans: Sequence[Span], places: Sequence[CrossSection]) -> list[Region]:
-    """Return the regions of all spans; ``places`` are those that each slab alone leaves."""
+    """Return the regions of all spans; ``places`` has those that each slab alone allows."""
     regions = []
     for k, span in enumerate(spans):
         free = places[span.first]
@@ -128,7 +128,7 @@ def regions_in(spans: Sequence[Span], places: Sequence[CrossSection]) -> list[Re
 
 
 def largest_connected(spans: Sequence[Span], regions: Sequence[Region]) -> list[Region]:
-    """Return the connected regions that are largest together."""
+    """Return the connected regions with the largest total volume."""
     if not regions:
         return []
     label = components(len(regions), touching_regions(regions))
@@ -173,5 +173,5 @@ def swept_solid(
         all_places = CrossSection.batch_boolean(places, OpType.Add)
         swept = grown(all_places, _SIDE / _SCALE / 2).simplify(_SEAM)
         layers.append(swept.extrude(high - low).translate((0, 0, low)))
-    # Faces that lie in one plane are joined, as most slabs are equal but for a few corners.
+    # Faces that lie in one plane are joined, because most slabs differ only in a few corners.
     return Manifold.batch_boolean(layers, OpType.Add).as_original().simplify(_SEAM)

@@ -13,32 +13,32 @@ from typing import Any
 import manifold3d
 import numpy as np
 
-# OpenSCAD takes a smaller radius for none.
+# OpenSCAD treats a smaller radius as none.
 _FINE = 0.00000095367431640625
-# Height of a linear_extrude without one.
+# Default height of a linear_extrude.
 _HEIGHT = 100.0
-# Numbers by which circles are cut into segments, where a source does not set them.
+# Default values of the numbers that determine how circles are cut into segments.
 _RESOLUTION = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
-# Corners that agree in this many decimals are one.
+# Corners that agree to this many decimals are merged.
 _SAME_DECIMALS = 9
-# Share by which diagonals of one length may differ.
+# Relative difference up to which diagonals count as equally long.
 _EQUAL = 1e-5
 # A twisted extrusion turns by this at most, in degrees, from layer to layer.
 _MAX_TURN = 120
 
-# Makes bodies of parameters, children and a node of the tree.
+# Makes bodies from parameters, children and a node of the tree.
 Maker = Callable[[Any, Any, Any], list[Any]]
 
 
 def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
-    """Replace functions that differ, in an evaluator's tables of functions by name.
+    """Replace the functions that differ in an evaluator's tables of functions.
 
     ``spend`` is called with steps before they are taken.
     """
     resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
 
     def made_of_section(make: Callable[..., Any]) -> Maker:
-        """Return the maker of the body that ``make`` gives for the union of flat children."""
+        """Return a maker that calls ``make`` with the union of flat children."""
 
         def call(parameters: Any, children: Any, node: Any) -> list[Any]:
             section = evaluator._to_cross_section(library.flatten_csg_tree(children))
@@ -86,7 +86,7 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
 
 
 def finite(value: Any, default: float) -> float:
-    """Return a number, or the default for any other value, infinity and nan."""
+    """Return a number, or the default for any other value, including infinity and NaN."""
     if is_number(value) and math.isfinite(value):
         return float(value)
     return default
@@ -127,14 +127,14 @@ def is_round(parameters: Any) -> bool:
 
 
 def is_flat(parameters: Any) -> bool:
-    """Whether a circle or square has a size; other flat shapes always have."""
+    """Whether a circle or square has a size; other flat shapes always have one."""
     if parameters["name"] == "circle":
         return is_round(parameters)
     return parameters["name"] != "square" or is_block(parameters)
 
 
 def right_side_out(make: Maker) -> Maker:
-    """Return the maker of polyhedra; one whose faces all run the other way round is turned."""
+    """Return a maker of polyhedra that reverses a polyhedron if all its faces are wound wrongly."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:
         bodies = make(parameters, children, node)
@@ -147,7 +147,7 @@ def right_side_out(make: Maker) -> Maker:
 
 
 def range_reader(library: Any) -> Callable[[Any, Any, Any], Any]:
-    """Return the function for ranges: [3:0] counts from 0 to 3, and [3:1:0] not at all."""
+    """Return the function for ranges: [3:0] counts from 0 to 3, and [3:1:0] is empty."""
     plain = library.Evaluator._eval_range
 
     def call(evaluator: Any, node: Any, context: Any) -> Any:
@@ -216,7 +216,7 @@ def layer_count(points: Any, parameters: Any) -> int:
     fn, fa, fs = (float(parameters[name]) for name in _RESOLUTION)
     scale = np.array(parameters["scale_top"])
     uneven = scale[0] != scale[1]
-    # Sides that lean unevenly are no planes: layers by the way of the farthest corner.
+    # Sides that lean unevenly are not flat: the path of the farthest corner sets the layers.
     layers = 1
     if uneven:
         squares = ((points - points * scale) ** 2).sum(axis=1)
@@ -254,11 +254,11 @@ def spiral_length(radius: float, turn: float, scale: float) -> float:
 def twisted(
     outlines: Any, height: float, layers: int, twist: float, scale: Sequence[float]
 ) -> Any:
-    """Return outlines extruded in layers; sides between two are cut along shorter diagonals."""
+    """Return outlines extruded in layers; sides between layers are cut along shorter diagonals."""
     points = layer_points(np.concatenate(outlines), height, layers, twist, scale)
     ends = np.cumsum([len(outline) for outline in outlines])
     n = int(ends[-1])
-    # The corner after each of an outline; after the last comes the first.
+    # The corner after each corner of an outline; the first follows the last.
     after = np.arange(1, n + 1)
     after[ends - 1] = [0, *ends[:-1]]
     # Corners of the quadrangles: a and b in one layer, d above a and c above b.
@@ -293,7 +293,7 @@ def layer_points(
 
 
 def solid(points: Any, corners: Any) -> Any:
-    """Return the body inside triangles; corners in one place become one."""
+    """Return the body inside triangles; corners in one place are merged."""
     rounded = np.round(points, _SAME_DECIMALS) + 0.0
     places, number = np.unique(rounded, axis=0, return_inverse=True)
     corners = number.reshape(-1)[corners]
@@ -307,7 +307,7 @@ def solid(points: Any, corners: Any) -> Any:
 
 
 def rotate_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:
-    """Return the parameters of a rotate_extrude; an angle of a turn and more is a full turn."""
+    """Return the parameters of a rotate_extrude; an angle outside (-360, 360] is a full turn."""
     args, context = evaluator._resolve_call_args(node, context)
     evaluator._eval_children(node.children, context)
     angle = finite(evaluator._get_arg(args, 0, "angle", None), 360.0)
@@ -342,8 +342,8 @@ def revolved(
 
 
 def swept(section: Any, fragments: int, angle: float) -> Any:
-    """Return a section swept from y = 0 on by part of a turn, with flat pieces between."""
-    # Extruded first, a layer for each fragment; then every layer is turned to its place.
+    """Return a section swept from y = 0 by part of a turn, in flat pieces."""
+    # The section is extruded with a layer for each fragment; then every layer is rotated.
     prism = manifold3d.Manifold.extrude(section, float(fragments), fragments - 1)
     mesh = prism.to_mesh64()
     points = np.asarray(mesh.vert_properties)[:, :3]
@@ -353,5 +353,5 @@ def swept(section: Any, fragments: int, angle: float) -> Any:
     turned = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
     if float(x.sum()) * angle > 0:
         triangles = triangles[:, ::-1]
-    # Points on the axis, which do not move, become one there.
+    # Points on the axis do not move, so they are merged.
     return solid(turned, triangles)

@@ -1,17 +1,17 @@
-"""OpenSCAD sources into meshes; runs in the sandbox, through `scbench.machine.sandbox.call_script`.
+"""Conversion of OpenSCAD sources to meshes, in the sandbox (`scbench.machine.sandbox.call_script`).
 
-Runs alone: it uses nothing of scbench but `openscad_2021`, `openscad_steps` and a data file in its
+This file uses nothing from scbench but `openscad_2021`, `openscad_steps` and a data file in its
 folder. The library ``openscad_evaluator`` reads and evaluates the language; this file disables
-everything that is not plain OpenSCAD or would access the outside: files, fonts of the system, level
+everything that is not plain OpenSCAD or would reach outside the source: files, system fonts, level
 sets. `openscad_steps` bounds the library's work by counting. Random numbers start from a fixed
 seed.
 
 Input: JSON ``{"sources": [...], "steps": int, "together": int, "triangles": int, "probe": bool}``.
 Output: the length of a JSON header (8 bytes, little-endian), the header ``{"bodies": [{"vertices":
 n, "triangles": m} | {"problem": text} | {"limit": text}, ...], "unlike": [text, ...]}``, then for
-each mesh its vertices (float64) and triangles (int32). Each body has ``"steps"``, those taken. Once
-the sources have taken more than ``together`` steps in total, the remaining ones are not evaluated,
-so there are fewer bodies.
+each mesh its vertices (float64) and triangles (int32). Each body has ``"steps"``, the number of
+steps taken. Once the sources have taken more than ``together`` steps in total, the remaining ones
+are not evaluated, so there are fewer bodies.
 
 ``unlike`` reports how the library differs from the one that this file is written for: missing names
 and parameters and, if a ``probe`` is requested, the results of `PROBES`. Such a library cannot be
@@ -42,16 +42,17 @@ _EXPECTED = json.loads(
 _NEEDED: dict[str, str] = _EXPECTED["parameters"]
 # Entries of an evaluator's tables that are replaced.
 _TABLES: dict[str, list[str]] = _EXPECTED["tables"]
-# Sources that use what is replaced or counted, each with its steps, corners and triangles, and a
-# hash of its corners, to five decimals. All versions that pyproject.toml allows give these.
+# Sources that use the replaced or counted functions, each with its steps, corners and triangles,
+# and a hash of its corners, to five decimals. All versions that pyproject.toml allows give these
+# results.
 PROBES: list[dict[str, Any]] = _EXPECTED["probes"]
 _PROBE_FIGURES = ("steps", "corners", "triangles", "hash of corners")
 _PROBE_STEPS = 10**6
 _PROBE_TRIANGLES = 10**5
 
-# Corners this near are one, in mm.
+# Corners this close together, in mm, are merged.
 _TOLERANCE = 1e-5
-# Levels of Python's own recursion.
+# Maximum depth of Python's recursion.
 _NESTING = 60_000
 _MAX_TOKENS = 200_000
 _OUTSIDE = {"import", "surface", "dxf_dim", "dxf_cross"}
@@ -80,7 +81,7 @@ class UnfitError(Exception):
 
 
 class SolidMesh(NamedTuple):
-    """The union of all that a source draws."""
+    """The union of everything that a source draws."""
 
     points: Any
     """(n, 3) vertices."""
@@ -125,7 +126,7 @@ def missing_names() -> Iterator[str]:
             yield f"{table}[{name!r}] is missing"
 
 
-# All that is read from files is read now: the sandbox closes before `main` is called.
+# All files are read now: the sandbox closes before `main` is called.
 _UNLIKE = list(missing_names())
 if not _UNLIKE:
     _parser.getASTfromString("cube(1);")  # reads its grammar
@@ -167,7 +168,7 @@ def main(data: bytes) -> bytes:
 
 
 def probe_differences() -> Iterator[str]:
-    """Yield the figures of `PROBES` by which the library differs."""
+    """Yield the results of `PROBES` that differ with this library."""
     for probe in PROBES:
         source = probe["source"]
         meter = Meter(_PROBE_STEPS)
@@ -187,14 +188,14 @@ def probe_differences() -> Iterator[str]:
 
 
 def mesh_of(source: str, meter: Any, triangles: int) -> SolidMesh:
-    """Return the union of all that a source draws.
+    """Return the union of everything that a source draws.
 
     Raises:
         UnfitError: the source cannot be parsed, or draws no solid.
-        TooMuchError: it takes more steps or makes more triangles than the limits allow.
+        TooMuchError: the source takes more steps or makes more triangles than the limits allow.
     """
     check_names(source)
-    # Bodies marked with % are shown by OpenSCAD, and not printed; # shows a body twice.
+    # OpenSCAD shows bodies marked with % but does not print them; # shows a body twice.
     bodies = [
         body
         for body in evaluate(source, meter)
@@ -213,8 +214,8 @@ def mesh_of(source: str, meter: Any, triangles: int) -> SolidMesh:
     union = parts[0]
     for part in parts[1:]:
         union += part
-    # The pieces of a plane that came from different bodies are kept apart until this is asked for,
-    # with slivers along their seams.
+    # Without this call, pieces of a plane that come from different bodies stay separate, with
+    # slivers along their seams.
     union = union.as_original().simplify(_TOLERANCE)
     if union.num_tri() > triangles:
         raise TooMuchError(
@@ -229,8 +230,8 @@ def check_names(source: str) -> None:
     """Refuse calls that would read files or are not OpenSCAD, wherever they are in a source.
 
     Raises:
-        UnfitError: there is one.
-        TooMuchError: it is too long to be checked.
+        UnfitError: there is such a call.
+        TooMuchError: the source is too long to be checked.
     """
     for count, token in enumerate(_TOKEN.finditer(source)):
         if count > _MAX_TOKENS:
@@ -245,12 +246,12 @@ def check_names(source: str) -> None:
 
 
 def evaluate(source: str, meter: Any) -> list[Any]:
-    """Return the bodies that a source draws, as the library has them; for errors see `mesh_of`."""
+    """Return the bodies that a source draws, as the library's objects; for errors see `mesh_of`."""
     _library.random.seed(0)
     evaluator = _library.Evaluator(echo_fn=lambda _: None)
     _steps.count_evaluation(evaluator, meter)
     _mended.mend(_library, evaluator, meter.spend)
-    # Last, because it wraps the functions that were mended.
+    # Last, because it wraps the replaced functions.
     _steps.count_bodies(evaluator, meter)
     try:
         nodes = _parser.getASTfromString(source)
@@ -260,7 +261,7 @@ def evaluate(source: str, meter: Any) -> list[Any]:
         raise UnfitError(message_line(str(error))) from None
     except (RuntimeError, MemoryError, OSError, ImportError):
         raise  # too much memory, or no fault of the source: no thread, no file
-    except Exception as error:  # noqa: BLE001  (the library stumbles over a faulty source)
+    except Exception as error:  # noqa: BLE001  (a faulty source can raise anything)
         raise UnfitError(f"it cannot be evaluated ({type(error).__name__})") from None
     if nodes is None:
         raise UnfitError("it is not valid OpenSCAD")

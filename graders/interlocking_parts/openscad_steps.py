@@ -19,21 +19,21 @@ import numpy as np
 # The library has no types, so its module may be anything.
 _library: Any = import_module("openscad_evaluator.evaluator")
 
-# Limits of a source besides its steps: segments of a circle and of a sphere, levels of nesting,
-# bits of whole numbers that are multiplied.
+# Limits of a source in addition to its steps: segments of a circle and of a sphere, levels of
+# nesting, bits of whole numbers that are multiplied.
 _MAX_SEGMENTS = 5_000
 _MAX_SPHERE_SEGMENTS = 800
 _MAX_DEPTH = 4_000
 _MAX_BITS = 32_768
-# Elements that are visited without a step: they are in the price of a call.
+# Elements that are visited without a step: the step of a call includes them.
 _FREE_ELEMENTS = 100
-# Steps that a statement takes: it makes a body, if only to unite it with others.
+# Steps of a statement: every statement makes a body, at least to unite it with others.
 _STATEMENT_STEPS = 40
-# Steps for each triangle of a body that is made of others, and for each corner of a flat one.
+# Steps for each triangle of a body that is made from others, and for each corner of a flat one.
 _STEPS_PER_TRIANGLE = 2
 # Steps for each character of a text that is drawn or measured.
 _STEPS_PER_CHARACTER = 200
-# Steps for each pair of triangles in a Minkowski sum with no, one, and more concave bodies.
+# Steps for each pair of triangles in a Minkowski sum with none, one, or more concave bodies.
 _STEPS_PER_CONCAVE_PAIR = (1, 15, 250)
 # Operations that take one step together:
 # pairs of corners of a polygon that are compared, as any two of its sides may cross; the same for
@@ -41,18 +41,18 @@ _STEPS_PER_CONCAVE_PAIR = (1, 15, 250)
 _CORNER_PAIRS = 25
 # pairs of a corner and an outline of one flat shape that is cut up,
 _CORNERS_AND_OUTLINES = 250
-# corners that are gone through when two flat shapes are made one,
+# corners that are visited when two flat shapes are united,
 _JOINED_CORNERS = 10
 # pairs of their outlines that are compared, to see which lies in which,
 _OUTLINE_PAIRS = 2500
-# products of numbers, where matrices are multiplied or systems of equations solved.
+# products of numbers, when matrices are multiplied or systems of equations solved.
 _PRODUCTS = 25
-# Functions that go through ranges, too, and some through lists in lists.
+# Functions that also go through ranges; some of them go through nested lists.
 _DEEP_FUNCTIONS = {"concat", "cross", "lookup", "max", "min", "norm"}
 _LONG = "it multiplies whole numbers that are too long"
 
-# Functions of the libraries as they are before any meter watches them. Operators on lists call
-# themselves for lists in lists by these names.
+# The libraries' original functions, which no meter watches. Operators on lists call themselves by
+# these names for nested lists.
 _OPERATORS = (
     "_osc_equal",
     "_osc_comparable",
@@ -77,7 +77,7 @@ class TooMuchError(BaseException):
 
 
 class Meter:
-    """Counts steps, and how deep evaluation is nested."""
+    """Counts the steps and the nesting depth of an evaluation."""
 
     def __init__(self, steps: int) -> None:
         self.remaining: float = steps
@@ -86,7 +86,7 @@ class Meter:
 
     @property
     def spent(self) -> int:
-        """Steps taken so far, of those that it has."""
+        """Steps taken so far, at most the limit."""
         return self.limit - max(0, math.floor(self.remaining))
 
     def spend(self, steps: float) -> None:
@@ -96,7 +96,7 @@ class Meter:
             raise TooMuchError(f"it takes more than {self.limit:,} steps")
 
     def spend_on(self, elements: float) -> None:
-        """Count the elements that an operator or function goes through; a few are free."""
+        """Count the elements that an operator or function visits; a few are free."""
         self.spend(max(0.0, elements - _FREE_ELEMENTS))
 
     def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
@@ -114,7 +114,7 @@ class Meter:
         return call
 
     def sized(self, function: Callable[..., Any], size: Callable[[Any], float]) -> Any:
-        """Return the function, with steps for the sizes of its arguments and its value's length."""
+        """Return the function, charged for the sizes of its arguments and of its value."""
 
         def call(*arguments: Any, **named: Any) -> Any:
             self.spend(sum(map(size, arguments)))
@@ -131,7 +131,7 @@ class Meter:
         try:
             return function(*arguments, **named)
         except MemoryError:
-            raise TooMuchError("it needs more memory than is given to it") from None
+            raise TooMuchError("it needs more memory than the limit") from None
 
 
 def count_evaluation(evaluator: Any, meter: Meter) -> None:
@@ -150,7 +150,7 @@ def count_evaluation(evaluator: Any, meter: Meter) -> None:
 
 
 def count_bodies(evaluator: Any, meter: Meter) -> None:
-    """Let a meter watch the making of bodies, by the functions that an evaluator now has."""
+    """Let a meter watch the functions with which an evaluator makes bodies."""
     count_flat_shapes(evaluator, meter)
     resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
     resolve["polyhedron"] = counting_faces(resolve["polyhedron"], meter)
@@ -185,7 +185,7 @@ def extent(value: Any, known: dict[int, float] | None = None) -> float:
 
 
 def factor_extent(value: Any) -> float:
-    """Return the `extent` of a factor; `TooMuchError` if it has too long a number."""
+    """Return the `extent` of a factor; raise `TooMuchError` if a number in it is too long."""
     size = extent(value)
     refuse_long_numbers(value)
     return size
@@ -203,7 +203,7 @@ def refuse_long_numbers(value: Any) -> None:
 
 
 def count_functions(evaluator: Any, meter: Meter) -> None:
-    """Let a meter watch functions, which go through their arguments once."""
+    """Let a meter watch functions that go through their arguments once."""
 
     def reach(value: Any) -> float:
         return max(float(length(value)), extent(value) - _FREE_ELEMENTS)
@@ -221,7 +221,7 @@ def count_operators(evaluator: Any, meter: Meter) -> None:
     def counted(
         function: Callable[..., Any], cost: Callable[..., float]
     ) -> Callable[..., Any]:
-        """Return a function that pays for lists and all in them, before it calls itself."""
+        """Return a function that pays for lists and everything in them before it recurses."""
 
         def call(*operands: Any) -> Any:
             nonlocal inside
@@ -342,7 +342,7 @@ def count_costly_functions(evaluator: Any, meter: Meter) -> None:
 
 
 def count_arguments(evaluator: Any, meter: Meter) -> None:
-    """Let a meter watch the arguments of modules, some of which turn them into text."""
+    """Let a meter watch the arguments of modules, some of which turn their arguments into text."""
     argument = evaluator._get_arg
 
     def counted_argument(*names: Any) -> Any:
@@ -372,7 +372,7 @@ def count_arguments(evaluator: Any, meter: Meter) -> None:
 
 
 def count_segments(evaluator: Any, meter: Meter) -> None:
-    """Let a meter watch the segments of circles and spheres, whose points grow as their square."""
+    """Let a meter watch segments of circles and spheres; a sphere's points grow as their square."""
     segments = evaluator._fn_segments
     resolve = evaluator._RESOLVE_DISPATCH
     sphere = resolve["sphere"]
@@ -381,7 +381,7 @@ def count_segments(evaluator: Any, meter: Meter) -> None:
         count: int = segments(*arguments)
         if count > _MAX_SEGMENTS:
             raise TooMuchError(
-                f"a circle has {count:,} segments; {_MAX_SEGMENTS:,} are the limit"
+                f"a circle has {count:,} segments; the limit is {_MAX_SEGMENTS:,}"
             )
         meter.spend(count)
         return count
@@ -412,7 +412,7 @@ def count_flat_shapes(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch operations on flat shapes, wherever the library uses them."""
 
     def counted(function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return an operation that makes one flat shape of two."""
+        """Return an operation that makes one flat shape from two."""
 
         def call(a: Any, b: Any) -> Any:
             meter.spend((a.num_vert() + b.num_vert()) / _JOINED_CORNERS)
@@ -436,7 +436,7 @@ def count_flat_shapes(evaluator: Any, meter: Meter) -> None:
 
 
 def counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
-    """Return the maker of polyhedra; cutting a face of n corners takes steps like n squared."""
+    """Return a maker of polyhedra that counts steps for cutting faces, n squared for n corners."""
 
     def cut(points: Any, loop: Any, out: Any) -> None:
         meter.spend(len(loop) ** 2 / 4 if len(loop) > 4 else 1)
@@ -452,7 +452,7 @@ def counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[...
 def weighed(
     kind: str, function: Callable[..., Any], meter: Meter
 ) -> Callable[..., Any]:
-    """Return a maker of bodies that pays before it makes them, and for their triangles."""
+    """Return a maker of bodies that pays in advance, and then for the triangles of the bodies."""
 
     def call(params: Any, children: Any, node: Any) -> Any:
         bodies = _library.flatten_csg_tree(children)
@@ -465,7 +465,7 @@ def weighed(
 
 
 def cost_in_advance(kind: str, params: Any, bodies: list[Any]) -> float:
-    """Return the steps that a maker of bodies is to pay in advance."""
+    """Return the steps that a maker of bodies must pay in advance."""
     if kind == "polygon":
         return len(params["pts"]) ** 2 / _CORNER_PAIRS
     if kind == "projection":
@@ -482,7 +482,7 @@ def cost_in_advance(kind: str, params: Any, bodies: list[Any]) -> float:
 
 
 def minkowski_cost(bodies: list[Any]) -> float:
-    """Return the steps of a Minkowski sum: those of pairs of triangles, more if bodies are concave.
+    """Return the steps of a Minkowski sum: some per pair of triangles, more for concave bodies.
 
     A concave body is first cut into convex ones.
     """

@@ -1,7 +1,7 @@
 """Criteria on single parts: validity, printing, gaps and thickness.
 
 Spec: interlocking_parts, "Verification" 1, 2 and 7, in their correct form. A part is examined once,
-and every criterion looks at the result.
+and all criteria use the result.
 """
 
 from collections.abc import Sequence
@@ -48,19 +48,19 @@ VALIDITY_CHECKS = (
 
 # How deep facets may cut each other, in mm.
 _CONTACT = 1e-3
-# Most pairs of triangles of one part whose boxes meet.
+# Maximum number of pairs of triangles of one part whose boxes meet.
 _MAX_PAIRS = 3_000_000
 # The same for a part that is not a single body; with more pairs, solid operations on it would take
 # too long, so it is left out of the cage.
 _MAX_TANGLED = 300_000
 # The same for pairs of triangles of one body that cut each other.
 _MAX_CROSSING = 20_000
-# Most overhangs that a check lists.
+# Maximum number of overhangs that a check lists.
 _MAX_PATCHES = 12
 
 
 class Fault(NamedTuple):
-    """Why a part is not valid."""
+    """The reason why a part is not valid."""
 
     check: str
     """The check of `VALIDITY_CHECKS` that it fails, or ``resource_limit``; empty if none."""
@@ -68,11 +68,11 @@ class Fault(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """All facts about one part alone."""
+    """All facts about a single part."""
 
     fault: Fault
     body: Manifold | None = None
-    """None if it bounds no solid, or one that is too tangled."""
+    """None if the part bounds no solid, or one that is too tangled."""
     core: Manifold | None = None
     """None if there is no body, or a body that is too complex."""
     shell: Shell | None = None
@@ -106,7 +106,7 @@ def unread(part: PrintedPart) -> Examined:
 
 
 def as_body(shell: Shell) -> tuple[Fault, Manifold | None]:
-    """Return the first fault of a mesh as a valid part, and its body if it bounds one."""
+    """Return the first fault that makes a mesh an invalid part, and its body if it bounds one."""
     edges = count_edges(shell)
     if any(edges):
         counts = f"{edges.open} open edges, {edges.crowded} on more than two facets"
@@ -149,7 +149,7 @@ def check_validity(
     parts: Sequence[Examined],
     bent: Sequence[tuple[int, str]],
 ) -> None:
-    """Criterion 0: every part is valid; ``bent`` are the transforms that are not, and why."""
+    """Criterion 0: every part is valid; ``bent`` are invalid transforms, and why."""
     wrong = f"There are {len(parts)} parts; the task asks for {params.parts}."
     checks.expect("part_count", len(parts) == params.parts, wrong, count=len(parts))
     for check in (*VALIDITY_CHECKS, "resource_limit"):
@@ -174,7 +174,7 @@ def check_validity(
 def check_printing(
     checks: Checklist, params: Params, parts: Sequence[Examined]
 ) -> Verdict:
-    """Criterion 1: every part prints as it lies."""
+    """Criterion 1: every part can be printed as it lies."""
     rules = params.printing
     lies = [(i, part.lie) for i, part in enumerate(parts) if part.lie is not None]
 
@@ -267,7 +267,7 @@ def check_thickness(
     parts: Sequence[Examined],
     sides: SideFaults | None,
 ) -> Verdict:
-    """Criterion 7: the bars of every part are as thick as required, also in the cage."""
+    """Criterion 7: the bars of every part and of the cage are as thick as required."""
     rules = params.thickness
     distances, too_large = [], []
     for i, part in enumerate(parts):

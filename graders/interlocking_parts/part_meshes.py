@@ -1,6 +1,6 @@
 """Triangle meshes of printed parts: welding, faults of edges, volume, flat faces.
 
-All of it is vectorised, as parts for a printer may have tens of thousands of triangles.
+Everything is vectorised, because parts may have tens of thousands of triangles.
 """
 
 from typing import NamedTuple
@@ -11,9 +11,10 @@ from manifold3d import Manifold
 from scbench.graders.shared.mesh_topology import components
 from scbench.graders.shared.vectors import Array, Indices, Mask, dot, unit
 
-# Corners that agree in this many decimals are one vertex.
+# Corners that agree to this many decimals are one vertex.
 WELD_DECIMALS = 6
-# Triangles are in one plane if their normals have this cosine, and no corner is farther from it.
+# Triangles are in one plane if the cosine between their normals is at least the first number, and
+# no corner is farther from the plane than the second.
 _SAME_DIRECTION = 1 - 1e-6
 _SAME_PLANE = 1e-3
 
@@ -52,14 +53,14 @@ class TriangleSides(NamedTuple):
     """The three sides of each triangle, triangle after triangle."""
 
     edge: Indices
-    """(3 m,) a number of the edge, equal for sides that share it."""
+    """(3 m,) number of each side's edge, equal for sides that share an edge."""
     forward: Mask
     """(3 m,) whether the side runs from the lower vertex to the higher."""
 
 
 def weld(triangles: Array) -> Shell:
     """Return triangles (m, 3, 3) as a mesh; those that shrink to a line or point are left out."""
-    # Adding 0 makes zeros of -0.
+    # Adding 0 turns -0 into 0.
     rounded = np.round(triangles.reshape(-1, 3), WELD_DECIMALS) + 0.0
     order = np.lexsort(rounded.T)
     ordered = rounded[order]
@@ -99,7 +100,7 @@ def count_edges(shell: Shell) -> EdgeCounts:
 
 
 def neighbours(shell: Shell) -> Indices:
-    """Return pairs (p, 2) of triangles that share an edge; of a crowded edge, a chain of them."""
+    """Return pairs (p, 2) of triangles that share an edge; a crowded edge gives a chain of them."""
     edge = triangle_sides(shell).edge
     order = np.argsort(edge, kind="stable")
     is_same = edge[order][1:] == edge[order][:-1]
@@ -124,7 +125,7 @@ def signed_volume(shell: Shell) -> float:
 
 
 def centroid(shell: Shell) -> Array:
-    """Return the centre of mass (3,) of a closed mesh of even density."""
+    """Return the centre of mass (3,) of a closed mesh with uniform density."""
     corner = triangles_of(shell)
     middle = corner.reshape(-1, 3).mean(axis=0)
     corner = corner - middle
@@ -144,7 +145,7 @@ def normals_and_areas(shell: Shell) -> tuple[Array, Array]:
 def facets(shell: Shell, least: float) -> list[Facet]:
     """Return the flat pieces of a surface: triangles in one plane, connected by edges.
 
-    Pieces of an area below ``least``, which is above 0, are left out.
+    Pieces with an area below ``least``, which is above 0, are left out.
     """
     normals, areas = normals_and_areas(shell)
     pairs = neighbours(shell)

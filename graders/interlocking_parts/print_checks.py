@@ -27,7 +27,7 @@ class Overhang(NamedTuple):
     """A patch of surface that would be printed on air."""
 
     width: float
-    """Of the narrowest strip that covers it, seen from above."""
+    """Width of the narrowest strip that covers it, seen from above."""
     area: float
     low: list[float]
     """Lowest x, y and z."""
@@ -47,9 +47,9 @@ class Lie(NamedTuple):
     centre: list[float]
     """x and y of the centre of mass."""
     steady: bool
-    """Whether that is above the contact's convex hull."""
+    """Whether the centre of mass is above the convex hull of the contact."""
     overhangs: list[Overhang]
-    """Those too wide to bridge, the widest first."""
+    """Overhangs too wide to bridge, widest first."""
 
 
 def lie_on_bed(shell: Shell, rules: Printing) -> Lie:
@@ -81,13 +81,14 @@ def rounded_values(values: Array, decimals: int) -> list[float]:
 def find_overhangs(
     shell: Shell, hanging: Indices, areas: Array, bridge: float
 ) -> list[Overhang]:
-    """Return the connected patches of hanging triangles that no strip of that width covers.
+    """Return the connected patches of hanging triangles that no strip of width ``bridge`` covers.
 
-    ``hanging`` (k,) are positions of triangles, ``areas`` (m,) those of all triangles.
+    ``hanging`` (k,) has the positions of these triangles, ``areas`` (m,) the areas of all
+    triangles.
     """
     if len(hanging) == 0:
         return []
-    # Connect hanging triangles only: positions among them, -1 for the rest.
+    # Only hanging triangles are connected: their positions among each other, -1 for the rest.
     place = np.full(len(shell.corners), -1)
     place[hanging] = np.arange(len(hanging))
     pairs = place[neighbours(shell)]

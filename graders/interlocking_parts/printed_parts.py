@@ -1,8 +1,8 @@
-"""Parts for a printer as meshes: from STL text or bytes, OpenSCAD source, or a program's output.
+"""Parts for a printer, read as meshes from STL data, OpenSCAD source, or a program's output.
 
-OpenSCAD sources are evaluated in one child process for all parts of an answer, programs in one each
-(`scbench.machine.sandbox`). Parts that were read are cached: copies of a part are listed one by
-one.
+One child process evaluates the OpenSCAD sources of all parts of an answer; each program runs in its
+own (`scbench.machine.sandbox`). Parts that were read are cached, because answers list every copy of
+a part.
 """
 
 import json
@@ -30,7 +30,7 @@ from scbench.graders.interlocking_parts.stl_files import (
 from scbench.machine import sandbox
 from scbench.schemas.interlocking_parts import FileType
 
-# Limits of one part, besides those of `stl_files`: characters, steps of OpenSCAD.
+# Limits of one part, in addition to those of `stl_files`: characters, steps of OpenSCAD.
 MOST_CHARACTERS = 4_000_000
 MOST_STEPS = 2_000_000
 # Steps that all different OpenSCAD sources of one answer may take.
@@ -40,7 +40,7 @@ _TOO_MANY_STEPS = (
     "together"
 )
 _SCAD_LIMITS = sandbox.Limits(seconds=100, memory=3 * 2**30, output=256 * 2**20)
-# Seconds of wall clock that all programs of one answer may take.
+# Wall-clock seconds that all programs of one answer may take.
 _CODE_SECONDS_TOGETHER = 60.0
 _CODE_LIMITS = sandbox.Limits(
     seconds=20, memory=2**30, output=MOST_CHARACTERS, processes=2, files=16 * 2**20
@@ -52,18 +52,19 @@ _OPENSCAD = {"openscad-evaluator": ">=1.8,<1.9", "openscad-lalr-parser": ">=2.1,
 
 _MAX_CACHED = 256
 _cache: dict[tuple[FileType, str], PrintedPart] = {}
-# Differences from the library that verdicts rest on; None until it has been tried.
+# Differences from the library that verdicts depend on; None until it has been probed.
 _unlike: list[str] | None = None
 
 
 def read_parts(
     files: Sequence[tuple[FileType, str]], limits: sandbox.Limits = _SCAD_LIMITS
 ) -> list[PrintedPart]:
-    """Return the part in each file, given by type and contents; the limits are of OpenSCAD sources.
+    """Return the part in each file, given by type and contents; the limits apply to OpenSCAD.
 
     Raises:
         scbench.base.errors.CannotGrade: there are programs, which this process may not or cannot
-            run, or OpenSCAD sources, and the library for them is missing or another than ours.
+            run; or there are OpenSCAD sources, and the library for them is missing or differs from
+            the required one.
         scbench.machine.sandbox.ChildError: a child process hit its limit of time or memory.
     """
     if any(kind.startswith("Python") for kind, _ in files):
@@ -83,7 +84,7 @@ def read_parts(
             sources[file] = part_or_source
         else:
             parts[file] = part_or_source
-            # One such program makes the answer score 0: no other needs to run.
+            # One such program makes the answer score 0, so no other needs to run.
             if part_or_source.too_much and file[0].startswith("Python"):
                 break
     unread = PrintedPart(
@@ -103,7 +104,7 @@ def read_parts(
         if len(_cache) >= _MAX_CACHED:
             _cache.clear()
         _cache[file] = part
-    # The sum does not depend on the cache, and so neither does the verdict.
+    # The sum does not depend on the cache, so the verdict does not either.
     if sum(part.steps for part in parts.values()) > MOST_STEPS_TOGETHER:
         for file in distinct:
             if file not in parts or parts[file].steps:
@@ -119,7 +120,7 @@ def read_part(
     Args:
         kind: type of the file.
         contents: text of the file.
-        seconds: wall clock of a program.
+        seconds: wall-clock limit of a program.
     """
     if len(contents) > MOST_CHARACTERS:
         problem = f"it has more than {MOST_CHARACTERS:,} characters"
@@ -140,8 +141,9 @@ def read_part(
 def run_program(text: str, seconds: float) -> bytes | PrintedPart:
     """Return the output of a program, or a part that says why there is none.
 
-    A program that loops, sleeps or kills itself is the answer's failure, not the machine's. What it
-    prints is counted. Its steps cannot be, as it may start processes and code other than Python.
+    A program that loops, sleeps or kills itself is the answer's failure, not the machine's. Its
+    output is counted. Its steps cannot be counted, because it may start other processes and code
+    other than Python.
 
     Raises:
         scbench.machine.sandbox.ChildError: the machine was too busy to run it.
@@ -174,10 +176,10 @@ def run_program(text: str, seconds: float) -> bytes | PrintedPart:
 
 
 def run_twice_if_killed(source: bytes, limits: sandbox.Limits) -> sandbox.Finished:
-    """Run a program, and once more if it is killed: a machine short of memory may have done that.
+    """Run a program, and run it again if it is killed: the machine may be short of memory.
 
     Raises:
-        LimitError: it was ended by a limit or a signal.
+        LimitError: the program was ended by a limit or a signal.
     """
     try:
         return sandbox.run_python(source, limits)
@@ -233,7 +235,7 @@ def evaluate(
 def parts_of_output(
     bodies: list[dict[str, Any]], output: bytes, place: int
 ) -> list[PrintedPart]:
-    """Return the parts in the output of `openscad_child`, whose meshes begin at a place in it."""
+    """Return the parts in the output of `openscad_child`, whose meshes begin at ``place``."""
     parts = []
     for body in bodies:
         steps = body["steps"]

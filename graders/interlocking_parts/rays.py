@@ -8,13 +8,13 @@ import numpy as np
 
 from scbench.graders.shared.vectors import Array, Indices, unit
 
-# Points compared with triangles at once; bounds memory and work, not results.
+# Points compared with triangles together; bounds memory and work, not results.
 _BLOCK = 256
-# Rays along an edge of the grid between two triangles hit both.
+# Rays this close to an edge between two triangles hit both.
 _EDGE = 1e-7
-# Triangles of less than half this area are seen edge-on.
+# Triangles of less than half this area count as seen edge-on.
 _EDGE_ON = 1e-9
-# Cost of a point within the bounds of a triangle, if one outside of them costs 1.
+# Cost of a point within the bounds of a triangle, if a point outside costs 1.
 _NEAR_COST = 20
 
 
@@ -32,7 +32,7 @@ class Meter:
         """Count work before it is done.
 
         Raises:
-            TooManyRaysError: it is more than remains.
+            TooManyRaysError: the work exceeds the remaining budget.
         """
         self._remaining -= work
         if self._remaining < 0:
@@ -58,14 +58,14 @@ class Hits(NamedTuple):
     point: Indices
     """(k,) positions of the points."""
     height: Array
-    """(k,) of the triangle there."""
+    """(k,) height of the triangle there."""
 
 
 def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Array:
     """Return the distance (k,) from each origin (k, 3) to the first triangle ahead, or infinity.
 
-    The direction (3,) is of length 1, the same for all rays; corners are of triangles (m, 3, 3).
-    `TooManyRaysError` is raised if the meter's budget is too small.
+    The direction (3,) has length 1 and is the same for all rays; the corners are those of triangles
+    (m, 3, 3). `TooManyRaysError` is raised if the meter's budget is too small.
     """
     axes = frame(direction)
     start, turned = origins @ axes, corners @ axes
@@ -78,9 +78,10 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
 
 
 def frame(direction: Array) -> Array:
-    """Return three axes (3, 3) as columns, square to each other; the third is the direction.
+    """Return three perpendicular axes (3, 3) as columns; the third is the direction.
 
-    Along a coordinate axis all three are coordinate axes, so that no coordinate is rounded.
+    If the direction is a coordinate axis, all three are coordinate axes, so that no coordinate is
+    rounded.
     """
     farthest_axis = np.zeros(3)
     farthest_axis[int(np.argmin(np.abs(direction)))] = 1.0
@@ -92,10 +93,10 @@ def frame(direction: Array) -> Array:
 def grids_on(
     faces: Sequence[Array], axis: int, cell: float, max_cells: int, meter: Meter
 ) -> list[Array]:
-    """Return, for each of some flat faces (m, 3, 3), the points (k, 3) of a grid that lie on it.
+    """Return, for each flat face (m, 3, 3), the points (k, 3) of a grid that lie on it.
 
-    The bounds of a face across an axis, to which none is parallel, are cut into equal cells, no
-    wider than ``cell``, but at most ``max_cells`` along a side; a point is the middle of a cell,
+    No face is parallel to the axis. The bounds of a face across the axis are cut into equal cells,
+    no wider than ``cell``, but at most ``max_cells`` along a side. A point is the middle of a cell,
     moved along the axis onto the face.
 
     Raises:
@@ -114,7 +115,7 @@ def grids_on(
         np.concatenate([grid.triangles for grid in grids]),
         meter,
     )
-    # Of a point on the edge of two triangles, the first hit counts.
+    # For a point on the edge of two triangles, the first hit counts.
     point, first = np.unique(hits.point, return_index=True)
     height = hits.height[first]
     face_points = []
@@ -182,7 +183,7 @@ def triangle_hits(points: Array, corners: Array, meter: Meter) -> Hits:
 
 
 def order_in_patches(points: Array) -> Indices:
-    """Return an order (k,) of points (k, 2): neighbours in it are neighbours in the plane."""
+    """Return an order (k,) of points (k, 2) in which successive points are close in the plane."""
     if len(points) == 0:
         return np.zeros(0, dtype=np.int64)
     # Strips as wide as a block of points is long.

@@ -1,4 +1,4 @@
-"""Which rods do the parts go all the way around?
+"""Finding the rods that parts go all the way around.
 
 A part goes around a rod at some height if the horizontal section of its core there leaves the rod's
 axis free, but has material near the axis in nearly all directions.
@@ -13,14 +13,14 @@ from manifold3d import CrossSection, Manifold
 from scbench.graders.shared.vectors import Array
 from scbench.schemas.interlocking_parts import Params
 
-# Most heights at which a part is cut around a rod.
+# Maximum number of heights at which a part is cut around a rod.
 _MOST_CUTS = 400
 # Heights of vertices are rounded to this many decimals; sections between two of them are equal.
 _DECIMALS = 3
-# By how much, in mm, a hole may reach out of the circle: rounding of a part and of its place.
+# Distance in mm by which a hole may extend beyond the circle, for the rounding of parts and places.
 HOLE_SLACK = 0.01
-# Share of the directions in which there is material. The tip of a hole that prints lying may be so
-# near to the surface that it is open.
+# Share of the directions in which there must be material. The tip of a hole that is printed lying
+# down may be so close to the surface that it is open.
 AROUND_SHARE = 0.9
 _DIRECTIONS = 720
 
@@ -28,9 +28,10 @@ _DIRECTIONS = 720
 def rods_around(
     params: Params, core: Manifold, places: Sequence[Sequence[float]]
 ) -> int:
-    """Return how many rods a part in its place goes around, given x and y of their axes.
+    """Return how many rods a placed part goes around, given x and y of their axes.
 
-    It counts heights within the reach of the rods, which together are at least half a bar.
+    A part goes around a rod if it does so over a total height of at least half a bar, within the
+    height range where rods are gripped.
     """
     count = 0
     for place in places:
@@ -58,9 +59,9 @@ def height_around(params: Params, core: Manifold, axis: Array) -> float:
 
 
 def share_around(section: CrossSection, axis: Array, radius: float) -> float:
-    """Return the share of directions in which a section is near a point (2,); 0 if it covers it.
+    """Return the share of directions in which a section is near a point (2,).
 
-    Near is within the radius.
+    "Near" means within the radius. The share is 0 if the section covers the point.
     """
     outlines = [
         np.asarray(outline, dtype=np.float64) - axis
@@ -70,7 +71,7 @@ def share_around(section: CrossSection, axis: Array, radius: float) -> float:
         return 0.0
     starts = np.concatenate(outlines)
     ends = np.concatenate([np.roll(outline, -1, axis=0) for outline in outlines])
-    # Between two of the directions that corners of regular outlines have.
+    # Half a step off the directions in which corners of regular outlines lie.
     angles = 2 * np.pi * (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
     along = np.stack([np.cos(angles), np.sin(angles)])
     across = np.stack([-np.sin(angles), np.cos(angles)])

@@ -1,8 +1,8 @@
-"""Checks that the bars of a side of the cage are no hairs, straps or sheets.
+"""Checks that the bars of a side of the cage are not hairs, straps or sheets.
 
-A side is cut parallel to its plane, just below the two faces of its bars. In both sections only
-material counts that a square nearly as wide as a bar fits in. That material must stop a long block,
-either way round, and no square much wider than a bar may fit on the section. The faces must be as
+A side is cut parallel to its plane, just below the two faces of its bars. In both sections, only
+material that a square nearly as wide as a bar fits in counts. That material must stop a long block
+in both orientations. No square much wider than a bar may fit on the section. The faces must be as
 far apart as a bar is thick, and material must fill the bars between them.
 """
 
@@ -21,18 +21,18 @@ from scbench.graders.interlocking_parts.part_meshes import (
 from scbench.graders.shared.mesh_bodies import volume
 from scbench.graders.shared.vectors import Array
 
-# Width of a square that fits in every bar, that of one that fits on none, and how far below the
-# faces the sections lie, in times the width of a bar.
+# In multiples of a bar's width: the width of a square that fits in every bar, the width of a square
+# that fits on none, and the depth of the sections below the faces.
 NARROW = 0.95
 WIDE = 2.5
 DEPTH = 0.05
-# Least part of a normal along the axis of faces that look along it.
+# A face is level if its normal has at least this component along z.
 _LEVEL = 0.999
-# By how much, in mm, a bar that the square just fits on may be too narrow.
+# By how much, in mm, a bar may be narrower than the square that must fit in it.
 BAR_SLACK = 0.01
-# Faces that are no more than this apart, in mm, are in one plane.
+# Faces at most this far apart, in mm, are in one plane.
 PLANE = 0.25
-# The least share of a side's bars, between its two faces, that is material.
+# Minimum share of material in a side's bars, between its two faces.
 FILLED = 0.9
 _THICKNESS_DECIMALS = 2
 
@@ -49,7 +49,7 @@ class SideBars(NamedTuple):
 
     sections: SideSections
     faces: tuple[float, float] | None
-    """Heights of the lower and the upper face; None where one of them is missing."""
+    """Heights of the lower and the upper face; None if one of them is missing."""
 
 
 def thickness_fault(
@@ -60,14 +60,15 @@ def thickness_fault(
 ) -> str:
     """Return why the bars of a side do not have the required thickness, or an empty text.
 
-    The text follows the name of the side. ``bodies`` are the parts, the side across z.
+    The text follows the name of the side. ``bodies`` are the parts, turned so that the side lies
+    across z.
     """
     if bars.faces is None:
         return ""
     low, high = bars.faces
     section_area = min((section ^ face).area() for section in bars.sections)
     if round(section_area, 3) == 0:
-        # There are no bars. The criterion on the gaps says so.
+        # There are no bars. The criterion on the gaps reports that.
         return ""
     thickness = round(high - low, _THICKNESS_DECIMALS)
     if not wanted[0] <= thickness <= wanted[1]:
@@ -99,10 +100,10 @@ def has_slot(
     block: tuple[float, float],
     ignored: float,
 ) -> bool:
-    """Whether a block that lies within a side's face gets in, one way round or the other.
+    """Whether a block that lies within a side's face gets in, in either orientation.
 
-    The shorter and the longer side of the block are given. It must get in at more places than an
-    area that is ignored.
+    ``block`` has its shorter and its longer side. The places at which it gets in must have a larger
+    area than the one that is ignored.
     """
     west, south, east, north = face.bounds()
     short, long = block
@@ -125,8 +126,8 @@ def bars_of(
 ) -> SideBars:
     """Return the bars of bodies whose side lies across z, in the layer between two heights.
 
-    The faces are the planes with the largest area of facets in the layer, or up to a bar beyond its
-    ends, of those that look down and of those that look up.
+    The lower face is the plane with the largest area of facets that face down, the upper face that
+    of facets that face up. Facets count if they are in the layer or at most a bar beyond its ends.
     """
     low, high = low - bar, high + bar
     shells = [shell_of(body) for body in bodies]
@@ -146,7 +147,7 @@ def bars_of(
 def largest_plane(
     shells: Sequence[Shell], way: float, low: float, high: float
 ) -> float | None:
-    """Return the height with the largest area of facets that look up (1) or down (-1)."""
+    """Return the height with the largest area of facets that face up (1) or down (-1)."""
     heights, areas = [np.zeros(0)], [np.zeros(0)]
     for shell in shells:
         normals, sizes = normals_and_areas(shell)
@@ -159,7 +160,7 @@ def largest_plane(
 
 
 def densest(heights: Array, areas: Array) -> float | None:
-    """Return the mean height in the fullest bin of a histogram of areas; None without any."""
+    """Return the mean height in the fullest bin of a histogram of areas; None without areas."""
     if not len(heights):
         return None
     bins = np.floor(np.round(heights / PLANE, 3)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""STL files, as text, bytes or base64, read into the mesh of a printed part."""
+"""Reading STL files, as text, bytes or base64, into the mesh of a printed part."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ BYTE_ORDER_MARK = "\ufeff"
 # A binary file: a header of 80 bytes, the number of triangles, 50 bytes for each.
 _START = 84
 _RECORD = 50
-# A number in STL text, as C reads it; Python's own reading takes 1_0 and digits of any script.
+# A number in STL text, as C reads it; Python also accepts 1_0 and digits of any script.
 _NUMBER = re.compile(
     r"""
     [+-]?
@@ -41,11 +41,11 @@ class PrintedPart(NamedTuple):
     """A part as it lies on the bed."""
 
     shell: Shell | None
-    """Its mesh, which may still be no solid; None if it cannot be read."""
+    """Its mesh, which may bound no solid; None if the part cannot be read."""
     problem: str = ""
-    """Why it cannot be read, to follow the words "part 3:"."""
+    """Why the part cannot be read, to follow the words "part 3:"."""
     too_much: bool = False
-    """Whether it was not read because it is too large or too much work."""
+    """Whether the part was not read because it is too large or too much work."""
     steps: int = 0
     """Steps that its OpenSCAD source took."""
 
@@ -74,7 +74,7 @@ def read_plain_stl(data: bytes) -> PrintedPart | None:
 
 
 def decoded(data: bytes) -> bytes:
-    """Return the bytes encoded in a base64 text, with or without a data URL; none if faulty."""
+    """Return the bytes encoded in a base64 text, with or without a data URL; b"" if faulty."""
     text = _DATA_URL.sub(
         "", data.removeprefix(BYTE_ORDER_MARK.encode()).decode("latin-1").strip()
     )

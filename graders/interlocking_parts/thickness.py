@@ -29,15 +29,15 @@ from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.graders.shared.vectors import Array, Indices
 from scbench.schemas.interlocking_parts import Survey
 
-# Directions of rays times triangles.
+# Maximum number of ray directions times triangles.
 MOST_WORK = 2 * 10**8
-# Comparisons of rays with triangles; all parts of a right cage take a twentieth together.
+# Maximum comparisons of rays with triangles; all parts of a correct cage take a twentieth of it.
 MOST_RAYS = 3 * 10**8
-# Parallel faces that are less than this apart, in mm, are one.
+# Parallel faces that are less than this apart, in mm, count as one.
 ONE_FACE = 1.0
-# Least cosine between normals of parallel faces.
+# Minimum cosine between normals of parallel faces.
 _PARALLEL = 0.999
-# Most pairs of triangles near each other.
+# Maximum number of pairs of triangles that are close to each other.
 _MAX_PAIRS = 1_000_000
 _DECIMALS = 4
 
@@ -50,7 +50,7 @@ class Distances(NamedTuple):
     mode: float | None
     """The median of the histogram's fullest bin; None without values."""
     share: float
-    """The share of values near it."""
+    """The share of values near the mode."""
 
 
 def survey(
@@ -100,7 +100,7 @@ def is_upright(normal: Array, rules: Survey) -> bool:
 
 
 def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
-    """Return flat faces, those that are parallel and less than `ONE_FACE` apart as one of them.
+    """Return flat faces; parallel ones that are less than `ONE_FACE` apart are joined.
 
     Starting from the largest, a face is joined with those that face the same way and can be reached
     from it without leaving its plane by that much, or crossing such a gap. None if that is too
@@ -109,7 +109,7 @@ def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
     if not flat:
         return []
     triangles, edges = triangles_of(shell), neighbours(shell)
-    # The triangles of all faces, face after face, to ask for all faces at once.
+    # The triangles of all faces, face after face, so that one call serves all faces.
     members = np.concatenate([facet.triangles for facet in flat])
     sizes = [len(facet.triangles) for facet in flat]
     starts = np.cumsum([0, *sizes])[:-1]
@@ -144,7 +144,7 @@ def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
 
 
 def regions(triangles: Array, edges: Indices, within: Indices) -> Indices | None:
-    """Return labels (m,), equal for connected triangles; None: too many.
+    """Return labels (m,), equal for connected triangles; None if there are too many.
 
     ``edges`` (p, 2) are pairs of triangles with a common edge, ``within`` (k,) the positions of the
     triangles; the others have the label -1.
@@ -202,7 +202,7 @@ def with_mode(values: list[float], rules: Survey) -> Distances:
     for value in values:
         index = math.floor(round(value / rules.bin, 6))
         bins.setdefault(index, []).append(value)
-    # Of bins that are equally full, the lowest.
+    # If several bins are equally full, the lowest counts.
     fullest = max(bins, key=lambda index: (len(bins[index]), -index))
     mode = round(float(np.median(bins[fullest])), _DECIMALS)
     near = len(bins[fullest])

@@ -1,7 +1,7 @@
 """Grades a tower of digits: whether it can be printed, whether it is a prime, and its length.
 
 Every digit is graded in the orientation given in the answer; a 3 on its long side has
-two names. The score compares the number of digits with the longest known number.
+two names. The score compares the number of digits with that of the longest known number.
 Heights are in tenths of a millimetre; positions count from 0 at the bottom.
 """
 
@@ -67,7 +67,7 @@ _UPRIGHT: Mapping[tuple[int, str], Stand] = {
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the share of the best length, less if the tower is short; 0 if a rule is broken."""
+    """Return the share of the best length, reduced if the tower is short; 0 if a rule is broken."""
     checks = Checklist(CHECKS)
     items = answer.numberSequence
     count = len(items)
@@ -139,7 +139,7 @@ def judge_number(checks: Checklist, params: Params, number: str) -> None:
 def judge_tower(
     checks: Checklist, params: Params, items: Sequence[PrintedDigit]
 ) -> int | None:
-    """Check how digits are printed; return the height in tenths of a mm, None if one cannot be."""
+    """Check how digits are printed; return the height in tenths of a mm, None if one cannot."""
     poses = []
     for item in items:
         segments = params.segments[item.digit]
@@ -222,7 +222,7 @@ def groups(number: str, length: int) -> list[str]:
 def is_prime(number: str) -> bool:
     """Whether a number is a prime, by the test of Baillie, Pomerance, Selfridge and Wagstaff.
 
-    No composite number is known that passes it, and none below 2**64 does.
+    No known composite number passes it, and no composite number below 2**64 does.
     """
     value = gmpy2.mpz(number)
     return value > 1 and bool(gmpy2.is_strong_bpsw_prp(value))

@@ -9,7 +9,7 @@ class Stand(Enum):
 
     FLAT = "flat"
     ON_SIDE = "on its long side"
-    """The bars at its right are at the bottom, the others rise from them."""
+    """The bars on its right are at the bottom; the others rise from them."""
     ON_HEAD = "on its head"
     """A 7 on its top bar."""
     ON_END = "on its end"

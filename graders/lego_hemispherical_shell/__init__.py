@@ -1,7 +1,7 @@
 """Grades bricks by whether they can be built and how well they fill the target.
 
 Every brick is moved exactly to its layer first. Plans are compared as polygons, and studs in the
-frame of the brick listed first. Support is passed on along any path of joints. Volumes
+frame of the brick listed first. Support is passed on along any chain of joints. Volumes
 are compared with the ideal body, integrated along z. Indices count from 0 in the
 answer's list.
 """
@@ -55,7 +55,7 @@ CHECKS = {
 
 # Answers with more bricks are not graded: time grows with their number.
 MAX_BRICKS = 20_000
-# Neighbours allowed per brick; without overlaps there are fewer, about 37 in a solid
+# Maximum number of neighbours per brick; without overlaps there are fewer, about 37 in a solid
 # block.
 PAIRS_PER_BRICK = 60
 # Additional pairs that may be compared for any number of bricks.
@@ -67,13 +67,13 @@ DIFFERENCE_WEIGHT = 0.5
 # Bricks farther out are outside every target and are not compared with others.
 _ARENA = 10_000.0
 _OFF_GRID = ("pair of joined bricks is", "pairs of joined bricks are")
-# Entries of lists in the metrics.
+# Maximum length of a list in the metrics.
 _MAX_ENTRIES = 1000
 _MAX_GROUPS = 50
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return how well the volumes agree, over the instance's divisor; 0 if a rule is broken."""
+    """Return the agreement of the volumes over the instance's divisor; 0 if a rule is broken."""
     checks = Checklist(CHECKS)
     count = len(answer.bricks)
     if count > MAX_BRICKS:
@@ -286,10 +286,10 @@ def judge_balance(checks: Checklist, balances: list[Stance], names: Indices) -> 
 
 
 def volume_agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
-    """Return I / R - D / 2R of bricks that do not overlap, and its parts.
+    """Return I / R - D / 2R for bricks that do not overlap, and the shares it is made of.
 
-    R is the volume of the target, I that of its part inside bricks, and D the volume in only one of
-    target and bricks.
+    R is the volume of the target, I the volume of its part inside bricks, and D the volume that is
+    in only one of target and bricks.
     """
     shared = round(float(shared_volumes(target, boxes).sum()), 6)
     filled = shared / target.volume

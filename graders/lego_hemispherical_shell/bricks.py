@@ -38,7 +38,7 @@ JOINT_AREA = STUD * STUD / 2
 OFF_GRID = 0.5
 # Maximum difference of its angle, in degrees.
 OFF_ANGLE = 1.0
-# Middles that are farther apart than this, in plan, belong to plans that do not meet.
+# Plans whose middles are farther apart than this do not meet.
 _REACH = 36.0
 # Side of the cells in which neighbours are searched: bricks that meet are in the same
 # or adjacent cells.
@@ -64,12 +64,12 @@ class Bricks(NamedTuple):
         angle = np.mod(turn, 180.0)
         # A tiny negative angle gives 180.
         angle[angle == 180.0] = 0.0
-        # Exact at right angles, where nearly all bricks stand.
+        # Exact at right angles, which nearly all bricks have.
         cos = np.where(angle == 90.0, 0.0, np.cos(np.radians(angle)))
         return cls(x, y, z, angle, cos, np.sin(np.radians(angle)))
 
     def take(self, indices: Indices) -> "Bricks":
-        """Return some of the bricks."""
+        """Return the bricks with these indices."""
         return Bricks(*(values[indices] for values in self))
 
     def layer_middles(self) -> Floats:
@@ -83,7 +83,7 @@ class Bricks(NamedTuple):
         return too_far | (self.z < LOWEST - _DUST)
 
     def in_layers(self) -> "Bricks":
-        """Return the bricks moved exactly to their layers; bricks in no layer stay."""
+        """Return the bricks moved exactly to their layers; bricks in no layer are not moved."""
         z = np.where(self.off_layer(), self.z, self.layer_middles())
         return self._replace(z=z)
 
@@ -116,7 +116,7 @@ class Pairs(NamedTuple):
     """The height that both share, negative if there is a gap."""
 
     def where(self, mask: Mask) -> "Pairs":
-        """Return some of the pairs."""
+        """Return the pairs selected by a mask."""
         return Pairs(
             self.lower[mask], self.upper[mask], self.area[mask], self.depth[mask]
         )
@@ -126,7 +126,7 @@ class Stance(NamedTuple):
     """The balance of a group of joined bricks."""
 
     first: int
-    """Its smallest index."""
+    """Smallest index of its bricks."""
     size: int
     centre: tuple[float, float]
     """x and y of its centre of gravity."""
@@ -173,7 +173,7 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
 
 
 def _cell_count(cells: Indices) -> int:
-    """Return the cells along one axis of a grid that has an empty cell at each end."""
+    """Return the number of cells along one axis of a grid that has an empty cell at each end."""
     return int(np.ptp(cells)) + 3 if len(cells) else 3
 
 
@@ -185,7 +185,7 @@ def _measure_pairs(bricks: Bricks, i: Indices, j: Indices) -> Pairs:
     i = i[is_near]
     j = j[is_near]
     area = shared_areas(bricks, i, j)
-    # Of bricks at one height, the first counts as the lower one.
+    # Of bricks at the same height, the first counts as the lower one.
     is_later = (bricks.z[i] == bricks.z[j]) & (i > j)
     is_upper = (bricks.z[i] > bricks.z[j]) | is_later
     lower = np.where(is_upper, j, i)
@@ -198,7 +198,7 @@ def _measure_pairs(bricks: Bricks, i: Indices, j: Indices) -> Pairs:
 
 
 def shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
-    """Return the areas that plans share, rounded to 9 digits, so that no GEOS version matters."""
+    """Return the areas that plans share, rounded to 9 digits so that GEOS versions agree."""
     turn = np.mod(bricks.angle[j] - bricks.angle[i], 180.0)
     is_square = np.abs(turn - 90.0) < _DUST
     is_aligned = is_square | (np.minimum(turn, 180.0 - turn) < _DUST)
@@ -302,7 +302,7 @@ def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
 
 
 def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
-    """Return the balance of each group of several bricks, at least one of them on the ground.
+    """Return the balance of each group of several bricks that has a brick on the ground.
 
     For the labels see `groups`; ``ground`` says which bricks are on the ground.
     """

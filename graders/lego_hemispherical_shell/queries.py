@@ -1,7 +1,7 @@
 """Queries about a few bricks: overlaps, joints, and the share in the target.
 
-A query has far fewer bricks than the smallest shell, so all queries together reveal less about an
-answer than grading it would.
+A query has far fewer bricks than the smallest shell. So all queries together reveal less about an
+answer than its verdict would.
 """
 
 from itertools import chain

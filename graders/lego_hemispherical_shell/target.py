@@ -122,7 +122,7 @@ def strays(target: Body, boxes: Boxes) -> tuple[Mask, Mask]:
 
 def radius_range(surface: Surface, boxes: Boxes) -> tuple[Floats, Floats]:
     """Return the smallest and the largest radius of a surface over the height of each box."""
-    # Monotone in z, so the ends of the box are enough; below the table there is no body.
+    # Radii are monotone in z, so the ends of the box are enough; there is no body below the table.
     at_low = surface.radius(np.clip(boxes.low, 0.0, surface.top))
     at_high = surface.radius(np.clip(boxes.high, 0.0, surface.top))
     return np.minimum(at_low, at_high), np.maximum(at_low, at_high)
@@ -145,7 +145,7 @@ def volumes_inside(surface: Surface, boxes: Boxes) -> Floats:
     along, across = boxes.half
     volumes = np.where(enclosed, 4 * along * across * height, 0.0)
     cut = np.flatnonzero(~enclosed & (height > 0) & (boxes.near() < largest))
-    # The others by quadrature: the area inside at some levels, weighted.
+    # The others need quadrature: a weighted sum of the areas inside at some levels.
     z = low[cut, None] + height[cut, None] * (_NODES + 1) / 2
     radii = surface.radius(z)
     first = boxes.first[cut, None]
@@ -173,7 +173,7 @@ def disc_areas(
 
 
 class CutLine:
-    """The line of a rectangle's side across a disc; lines beyond it are moved to its rim.
+    """The line of a rectangle's side across a disc; lines beyond the disc are moved to its rim.
 
     Args:
         at: signed distance of the line from the origin.
@@ -195,7 +195,7 @@ class CutLine:
         self.corner = (self.at * self.chord + other_sector) / 2
 
     def up_to(self, across: "CutLine") -> Floats:
-        """Return the signed area of the disc between the axes, this line and one square to it."""
+        """Return the signed area of a disc between the axes, this line and a perpendicular one."""
         inside = self.at <= across.chord
         beyond = across.at * across.chord + self.area - across.corner
         return self.sign * across.sign * np.where(inside, self.at * across.at, beyond)

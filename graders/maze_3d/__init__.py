@@ -29,7 +29,7 @@ CHECKS = {
 
 # Checks of a route from A to B.
 _ROUTE = ("route", "one_route", "coverage", "jumps")
-# Entries of lists in the details of a check.
+# Maximum length of a list in the details of a check.
 _MAX_ENTRIES = 50
 
 CHARACTERS = frozenset("0123456789AB")
@@ -41,9 +41,9 @@ class Routes(NamedTuple):
     """Routes from A to B, as cells numbered row by row."""
 
     route: list[int]
-    """A shortest one; empty if there is none."""
+    """A shortest route; empty if there is none."""
     detour: list[int]
-    """Another one; empty if there is none."""
+    """Another route; empty if there is none."""
     reached: list[int]
     """All cells that can be reached from A."""
 
@@ -81,7 +81,7 @@ def most_characters(n: int) -> int:
 
 
 def judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
-    """Check that the rows are a square of the permitted characters."""
+    """Check that the rows form a square of permitted characters."""
     ragged = [y for y, row in enumerate(rows) if len(row) != n]
     wrong = f"The maze must have {n} rows of {n} characters. It has {counted(len(rows), 'row')}"
     if ragged:
@@ -174,7 +174,7 @@ def judge_routes(checks: Checklist, params: Params, routes: Routes) -> Verdict:
     if not checks.expect("route", bool(route), wrong, **unreached):
         checks.skip(("one_route", "coverage", "jumps"), "There is no route.")
         return checks.binary()
-    # A jump is shown by the cell that it leaps over.
+    # A jump is identified by the cell that it leaps over.
     jumps = []
     for (x, y), (u, v) in pairwise(places):
         is_jump = abs(x - u) + abs(y - v) == 2
@@ -225,7 +225,7 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     """Return a shortest route from start to end, and another one if there is any."""
     parents = {start: start}
     waiting = [start]
-    for cell in waiting:  # grows meanwhile
+    for cell in waiting:  # grows during the loop
         for neighbour in graph[cell]:
             if neighbour not in parents:
                 parents[neighbour] = cell
@@ -246,7 +246,7 @@ def second_route(graph: Graph, route: list[int]) -> list[int]:
     for i, start in enumerate(route):
         parents = {start: start}
         waiting = [start]
-        for cell in waiting:  # grows meanwhile
+        for cell in waiting:  # grows during the loop
             for neighbour in graph[cell]:
                 if neighbour in parents or neighbour in visited:
                     continue

@@ -33,7 +33,7 @@ def read_maze(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
     """Return the heights of a maze, row by row, and its moves.
 
     Raises:
-        QueryError: it is not a square of permitted characters.
+        QueryError: the maze is not a square of permitted characters.
     """
     n = params.size
     if len(maze) != n or any(len(row) != n for row in maze):
@@ -51,7 +51,7 @@ def cell_number(n: int, place: tuple[int, ...]) -> int:
     """Return the number of the cell at [row, column].
 
     Raises:
-        QueryError: it is not in the maze.
+        QueryError: the cell is not in the maze.
     """
     row, column = place
     if max(row, column) >= n:

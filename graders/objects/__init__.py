@@ -38,7 +38,7 @@ def quantity_of(text: str) -> int:
     """Return a quantity written in digits, as an article, or in words up to 999.
 
     Raises:
-        ValueError: it is not a quantity.
+        ValueError: the text is not a quantity.
     """
     if text.isascii() and text.isdigit():
         return int(text)

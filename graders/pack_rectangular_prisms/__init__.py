@@ -41,7 +41,7 @@ class Prisms(NamedTuple):
     counts: Counter[Size]
     """How many prisms of each size there are."""
     volume: int
-    """Of all prisms together."""
+    """The volume of all prisms together."""
 
 
 class SweptBox(NamedTuple):

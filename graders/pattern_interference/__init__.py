@@ -71,7 +71,7 @@ def following(params: Params) -> tuple[int, ...]:
 
 
 def next_term(rule: BaseRule, term: int) -> int:
-    """Return the result of a base rule for the term before."""
+    """Return the result of a base rule for the previous term."""
     match rule.kind:
         case "add":
             return term + rule.amount

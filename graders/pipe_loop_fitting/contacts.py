@@ -83,9 +83,9 @@ def successors(points: Floats) -> Floats:
 
 
 def close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
-    """Return the pairs of pieces with these least and largest coordinates (n, 2) that may meet."""
+    """Return the pairs of pieces that may meet, given their lowest and highest corners (n, 2)."""
     n = len(low)
-    # Each piece meets, along x, a run of those that begin after it.
+    # Along x, each piece meets a run of the pieces that begin after it.
     order = np.argsort(low[:, 0], kind="stable")
     begin = low[order, 0]
     end = high[order, 0]
@@ -101,7 +101,7 @@ def close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     j = j[meet]
     first = np.minimum(i, j)
     second = np.maximum(i, j)
-    # Neighbours always meet; the last piece is one of the first.
+    # Neighbours always meet; the last piece and the first are neighbours.
     strangers = (second - first > 1) & (second - first < n - 1)
     first = first[strangers]
     second = second[strangers]
@@ -114,7 +114,7 @@ def _index_pairs(first: Positions, second: Positions) -> list[Pair]:
 
 
 def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
-    """Return masks of pieces a-b and c-d, all (m, 2), that surely cross and surely do not."""
+    """Return masks of pieces a-b and c-d, all (m, 2), that certainly cross and certainly do not."""
     across_ab = _side(a, b, c) * _side(a, b, d)
     across_cd = _side(c, d, a) * _side(c, d, b)
     return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)

@@ -40,7 +40,7 @@ ANGLE_SLACK = Fraction(1, 10**3)
 # Interior angles above this are straight, in degrees.
 STRAIGHT = 175
 WALLS = ("left", "right", "bottom", "top")
-# Entries of lists in the details of a check.
+# Maximum length of a list in the details of a check.
 MAX_ENTRIES = 50
 
 # The requirement of each type of constraint.
@@ -68,7 +68,7 @@ class Loop(NamedTuple):
     length: Floats
     """(n,), metres."""
     cosines: Floats
-    """(n,), of the interior angles; NaN at the ends of a pipe without length."""
+    """(n,) cosines of the interior angles; NaN at the ends of a pipe without length."""
 
 
 # Measures.
@@ -158,7 +158,7 @@ def hull_area(points: Sequence[tuple[float, float]]) -> float:
 
 
 def joint_distances(loop: Loop) -> Floats:
-    """Return the distances of all joints, (n, n); infinite for a joint and those next to it."""
+    """Return the distances of joints, (n, n); infinite for a joint with itself or a neighbour."""
     x = loop.points[:, 0]
     y = loop.points[:, 1]
     dx = x[:, None] - x

@@ -16,9 +16,9 @@ MAX_CHARACTERS = 400_000
 MAX_BRACKETS = 150
 MAX_EXPONENT = 512
 MAX_DEGREE = 1_024
-# Characters of one number.
+# Maximum number of characters of a number.
 MAX_NUMBER = 400
-# The number after e or E in a number, without its sign.
+# Largest number after e or E in a number, without its sign.
 MAX_SCALE = 308
 # Bits of `Node.axes`.
 X_AXIS = 1
@@ -175,7 +175,7 @@ def parse(text: str) -> Formula:
 
 
 class Operand(NamedTuple):
-    """A value that has not been used."""
+    """A value that no operator has used yet."""
 
     node: int
     is_plain: bool
@@ -183,7 +183,7 @@ class Operand(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """An operator that has not been applied, or an open bracket."""
+    """An operator that has not been applied yet, or an open bracket."""
 
     rank: int
     piece: str
@@ -196,7 +196,7 @@ class Reader:
     nodes: list[Node] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
-    """Numbers of nodes by all their fields but the degree."""
+    """Numbers of nodes by all their fields except the degree."""
     leaves: dict[str, Operand] = field(default_factory=dict)
     """Operands by the text they were read from."""
     operands: list[Operand] = field(default_factory=list)
@@ -207,7 +207,7 @@ class Reader:
         """Read the next token, of a kind of ``_TOKEN``, at a character of the text.
 
         Raises:
-            FormulaError: it cannot follow the previous tokens.
+            FormulaError: the token cannot follow the previous ones.
         """
         if kind == "number" or piece in _AXES:
             if not self.wants_operand:

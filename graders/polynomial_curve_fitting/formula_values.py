@@ -65,9 +65,9 @@ class Values:
     """Values of one step: a single one, or one per column, row or cell."""
 
     array: Array
-    """Numerators, as machine words or Python's whole numbers; (1, 1), (1, n), (n, 1) or (n, n)."""
+    """Numerators, as machine words or Python integers; (1, 1), (1, n), (n, 1) or (n, n)."""
     bits: int
-    """Bound of the length of the numerators."""
+    """Upper bound of the length of the numerators."""
     over: int = 1
     """The denominator of all of them, positive."""
     guesses: int = 0
@@ -85,7 +85,7 @@ class Values:
         return 100 + self.array.size * each
 
     def exact(self) -> Array:
-        """Return the numerators as Python's integers."""
+        """Return the numerators as Python integers."""
         return self.array.astype(object) if self.in_words else self.array
 
     def tightened(self) -> "Values":
@@ -121,8 +121,8 @@ def positive_cells(formula: Formula, n: int) -> NDArray[np.bool_]:
     The formula has no faults; x and y go from 0 to n - 1.
 
     Raises:
-        UndefinedError: it divides by 0.
-        FormulaCostError: it needs too much work, or numbers get too long.
+        UndefinedError: the formula divides by 0.
+        FormulaCostError: the formula needs too much work, or numbers get too long.
     """
     positive = np.zeros((n, n), dtype=np.bool_)
     evaluation = Evaluation()
@@ -142,7 +142,7 @@ def half_blocks(rows: slice, columns: slice) -> list[Block]:
     """Return the halves of a block of cells, cut across its longer side.
 
     Raises:
-        FormulaCostError: it is a single cell.
+        FormulaCostError: the block is a single cell.
     """
     high = rows.stop - rows.start
     wide = columns.stop - columns.start
@@ -226,7 +226,7 @@ class Evaluation:
         return Product((across, down, both))
 
     def _product_of_parts(self, a: Values | None, b: Values | None) -> Values | None:
-        """Return the product of two parts, or the only one."""
+        """Return the product of two parts, or the one that is there."""
         if a and b:
             return self._combine(Op.MULTIPLY, a, b)
         return a or b
@@ -241,7 +241,7 @@ class Evaluation:
         return result
 
     def _step(self, node: Node, operands: list[Values]) -> Values:
-        if node.op in _FUNCTIONS:  # most are
+        if node.op in _FUNCTIONS:  # most nodes
             return self._combine(node.op, *operands)
         match node.op:
             case Op.CONSTANT:
@@ -352,7 +352,7 @@ def result_bits(op: Op, a: Values, b: Values) -> int:
 
 
 def within_bits(a: Values) -> Values:
-    """Return the same values.
+    """Return the values unchanged.
 
     Raises:
         FormulaCostError: one of them is too long.
@@ -379,7 +379,7 @@ def parts_of(
 
 def digit_time(bits: int, other_bits: int) -> int:
     """Return the approximate nanoseconds of multiplying two integers, from measurements."""
-    # Python's digits have 30 bits; from 70 of them on it uses Karatsuba multiplication.
+    # Python's digits have 30 bits; from 70 digits on, it uses Karatsuba multiplication.
     short, long = sorted((bits // 30 + 1, other_bits // 30 + 1))
     time = 0.65 * short * long
     if short >= 70:

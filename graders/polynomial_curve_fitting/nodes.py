@@ -23,11 +23,11 @@ class Node(NamedTuple):
 
     op: Op
     first: int
-    """Number of the earlier node of the first child."""
+    """Number of the first child, an earlier node."""
     second: int
-    """The same of the second child; the exponent of a power."""
+    """The same for the second child; the exponent of a power."""
     value: int | Fraction
-    """Of a constant."""
+    """The value of a constant."""
     axes: int
     """Which of x (1) and y (2) occur in it."""
     degree: int

@@ -1,6 +1,6 @@
 """Text of short answers: values as text, without wrapping, and quoted for messages.
 
-Longer text than `MAX_LENGTH` is rejected, and every step is linear in the length.
+Text longer than `MAX_LENGTH` is rejected, and every step is linear in the length.
 """
 
 import re
@@ -17,7 +17,7 @@ Value = bool | int | float | str | Sequence[int | str]
 MAX_DIGITS = 1_000
 _MAX_QUOTED = 60
 _MAX_QUOTED_ENTRIES = 5
-# Layers of wrapping that are removed, such as quotes within emphasis.
+# Maximum layers of wrapping that are removed, such as quotes within emphasis.
 _MAX_LAYERS = 10
 _WRAPPINGS = (
     ('"', '"'),
@@ -94,7 +94,7 @@ def readings(value: Value) -> Iterator[str]:
 
 
 def plain_text(value: Value) -> str | None:
-    """Return a word or integer as tidy text; None for any other value, and if too long."""
+    """Return a word or integer as tidy text; None for any other value or if it is too long."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     if isinstance(value, int):

@@ -35,7 +35,7 @@ class Checklist:
         self._checks: list[Check] = []
 
     def requirement(self, check_id: str) -> str:
-        """Return the requirement of a check of this grader, or of one that all have."""
+        """Return the requirement of a check of this grader, or of one that all graders have."""
         return self._requirements.get(check_id) or COMMON_CHECKS[check_id]
 
     def expect(self, check_id: str, passed: bool, wrong: str, **details: Any) -> bool:  # noqa: ANN401, FBT001
@@ -60,7 +60,7 @@ class Checklist:
     def forbid(
         self, check_id: str, offenders: Sequence[T], wrong: Callable[[T], str]
     ) -> bool:
-        """Record a check that passes without offenders, and return whether it passed.
+        """Record a check that passes if there are no offenders; return whether it passed.
 
         The check records the first 50 offenders as JSON values in a fixed order. If
         there are any, ``wrong`` builds the sentence from the first one.
@@ -84,7 +84,7 @@ class Checklist:
         *,
         one: str = "",
     ) -> bool:
-        """Do as `forbid` with the sentence "12 ``fault``; the first ``first``.".
+        """Do the same as `forbid`, with the sentence "12 ``fault``; the first ``first``.".
 
         With ``one``, the sentence on a single offender is "1 ``one``; it ``first``.".
         """

@@ -25,7 +25,7 @@ Pair = tuple[int, int]
 def on_ring(
     values: Sequence[T], order: Sequence[str], ring: Sequence[str]
 ) -> tuple[T, ...]:
-    """Return values in one order of the corners (or sides) rearranged to ring order."""
+    """Rearrange values from one order of the corners (or sides) to ring order."""
     by_name = dict(zip(order, values, strict=True))
     return tuple(by_name[name] for name in ring)
 

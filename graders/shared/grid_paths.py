@@ -29,7 +29,7 @@ class Grid(NamedTuple):
 
 @lru_cache(maxsize=128)
 def grid(size: Cell, first: int) -> Grid:
-    """Return the grid of this size along each axis, coordinates counted from ``first``.
+    """Return a grid with this size along each axis and coordinates that start from ``first``.
 
     Coordinate differences lie in 1-n..n-1, so digits to the base 2n-1 cannot carry, and a
     difference of codes determines the differences of all coordinates.

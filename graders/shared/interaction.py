@@ -26,7 +26,7 @@ class Move(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def cost(self) -> int:
-        """Return its cost in units of the budget, known before it is carried out."""
+        """Return the cost in units of the budget; it is known before the move is carried out."""
         return 1
 
 
@@ -79,7 +79,7 @@ class Queries(Protocol):
     """A task's module ``queries``."""
 
     BUDGET: int
-    """How much the queries about one instance may cost, where nobody says otherwise."""
+    """Default limit of the total cost of queries about one instance."""
 
     @staticmethod
     def query_types() -> tuple[type[Query], ...]:
@@ -90,7 +90,7 @@ class Actions(Protocol):
     """A task's module ``actions``."""
 
     BUDGET: int
-    """How much the actions on one instance may cost, where nobody says otherwise."""
+    """Default limit of the total cost of actions on one instance."""
     Play: type[Play]
 
     @staticmethod
@@ -99,5 +99,5 @@ class Actions(Protocol):
 
 
 def first_items(items: Iterable[Any], limit: int) -> list[Any]:
-    """Return the first few of many; the caller states the total."""
+    """Return the first few of many items; the caller reports the total."""
     return list(islice(items, limit))

@@ -51,8 +51,8 @@ def newell_normals(mesh: PolygonMesh) -> Array:
 def unevenness(mesh: PolygonMesh, normals: Array) -> Array:
     """Return the largest distance (k,) of a corner of each face from the face's best plane.
 
-    The plane goes through the mean of the corners, square to `newell_normals`. 0 for triangles and
-    for faces without area.
+    The plane goes through the mean of the corners, perpendicular to `newell_normals`. The distance
+    is 0 for triangles and for faces without area.
     """
     if not mesh.faces:
         return np.zeros(0)
@@ -69,7 +69,7 @@ def unevenness(mesh: PolygonMesh, normals: Array) -> Array:
 def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
     """Split every face with an area into triangles along its diagonals.
 
-    Faces need be neither flat nor simple. The normals are the mesh's `newell_normals`, if known.
+    Faces need not be flat or simple. The normals are the mesh's `newell_normals`, if known.
     """
     if normals is None:
         normals = newell_normals(mesh)

@@ -43,10 +43,10 @@ def option(
     """Return the position of an option that is named by its label, its text, or both.
 
     ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
-    ``paris`` are all the second option if that is Paris; ``B) Rome`` is not an option.
-    Hyphens and underscores count as spaces. Ignored are an article before the option, a
-    plural, the words after a colon in the prompt, and words that all options have in
-    common. A sentence names an option if it names no other and does not retract it.
+    ``paris`` are all the second option if that is Paris; ``B) Rome`` is not an option. Hyphens and
+    underscores count as spaces. An article before the option, a plural, the words after a colon in
+    the prompt, and words that all options have in common are ignored. A sentence names an option if
+    it names no other and does not retract it.
 
     Args:
         value: the answer.

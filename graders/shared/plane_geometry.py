@@ -18,7 +18,7 @@ Edge = tuple[int, int]
 def hull_corners(points: Iterable[Point]) -> list[Point]:
     """Return the corners of the convex hull of points, counter-clockwise from the leftmost.
 
-    For collinear points, the two ends are returned; without points, none.
+    Returns the two ends for collinear points, and an empty list without points.
     """
     ordered = sorted(set(points))
     hull: list[Point] = []
@@ -100,7 +100,7 @@ def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
 
 
 def triangulate(points: Sequence[XY]) -> tuple[list[Triangle], list[int]]:
-    """Return the Delaunay triangles and the hull of different points.
+    """Return the Delaunay triangles and the hull of distinct points.
 
     A sweep from left to right gives a triangulation, and edge flips make it Delaunay.
     Where four points share an empty circle, one of the right triangulations is
@@ -189,7 +189,7 @@ def first_off_line(points: Sequence[XY], order: Sequence[int]) -> int:
     """Return the position of the first point that is not collinear with those before.
 
     Raises:
-        GenerationError: all are.
+        GenerationError: all points are collinear.
     """
     for place in range(2, len(order)):
         if orient(points[order[0]], points[order[1]], points[order[place]]):

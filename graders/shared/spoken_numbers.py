@@ -19,7 +19,7 @@ _ANY_WORD = "|".join(WORDS)
 _WORD = re.compile(r"[^\W\d_]+")
 _RUN = re.compile(
     rf"""
-    # "this one" and its like are no numbers.
+    # "this one" and the like are not numbers.
     (?<!\bthis[ ])(?<!\bthat[ ])(?<!\bthe[ ])(?<!\bonly[ ])
     \b(?P<minus>(?:minus|negative)\s+)?
     (?P<words>

@@ -1,9 +1,8 @@
 """Triangles that cut, cover or nearly touch each other.
 
 Two triangles are compared by their projections on lines: the normals of both, the directions in
-their planes square to their edges, and the cross products of their edges. They are
-separate exactly if their projections on one of these lines are separate (separating
-axes).
+their planes perpendicular to their edges, and the cross products of their edges. They are separate
+exactly if their projections on one of these lines are separate (separating axes).
 """
 
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import numpy as np
 
 from scbench.graders.shared.vectors import Array, Indices, cross, dot, unit
 
-# Pairs compared at once; bounds memory, not results.
+# Pairs compared together; bounds memory, not results.
 _CHUNK = 20_000
 # Squared sines below this belong to edges that count as parallel.
 _PARALLEL = 1e-18
@@ -23,9 +22,9 @@ class Contacts(NamedTuple):
     """Pairs (., 2) of triangles, by position, the lower one first."""
 
     crossing: Indices
-    """Cut through each other."""
+    """Pairs that cut through each other."""
     covering: Indices
-    """Lie in one plane, one on the other."""
+    """Pairs that lie in one plane, one on the other."""
 
 
 def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
@@ -76,7 +75,7 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
 
 
 def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
-    """Return the pairs (p, 2) of triangles that are closer to each other than the margin."""
+    """Return the pairs (p, 2) of triangles that are closer to each other than the distance."""
     normals = triangle_normals(corners)
     near_pairs = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in pair_chunks(pairs):
@@ -134,7 +133,7 @@ def triangle_edges(corners: Array) -> Array:
 
 
 def crossed_edges(p: Array, q: Array) -> Array:
-    """Return the unit vectors (m, 9, 3) square to an edge of each; zero for parallel edges."""
+    """Return the unit vectors (m, 9, 3) perpendicular to an edge of each; 0 for parallel edges."""
     p_edges = unit(triangle_edges(p))
     q_edges = unit(triangle_edges(q))
     crossed = cross(p_edges[:, :, None], q_edges[:, None, :]).reshape(-1, 9, 3)
@@ -143,12 +142,12 @@ def crossed_edges(p: Array, q: Array) -> Array:
 
 
 def edge_normals(corners: Array, normals: Array) -> Array:
-    """Return the unit vectors (m, 3, 3) in each triangle's plane that are square to its edges."""
+    """Return the unit vectors (m, 3, 3) in each triangle's plane, perpendicular to its edges."""
     return unit(cross(triangle_edges(corners), normals[:, None]))
 
 
 def overlap_depth(p: Array, q: Array, lines: Array) -> Array:
-    """Return the smallest overlap (m,) of the projections on lines (m, k, 3); zeros are no line."""
+    """Return the smallest overlap (m,) of the projections on lines (m, k, 3), ignoring zeros."""
     on_p = np.einsum("ijk,ilk->ilj", p, lines)
     on_q = np.einsum("ijk,ilk->ilj", q, lines)
     p_over_q = on_p.max(axis=2) - on_q.min(axis=2)
@@ -199,10 +198,10 @@ def squared_side_distance(p: Array, i: int, q: Array, j: int) -> Array:
 
 
 def squared_height(points: Array, corners: Array) -> Array:
-    """Return the least squared distance (m,) of three points (m, 3, 3) to a triangle's plane.
+    """Return the smallest squared distance (m,) of three points (m, 3, 3) to a triangle's plane.
 
-    Points that are not above or below the triangle do not count; without others it is
-    infinite.
+    Points that are not above or below the triangle do not count; if there are no others, the
+    distance is infinite.
     """
     normal = triangle_normals(corners)
     inward = cross(normal[:, None], triangle_edges(corners))

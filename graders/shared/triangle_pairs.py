@@ -7,9 +7,9 @@ import numpy as np
 
 from scbench.graders.shared.vectors import Array, Indices, Mask
 
-# Rows compared at once; bounds memory, not results.
+# Rows compared together; bounds memory, not results.
 _BLOCK = 256
-# Comparisons allowed for each pair allowed, in `is_crowded`.
+# Comparisons per allowed pair, in `is_crowded`.
 _COMPARISONS_PER_PAIR = 1000
 
 
@@ -21,7 +21,8 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
     """
     low = corners.min(axis=1)
     high = corners.max(axis=1) + margin
-    # A sweep along x: behind a triangle in this order, boxes up to its end meet it along x.
+    # A sweep along x: after a triangle in this order, boxes that start before its end meet it along
+    # x.
     order = np.argsort(low[:, 0], kind="stable")
     low = low[order]
     high = high[order]
@@ -49,9 +50,9 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
 def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> bool:
     """Whether triangles (m, 3, 3) of different bodies have more meeting boxes than ``max_pairs``.
 
-    Also true if counting them would take a thousand times as many comparisons. The time
-    of solid operations on bodies grows with the number of these pairs. Boxes meet up to
-    the margin along each axis.
+    Also true if counting them would take a thousand times as many comparisons. The time of solid
+    operations on bodies grows with the number of these pairs. Boxes meet if they are within the
+    margin along each axis.
     """
     boxes = [(body.min(axis=1), body.max(axis=1) + margin) for body in bodies]
     pairs = 0

@@ -1,8 +1,8 @@
 """Grades whether rectangles cover every cell once, each with one clue that equals its area.
 
-Cells are bits of one integer, so one operation for each rectangle decides coverage
-exactly. Every division that follows the rules is right. Positions in messages and
-details are places in the answer's list, from 0.
+Cells are bits of one integer, so one operation for each rectangle decides coverage exactly. Every
+division that follows the rules is right. Positions in messages and details count from 0 in the
+answer's list.
 """
 
 from collections.abc import Sequence
@@ -97,7 +97,7 @@ def judge_corners(
 ) -> tuple[dict[int, int], set[int]]:
     """Check the corners; return the bits of each rectangle, and rectangles that leave the grid.
 
-    Both name rectangles by position. Rectangles with reversed corners have no cells.
+    Both identify rectangles by position. Rectangles with reversed corners have no cells.
     """
     width = grid.width
     height = grid.height
@@ -223,12 +223,12 @@ def judge_clues(
 
 
 def cell_words(cell: Cell) -> str:
-    """Return a cell as words of a message."""
+    """Return a cell in words, for a message."""
     return f"column {cell[0]} of row {cell[1]}"
 
 
 def describe(rectangles: Sequence[Sequence[int]], i: int) -> str:
-    """Return the rectangle at a position as words of a message."""
+    """Return the rectangle at a position in words, for a message."""
     corners = rectangles[i]
     # The time to print a number grows with the square of its length.
     text = "one with coordinates beyond 10^9"

@@ -44,7 +44,7 @@ _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10:
 # Maximum distance of a straight side from the line between its ends (rounding and a
 # margin), in hundredths of a unit.
 _STRAY = 4
-# Number of numbers in each command; the last two are its end point.
+# How many numbers each command has; the last two are its end point.
 _TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
 # A command, or a number of at most two decimals.
 _WORD = re.compile(r"([MLCAZmlcaz])|(-?\d+)(?:\.(\d{1,2}))?")
@@ -145,7 +145,7 @@ def outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
 
 
 def is_corner(before: Piece, after: Piece) -> bool:
-    """Whether pieces form a corner: over about 12 degrees, or an arc and another ellipse's."""
+    """Whether pieces form a corner: just one is an arc, or they turn by over about 12 degrees."""
     if before.is_arc or after.is_arc:
         return before.is_arc != after.is_arc
     # Both directions point away from the common point.
@@ -159,7 +159,7 @@ def first_way(spots: Sequence[Spot]) -> Spot:
     """Return the vector from the first point to the next different one.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is no different point.
     """
     x, y = spots[0]
     for p, q in spots:
@@ -189,7 +189,7 @@ def path_pieces(path: str) -> list[Piece]:
         else:
             # Lower-case letters are relative to the current point.
             x, y = (0, 0) if word == name else position
-            # The first five numbers of an arc are its form.
+            # The first five numbers of an arc describe its shape.
             places = numbers[5:] if name == "A" else numbers
             ways = zip(places[::2], places[1::2], strict=True)
             spots = [(x + across, y + down) for across, down in ways]

@@ -107,7 +107,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.expect("depth", True, "")
     else:
         check_id, wrong = end.stopped
-        # The other two are already checked.
+        # The other rules are already checked.
         if check_id in {"depth", "resource_limit"}:
             checks.expect(check_id, False, wrong, blast=end.simulated)
         why = f"The simulation stopped before blast {end.simulated} (counting from 0)."

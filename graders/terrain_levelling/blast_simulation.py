@@ -42,7 +42,7 @@ _LAST = (7, 4, 24)
 
 
 def engine() -> Engine:
-    """Return PyBullet in a child of this thread.
+    """Return PyBullet in a child process of this thread.
 
     Raises:
         CannotGrade: there is no Python with PyBullet.
@@ -101,7 +101,7 @@ def roll(
 
     Raises:
         CannotGrade: see `engine`.
-        PhysicsError: it died again.
+        PhysicsError: the child process died again.
     """
     numbers = [n, *heights, *chain.from_iterable(starts)]
     try:
@@ -146,7 +146,7 @@ def neighbours(n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int]:
-    """Return the cells of the largest flat region in order; of several, the first in the map.
+    """Return the cells of the largest flat region in order; in a tie, of the first in the map.
 
     Cells that share an edge are joined if their heights differ by at most the tolerance, so a
     gentle slope is flat. As doubles, 5.0 and 4.8 differ by slightly more than 0.2, so `TRIFLE` is

@@ -1,6 +1,6 @@
 """The call of the physics engine: one blast's balls on the ground, simulated in PyBullet.
 
-A file for `scbench.machine.physics`, run by a Python that has PyBullet and may have no scbench.
+A file for `scbench.machine.physics`, run by a Python that has PyBullet but may not have scbench.
 """
 
 import pybullet

@@ -1,7 +1,6 @@
 """Queries about terrain levelling: the heights of the ground after some blasts.
 
-Observations give heights in hundredths. They do not reveal how much ground is level or
-its score.
+Observations give heights in hundredths. They do not reveal how much ground is level, or the score.
 """
 
 import math
@@ -41,7 +40,7 @@ def ground_after(params: Params, blasts: tuple[Blast, ...]) -> list[float]:
     """Return the heights after some blasts, row by row.
 
     Raises:
-        QueryError: a blast breaks a rule, or there are more than a plan may have.
+        QueryError: a blast breaks a rule, or there are more blasts than a plan may have.
         CannotGrade: PyBullet is not installed.
     """
     n = len(params.heights)

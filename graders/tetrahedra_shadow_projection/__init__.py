@@ -78,15 +78,15 @@ TOUCH = 0.001
 # Half the side of the square that grows the covered part; nothing this close to it
 # counts as difference.
 SLACK = 0.05
-# Factors of the covered share if a quaternion is not of length 1, or otherwise if
-# tetrahedra intersect.
+# Factors for the covered share: if a quaternion is not of length 1, or else if tetrahedra
+# intersect.
 NOT_UNIT_FACTOR = 0.25
 CUT_FACTOR = 0.5
 # Weight of the difference against the covered share.
 DIFFERENCE_WEIGHT = 0.5
 # Scores from here on count as full.
 FULL = 0.98
-# Entries of lists in the metrics.
+# Maximum length of a list in the metrics.
 _CUTS_SHOWN = 200
 _POINTS_DRAWN = 2000
 
@@ -154,7 +154,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     target, target_area = target_polygon(params)
     shadow = cover(target, outlines(bodies), SLACK)
-    # Without a fault of the bodies, an answer below a full score fails at least one of the two.
+    # If the bodies have no fault, an answer below a full score fails at least one of these two.
     full = score_of(shadow, target_area, 1.0, params.divisor) == 1
     wrong = f"The shadow covers {shadow.covered / target_area:.2%} of the target."
     checks.expect("cover", full or shadow.covered >= 0.99 * target_area, wrong)
@@ -186,7 +186,7 @@ def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -
     score = round(min(raw / divisor, 1.0), 9)
     if score >= FULL:
         score = 1.0
-    # What strays cast is subtracted from a full score, too.
+    # The shadow that strays cast is subtracted from a full score, too.
     lost = DIFFERENCE_WEIGHT * shadow.strays / target_area / divisor
     return max(0.0, round(score - lost, 9))
 

@@ -77,7 +77,7 @@ def corners(poses: Floats) -> Floats:
 
 
 def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
-    """Return the pairs of unit tetrahedra (n, 4, 3) that reach more than ``allowed`` into another.
+    """Return the pairs of unit tetrahedra (n, 4, 3) that overlap by more than ``allowed``.
 
     The depth of a pair is the shortest move that separates it: the smallest overlap
     along any of the 44 separating axes (face normals, cross products of edges), rounded

@@ -33,7 +33,7 @@ def bodies_at(poses: Sequence[Pose]) -> Floats:
     """Return the corners (n, 4, 3) of tetrahedra.
 
     Raises:
-        QueryError: one is out of reach or has no direction.
+        QueryError: a tetrahedron is out of reach or has no direction.
     """
     for i, pose in enumerate(poses):
         if max(abs(pose.x), abs(pose.y), abs(pose.z)) > REACH:

@@ -110,7 +110,7 @@ def polygons(shape: Geometry) -> list[Polygon]:
 def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]]:
     """Return the first polygons as JSON values for a picture: rings of points rounded to 4 digits.
 
-    It returns as many polygons as have at most ``points`` points together.
+    The polygons that are returned have at most ``points`` points in total.
     """
     figures: list[dict[str, Any]] = []
     for shape in shapes:

@@ -59,7 +59,7 @@ class Facts(NamedTuple):
 
     frame: Frame
     grid: tuple[tuple[int, int], ...] | None
-    """Least and greatest value near each grid value, in units of ``grid_decimals`` decimals."""
+    """Smallest and largest value near each grid value, in units of ``grid_decimals`` decimals."""
     grid_decimals: int
     target: Mapping[str, int]
 
@@ -85,7 +85,7 @@ class Endpoint(NamedTuple):
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return 1 if the segments keep the rules and cut the wanted regions, else 0."""
+    """Return 1 if the segments follow the rules and cut the wanted regions, else 0."""
     facts = facts_of(params)
     unit = facts.frame.unit
     checks = Checklist(CHECKS)

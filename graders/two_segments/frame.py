@@ -77,8 +77,8 @@ def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
 def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
     """Return the exact position of a point; None if it is too far from the frame.
 
-    Of equally near sides, the longest is used, then the first. Exact halves round to
-    even.
+    If several sides are equally near, the longest is used, and the first of equally long ones.
+    Exact halves round to even.
     """
     if max(abs(point[0]), abs(point[1])) > frame.reach:
         return None
@@ -157,7 +157,7 @@ def regions(first: Chord, second: Chord, unit: int) -> list[int]:
         return [_corners_between(a, b, unit) + 2, _corners_between(b, a, unit) + 2]
     ends = {a, b, c, d}
     if len(ends) == 4 and _within(c, a, b, unit) != _within(d, a, b, unit):
-        # They cross, and each of four regions has its corners, two ends and the crossing.
+        # The chords cross: each of the four regions has its corners, two ends and the crossing.
         ring = sorted(ends)
         return [_corners_between(ring[i - 1], ring[i], unit) + 3 for i in range(4)]
     # Each chord cuts off the arc without the other's ends; the third region lies
@@ -188,7 +188,7 @@ def _corners_between(start: int, end: int, unit: int) -> int:
 
 
 def _free_arc(chord: Chord, rival: Chord, unit: int) -> Chord:
-    """Return the ends of a chord, ordered so that the arc between them has no end of the other."""
+    """Return the ends of a chord, in the order whose arc contains no end of the other chord."""
     a, b = chord
     for end in rival:
         if _within(end, a, b, unit):

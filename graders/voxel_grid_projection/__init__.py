@@ -62,7 +62,7 @@ class Symmetry(NamedTuple):
         )
 
     def name(self, n: int) -> str:
-        """Return it as a formula."""
+        """Return the symmetry as a formula."""
         parts = []
         for axis, flip in zip(self.axes, self.flips, strict=True):
             letter = _AXES[axis]

@@ -9,7 +9,6 @@ from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 
 from scbench.base.model import Verdict
-from scbench.base.wording import counted
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries
@@ -50,8 +49,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.expect(
         "words",
         sorted(folded) == sorted(spelling),
-        f"Of {counted(len(spelling), 'word')}, missing: {len(missing)}; not in the prompt: "
-        f"{len(surplus)}; repeated: {len(folded) - len(different)}.",
+        f"Missing words: {len(missing)} of {len(spelling)}; words not in the prompt: "
+        f"{len(surplus)}; repeated words: {len(folded) - len(different)}.",
         missing=missing[:_MAX_WORDS],
         surplus=[word[:_MAX_CHARACTERS] for word in surplus[:_MAX_WORDS]],
     )

@@ -63,6 +63,6 @@ def test_points_lie_where_simplices_of_the_vertices_have_them(number):
 @pytest.mark.parametrize("number", [0, 3, -1, 10**50])
 def test_a_solid_that_is_not_there_is_refused(number):
     with pytest.raises(
-        QueryError, match=r"there is no solid .* they are numbered 1 to 2"
+        QueryError, match=r"there is no solid .* the solids are numbered 1 to 2"
     ):
         volume(PAPER[0], 1, number)
