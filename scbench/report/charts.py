@@ -49,7 +49,7 @@ _INK, _INK_DARK = ROLES["ink"]
 _QUIET, _QUIET_DARK = ROLES["quiet"]
 _FAINT, _FAINT_DARK = ROLES["faint"]
 _ANSWER, _ANSWER_DARK = ROLES["answer"]
-# Replacements on a dark page for the colours of a light page.
+# Colours of a light page, and their replacements on a dark page.
 _DARK = {
     _INK: _INK_DARK,
     _QUIET: _QUIET_DARK,
@@ -82,7 +82,7 @@ _CONFIGS: Spec = {
     "plain": {**_LOOK, "axis": _AXIS},
     "upright": {**_LOOK, "axis": {**_AXIS, "labelAngle": 0}},
 }
-# Columns of heat maps that are shares, from 0 to 1.
+# Columns of heat maps that contain shares, from 0 to 1.
 _SHARES = {"accuracy", "above", "truncated", "unparsed"}
 # Placeholder for "<" until a page is complete.
 _LESS = "scbench-less-than-sign"
@@ -158,7 +158,7 @@ class ScoreMark(NamedTuple):
 
 
 class Rung(NamedTuple):
-    """Positions of a level and its interval on the scale of rungs; None without a score."""
+    """Positions of a level and its interval on the scale of rungs; None if there is no score."""
 
     level: float | None
     low: float | None
@@ -170,7 +170,7 @@ def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
 
     Names are in the order of the marks. A single run has one panel with a line for each bucket.
     """
-    # Vega puts names into expressions, which some characters would end.
+    # Vega puts names into expressions, which some characters would terminate.
     marks = [mark._replace(name=printable(mark.name)) for mark in marks]
     if len({mark.name for mark in marks}) == 1:
         marks = [
@@ -235,7 +235,7 @@ def wrapped(name: str, letters: int) -> str:
 
 
 def most_lines(names: Sequence[str]) -> int:
-    """Return how many lines the longest of some wrapped names has."""
+    """Return the number of lines of the longest of these wrapped names."""
     return max((name.count("\n") + 1 for name in names), default=1)
 
 
@@ -263,7 +263,7 @@ def mark_values(mark: ScoreMark) -> Spec:
 
 
 def score_chart(table: pl.DataFrame) -> Spec:
-    """Return normalized scores by line of a `scbench.analysis.paper.paper_table`."""
+    """Return a chart of normalized scores by line of a `scbench.analysis.paper.paper_table`."""
     columns = Interval("normalized", "normalized_low", "normalized_high")
     axis = {"values": [0, 25, 50, 75, 100]}
     scale = {"domain": [0, 100], "padding": 6, "nice": False}
@@ -271,14 +271,14 @@ def score_chart(table: pl.DataFrame) -> Spec:
 
 
 def difference_chart(table: pl.DataFrame) -> Spec:
-    """Return differences by line of a `scbench.analysis.compare.compare_runs`."""
+    """Return a chart of differences by line of a `scbench.analysis.compare.compare_runs`."""
     columns = Interval("difference", "low", "high")
 
     def words(row: Mapping[str, Any]) -> str:
         return f"{row['second']} minus {row['first']}"
 
     title = "difference of normalized scores"
-    # The line of no difference is dark.
+    # The line at difference 0 is dark.
     is_zero = "datum.value === 0"
     axis = {
         "gridColor": {"condition": {"test": is_zero, "value": _INK}, "value": _FAINT},
@@ -289,7 +289,7 @@ def difference_chart(table: pl.DataFrame) -> Spec:
 
 
 def sample_chart(table: pl.DataFrame) -> Spec:
-    """Return pass@k by line of a `scbench.analysis.samples.pass_at_k`."""
+    """Return a chart of pass@k by line of a `scbench.analysis.samples.pass_at_k`."""
     columns = Interval("pass_at_k", "pass_low", "pass_high")
 
     def words(row: Mapping[str, Any]) -> str:
@@ -307,7 +307,7 @@ def dot_chart(
     scale: Spec,
     axis: Spec | None = None,
 ) -> Spec:
-    """Return values with their intervals in a chart as wide as a paper's column.
+    """Return a chart of values with their intervals, as wide as a column of a paper.
 
     Several series share a line. The legend, or the heading of a single series, names the runs.
     """
@@ -360,11 +360,11 @@ def dot_chart(
 
 
 def turn_chart(table: pl.DataFrame) -> Spec:
-    """Return the mean score after each turn of a loop, a line for each run and bucket.
+    """Return a chart of the mean score after each turn of a loop, a line for each run and bucket.
 
-    The table is of `scbench.analysis.turns.turn_table`.
+    The table comes from `scbench.analysis.turns.turn_table`.
     """
-    # Lines of tasks are left out where buckets sum them up.
+    # Tasks have no lines if buckets summarise them.
     if table["task"].has_nulls():
         table = table.filter(pl.col("task").is_null())
     values = [
@@ -376,11 +376,11 @@ def turn_chart(table: pl.DataFrame) -> Spec:
 def budget_chart(points: pl.DataFrame) -> Spec:
     """Return the chart of a budget sweep: accuracy, and below it the truncated share, over tokens.
 
-    The points are of `scbench.analysis.usage.budget_sweep`.
+    The points come from `scbench.analysis.usage.budget_sweep`.
     """
     rows = points.with_columns(run=run_column()).to_dicts()
     values = in_points(rows, "accuracy", "low", "high")
-    # Each run's name is at its last visible point.
+    # Each run's name is written at its last visible point.
     last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}
     for i, row in enumerate(values):
         row["label"] = row["run"] if last.get(row["run"]) == i else ""
@@ -400,10 +400,10 @@ def powers_of_two(tokens: pl.Series) -> list[int]:
 
 
 def cost_chart(table: pl.DataFrame) -> Spec:
-    """Return score against cost (output tokens where no cost is given), a point for each run.
+    """Return a chart of score against cost (or output tokens if no cost is given), a point per run.
 
-    The table is `scbench.analysis.usage.cost_table`; of each run, the line over most
-    answers is drawn.
+    The table comes from `scbench.analysis.usage.cost_table`; for each run, the line that covers the
+    most answers is drawn.
     """
     field, title = "output_tokens", "output tokens"
     if table["cost_reported"].sum() > 0:
@@ -424,9 +424,9 @@ def cost_chart(table: pl.DataFrame) -> Spec:
 
 
 def item_chart(table: pl.DataFrame) -> Spec:
-    """Return means by subtask over all runs, a panel for each task, as in the paper's appendix.
+    """Return a chart of means by subtask over all runs, with a panel per task (paper, appendix).
 
-    The table is `scbench.analysis.items.item_table`.
+    The table comes from `scbench.analysis.items.item_table`.
     """
     values = in_points(table.to_dicts(), "mean")
     most_runs = max(table["runs"], default=1)
@@ -440,7 +440,7 @@ def item_chart(table: pl.DataFrame) -> Spec:
 
 
 def failure_chart(table: pl.DataFrame, *, narrow: bool = False) -> Spec:
-    """Return the failure modes of judged answers, a bar for each run (paper, Figure 3).
+    """Return a chart of the failure modes of judged answers, a bar for each run (paper, Figure 3).
 
     Args:
         table: `scbench.analysis.failure_modes.shares.label_shares`, by run.
@@ -529,7 +529,7 @@ def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
 
 
 def ladder_chart(table: pl.DataFrame, rungs: pl.DataFrame) -> Spec:
-    """Return the chart of levels: for each run, intervals above the mean of each rung.
+    """Return the chart of levels: for each run, intervals above the mean scores of rungs.
 
     The tables are `scbench.analysis.ladder.ladder_table`, and `rung_table` of the same results.
     """
@@ -644,7 +644,7 @@ def run_column() -> pl.Expr:
 def value_axis(rows: list[Spec], field: str, title: str) -> Spec:
     """Return an axis of distinct values: numbers sorted, words in order of appearance."""
     values = list(dict.fromkeys(row[field] for row in rows))
-    # A single value that is not a number keeps all in order of appearance.
+    # If any value is not a number, all values stay in order of appearance.
     with suppress(ValueError):
         values.sort(key=float)
     return {"field": field, "type": "ordinal", "title": title, "sort": values}
@@ -665,7 +665,7 @@ def chart(name: str, **values: object) -> Spec:
 
 
 def filled_spec(name: str, **values: object) -> Spec:
-    """Return a template with its "$NAME"s replaced, also those in shared parts."""
+    """Return a template with each "$NAME" replaced, including those in shared parts."""
     templates = chart_templates()
     shared = {**_CONFIGS, **templates["shared"]}
 
@@ -717,7 +717,7 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(spec, scale=3))
     if form == "html":
-        # Without "<" a model's name cannot end the script of a page.
+        # Without "<", a model's name cannot end the script of a page.
         safe = replaced(spec, {"<": _LESS})
         page = str(vl_convert.vegalite_to_html(safe, bundle=True, renderer="svg"))
         page = page.replace("</head>", f"{style}</head>", 1)
@@ -737,8 +737,8 @@ def reader_rules() -> str:
 def without_member_names(node: Any) -> Any:  # noqa: ANN401
     """Return a description in which no text is the name of a member of JavaScript objects.
 
-    Vega looks up texts of the data in such objects, and fails if it finds a member. An invisible
-    space at the end of the text prevents a match.
+    Vega looks up texts of the data in such objects, and fails if it finds a member with that name.
+    An invisible space at the end of the text prevents a match.
     """
     if isinstance(node, dict):
         return {key: without_member_names(value) for key, value in node.items()}

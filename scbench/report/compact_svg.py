@@ -17,7 +17,7 @@ _TILES = re.compile(
 # Attributes for positions and sizes with more than one decimal.
 _PLACES = re.compile(r' (?:points|d|x|y|cx|cy|width|height|r)="[^"]*\.\d\d[^"]*"')
 _LONG_NUMBER = re.compile(r"-?\d*\.\d\d+")
-# Tiles nearer to each other, in pixels, touch.
+# Tiles closer to each other than this, in pixels, touch.
 _TOUCHING = 0.11
 
 
@@ -36,7 +36,7 @@ def rounded_places(attribute: re.Match[str]) -> str:
 
 
 def joined_tiles(path: re.Match[str]) -> str:
-    """Join tiles that touch at the sides; write each relative to the one before."""
+    """Join tiles that touch at their sides; write each position relative to the previous tile."""
     # Left, top, right and bottom of each joined tile.
     spans: list[list[float]] = []
     for groups in _TILE.findall(path[0]):
@@ -61,7 +61,7 @@ def joined_tiles(path: re.Match[str]) -> str:
     at_y = 0.0
     for left_edge, top, right, bottom in spans:
         start = f"{tenth(left_edge - at_x)} {tenth(top - at_y)}"
-        # The first M is absolute; all others are relative to the one before.
+        # The first M is absolute; all others are relative to the previous tile.
         command = "m" if text else "M"
         width_text = tenth(right - left_edge)
         text += f"{command}{start}h{width_text}v{tenth(bottom - top)}h-{width_text}z"

@@ -54,7 +54,7 @@ class ContactSheet:
         self.write(_GAP, 30, heading)
 
     def write(self, x: float, y: float, words: str) -> None:
-        """Write words that begin at x on the baseline y."""
+        """Write words on the baseline y, starting at x."""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-family="{FONT}" font-size="{_LETTERS}" '
             f'font-weight="700" fill="{self._ink}">{escape(words)}</text>'
@@ -131,7 +131,7 @@ def rung_cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     """Return the first item of each of these rungs, for tasks that have pictures.
 
     Raises:
-        ReleaseError: there is none.
+        ReleaseError: there are no such items.
     """
     answers = right_answers(ladder.references())
     by_rung: dict[tuple[str, int], Case] = {}
@@ -150,9 +150,9 @@ def rung_cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
 
 
 def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
-    """Return a contact sheet of every task as an SVG file: a correct answer, and a wrong one.
+    """Return a contact sheet of all tasks as an SVG file: for each, a right and a wrong answer.
 
-    The wrong one is the counterexample to the same item with the highest score below 1.
+    The wrong answer is the counterexample to the same item with the highest score below 1.
 
     Raises:
         ReleaseError: a picture cannot be drawn.

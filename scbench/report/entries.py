@@ -15,15 +15,15 @@ from scbench.report.html import environment, packed
 from scbench.report.items import Item, Run
 from scbench.report.turns import TurnView
 
-# Characters of an answer that are shown.
+# Maximum number of characters shown of an answer.
 MOST_ANSWER = 2_000
 _MOST_METRICS = 1_200
 _MOST_RESPONSE = 4_000
-# Checks shown of one verdict; no grader makes nearly as many.
+# Maximum number of checks shown of one verdict; no grader makes nearly as many.
 _MOST_CHECKS = 200
-# Characters of a reason in one line.
+# Maximum number of characters of a reason in one line.
 _LONGEST_REASON = 160
-# Characters of a drawing up to which it is written to the page unpacked.
+# Drawings of at most this many characters are written to the page unpacked.
 _LONGEST_DRAWING = 12_000
 _ENTRY = "entry.html.j2"
 # Attributes of an item that templates show unchanged.
@@ -46,9 +46,9 @@ class Clipped:
     """A text, or its beginning and possibly its end.
 
     Attributes:
-        beginning: the start, or all.
+        beginning: the start of the text, or all of it.
         left_out: how many characters are left out after it.
-        end: the characters after those.
+        end: the characters after the omitted ones.
         length: total number of characters.
     """
 

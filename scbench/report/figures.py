@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SECONDS = 180.0
 # Up to this many pictures, drawing in this process is faster than starting workers.
 _WITHOUT_PROCESSES = 12
-# Characters of a reason.
+# Maximum number of characters of a reason.
 _LONGEST_REASON = 300
 
 _log = logging.getLogger(__name__)
@@ -44,9 +44,9 @@ class View(NamedTuple):
 
     Attributes:
         title: a few words above it.
-        svg: its drawing; as packed text if `packed`, which a script unpacks once somebody looks.
-        scene: its data in 3D as packed JSON; empty if it is flat.
-        alt: a description, for people who cannot see it.
+        svg: its drawing; if `packed`, as packed text that a script unpacks when it is shown.
+        scene: its 3D data as packed JSON; empty if it is flat.
+        alt: a description for people who cannot see it.
         packed: whether `svg` is packed.
     """
 
@@ -86,13 +86,13 @@ class FigureJob(NamedTuple):
 def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
     """Yield the figure of each job in order, taking jobs only as figures are used.
 
-    The figure of None is empty. Equal jobs on one instance are drawn once, because correct
+    The figure for None is empty. Equal jobs on one instance are drawn once, because correct
     answers are often equal. With one worker, or few jobs, everything is drawn in this process,
     without a time limit.
     """
     waiting = iter(jobs)
     first = list(islice(waiting, _WITHOUT_PROCESSES + 1))
-    # One copy of the jobs feeds the workers, the other gives the order of the figures.
+    # One copy of the jobs feeds the workers; the other sets the order of the figures.
     pairs, queue = tee(with_novelty(chain(first, waiting)))
     # Workers start with the first job, so without pictures none are started.
     distinct = (job for job, is_new in queue if is_new and job is not None)
@@ -131,7 +131,7 @@ def with_novelty(
 
 
 def result_of(call: Future[Figure]) -> Figure:
-    """Return the figure of a worker; one without views if the worker was killed or died."""
+    """Return a worker's figure; it has no views if the worker was killed or died."""
     try:
         return call.result()
     except TimeoutError:
@@ -143,12 +143,12 @@ def result_of(call: Future[Figure]) -> Figure:
 
 
 def draw(job: FigureJob) -> Figure:
-    """Draw a job. Never raises: the figure has the reason."""
+    """Draw a job. Errors are not raised: the figure says what went wrong."""
     try:
         verdicts = tuple(part.verdict() for part in job.graded)
         picture = picture_of(get_task(job.task), job.params, job.answer, verdicts)
         return Figure() if picture is None else figure_of(picture)
-    except Exception as error:  # noqa: BLE001  (a picture that fails costs itself only)
+    except Exception as error:  # noqa: BLE001  (a faulty picture must not stop the others)
         first_line = f"{type(error).__name__}: {error}".splitlines()[0]
         reason = first_line[:_LONGEST_REASON]
         _log.warning("no picture drawn of an answer to %s: %s", job.task, reason)

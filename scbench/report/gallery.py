@@ -29,7 +29,7 @@ from scbench.report.picture import Picture, draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
 from scbench.scoring.judge import judge
 
-# The family that the drawing library brings, and replacements for signs that it has not.
+# The font bundled with the drawing library, and replacements for signs that it does not contain.
 FONT = "Liberation Sans"
 _NOT_IN_FONT = {"✗": "×"}
 # Pixels of a sheet in a row of panels.
@@ -46,7 +46,7 @@ class Look(NamedTuple):
     """The look of a picture.
 
     Attributes:
-        scale: pixels of the file for one of the picture; None for a file of few bytes.
+        scale: file pixels per picture pixel; None for a small file.
         dark: whether it is for a dark page.
     """
 
@@ -70,7 +70,7 @@ def write_gallery(release: Release, folder: Path, workers: int, look: Look) -> i
     The folder must not exist. It shows instances with reference answers.
 
     Returns:
-        How many pictures there are.
+        The number of pictures.
 
     Raises:
         ReleaseError: the folder exists or cannot be made.
@@ -145,7 +145,7 @@ def draw_each(
     """
     if not to_draw:
         return []
-    # Fail before starting processes if the drawing library is missing.
+    # If the drawing library is missing, fail before starting processes.
     import vl_convert  # noqa: F401, PLC0415  (an extra)
 
     # The slowest pictures start first, so that they do not run last.
@@ -182,7 +182,7 @@ def draw_case(case: Case) -> bytes:
     """Return the picture of a case as a PNG file.
 
     Raises:
-        ReleaseError: it cannot be drawn.
+        ReleaseError: the picture cannot be drawn.
     """
     return png_of(case_picture(case), case.look)
 
@@ -191,7 +191,7 @@ def draw_thumbnail(case: Case) -> bytes:
     """Return the first panel of the picture of a case as a PNG file.
 
     Raises:
-        ReleaseError: it cannot be drawn.
+        ReleaseError: the picture cannot be drawn.
     """
     return png_of(Picture(case_picture(case).panels[:1], ""), case.look)
 
@@ -200,7 +200,7 @@ def case_picture(case: Case) -> Picture:
     """Return the picture of a case.
 
     Raises:
-        ReleaseError: it cannot be drawn.
+        ReleaseError: the picture cannot be drawn.
     """
     task = get_task(case.task)
     params = task.params_model.model_validate_json(case.params)
@@ -246,12 +246,12 @@ def png_of(picture: Picture, look: Look) -> bytes:
 
 
 def alt_text(case: Case) -> str:
-    """Return the alternative text of a picture, for people who cannot see it."""
+    """Return the alternative text of a picture for people who cannot see it."""
     return f"{get_task(case.task).title}: item {case.instance_id} with a right answer"
 
 
 def markdown(to_draw: Iterable[Case]) -> str:
-    """Return the gallery for a page in Markdown next to the pictures."""
+    """Return the gallery in Markdown, for a page in the same folder as the pictures."""
     return "\n".join(
         f"### {get_task(case.task).title}\n\n![{alt_text(case)}]({case.task}.png)\n"
         for case in to_draw
@@ -259,7 +259,7 @@ def markdown(to_draw: Iterable[Case]) -> str:
 
 
 def gallery_page(release: Release, to_draw: Sequence[Case]) -> str:
-    """Return the gallery as a page in HTML next to the pictures."""
+    """Return the gallery as an HTML page for the same folder as the pictures."""
     pictures = [
         {
             "file": f"{case.task}.png",
@@ -273,7 +273,7 @@ def gallery_page(release: Release, to_draw: Sequence[Case]) -> str:
         "gallery.html.j2",
         title=f"Gallery of release {release.version} · scbench",
         styles=[asset("gallery.css")],
-        # The pictures are next to it; "self" is what a server calls that, and "file:" a disk.
+        # The pictures are next to the page: "self" allows them on a server, "file:" on a disk.
         images="data: file: 'self'",
         heading=f"Gallery of release {release.version}",
         pictures=pictures,

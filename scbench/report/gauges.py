@@ -66,7 +66,7 @@ def draw_gauge(drawing: Drawing, y: float, gauge: Gauge) -> None:
     drawing.text((label_x, baseline), gauge.label, anchor="start", size=12)
     end = (_WIDTH, baseline)
     drawing.text(end, gauge.words, role, anchor="end", size=12, bold=True)
-    # The longer of the two ends just before the right side.
+    # The longer of the two bars stops just before the right side.
     scale = max(gauge.value, gauge.target, 1e-9) * 1.15
     top = y + 17
     bottom = y + 25

@@ -19,7 +19,7 @@ from scbench.report.draw.colours import style_sheet
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# Packages with templates; a later one is an option.
+# Packages with templates; those after the first may have none.
 _ROOMS = ("scbench.report", "scbench.leaderboard")
 
 
@@ -69,8 +69,8 @@ def render_page(
     return page.render(
         title=title,
         version=__version__,
-        style=Markup(style),  # noqa: S704  (ours)
-        scripts=[Markup(script) for script in scripts],  # noqa: S704  (ours)
+        style=Markup(style),  # noqa: S704  (part of scbench)
+        scripts=[Markup(script) for script in scripts],  # noqa: S704  (part of scbench)
         csp=content_security_policy((*scripts, *later), images),
         **values,
     )

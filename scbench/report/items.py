@@ -79,10 +79,11 @@ class Item:
         graded: one for each score of the task, or none if there is no score.
         reason: why there is no answer or no score; empty if there is a score.
         answer: as canonical JSON; None if there is none, or it is too large.
-        source: place of the answer in the prediction, and the repairs applied to it.
+        source: where the answer was found in the prediction, and the repairs applied to it.
         finish_reason: as the provider gave it.
         prediction_hash: SHA-256 of the prediction's line.
-        turn_scores: of each turn of a loop, None for turns without an answer; otherwise empty.
+        turn_scores: score of each turn of a loop, None for turns without an answer; empty without a
+            loop.
     """
 
     id: str
@@ -129,7 +130,7 @@ def items_of(results: "pl.DataFrame") -> list[Item]:
         model, setting, budget, sample = run_of(row)
         run = (model, setting or "", budget or 0, sample)
         position = positions.get(row["task"], len(positions))
-        # Numbers of instances have two digits, or more where there are more than a hundred.
+        # Numbers of instances have two digits, or more if there are more than a hundred.
         return (position, len(row["id"]), row["id"], run)
 
     rows = sorted(results.to_dicts(), key=lambda row: (*item_key(row), row["subtask"]))
@@ -211,8 +212,8 @@ def instances_of(
 ) -> list[Instance | None]:
     """Return the instance of each item; None if the release does not contain it.
 
-    Answers to terse prompts and to pictures have the same item names, so instances
-    missing in the default config are searched in the others.
+    Answers to terse prompts and to pictures have the same item names. Instances missing in the
+    default config are therefore looked up in the others.
     """
     if release is None:
         return [None] * len(items)

@@ -48,7 +48,7 @@ _STATUSES = sorted(Status, key=lambda status: not status.scored)
 _MOST_RUNS = 40
 # Columns of runs that are shown by default.
 _SHOWN_COLUMNS = 12
-# Runs up to which the table of tasks shows the distribution of scores.
+# Maximum number of runs for which the table of tasks shows the distribution of scores.
 _MOST_STRIPS = 4
 # Maximum lines of a table of all figures; `scbench tables` prints longer ones.
 _MOST_LINES = 600
@@ -112,13 +112,13 @@ class Means:
         return max(self._rows_of(line), key=lambda row: row["n"])
 
     def over(self, line: LineKey) -> str | None:
-        """Return the items of the row that covers the most, the last of several."""
+        """Return the column `over` of the row that covers the most items, the last in a tie."""
         by_width = sorted(self._rows_of(line), key=lambda row: row["n"])
         over: str | None = by_width[-1]["over"]
         return over
 
     def overall(self, run: RunKey) -> Values:
-        """Return the row that covers most of a run's answers."""
+        """Return the row that covers the most answers of a run."""
         rows = []
         for (line, row_run), row in self._rows.items():
             if line.task is None and row_run == run:
@@ -293,7 +293,7 @@ def cell_values(row: Values) -> Values:
     between = ""
     if row["normalized"] is not None:
         value = f"{row['normalized']:.9f}"
-        # Lines are not broken inside an interval.
+        # An interval is never broken across lines.
         between = interval(row, "normalized_").replace(" ", "\u00a0")
         details.insert(0, f"95 % interval {between}")
     return {
@@ -400,7 +400,7 @@ def table_values(sheet: Sheet) -> Values:
 
 
 def runs_values(results: pl.DataFrame) -> Values | None:
-    """Return how the runs were made; None if no prediction contains it."""
+    """Return how the runs were made; None if no prediction records it."""
     if results["run_metadata"].is_null().all():
         return None
     return table_values(runs_sheet(run_table(results)))

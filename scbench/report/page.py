@@ -82,9 +82,8 @@ def write_report(
         people: results of people on the ladder, for a separate table.
         items: the items to show: ``all``, ``failed`` (short of full marks) or ``none``.
         workers: processes that draw pictures.
-        most_items: items of one page.
-        most_bytes: limit of one page, unless it has only one item or its tables are
-            larger.
+        most_items: maximum number of items on one page.
+        most_bytes: size limit of one page, unless it has only one item or its tables are larger.
         on_item: called with the number of finished items and the total.
 
     Raises:
@@ -123,10 +122,10 @@ def write_report(
 
 
 def release_of(rows: pl.DataFrame, release: Release | None) -> Release | None:
-    """Return the release of the results, None if it is not installed.
+    """Return the release of the results; None if it is not installed.
 
     Raises:
-        ResultsError: another release is named.
+        ResultsError: the results are not for the named release.
     """
     version, rows_hash = rows.select("release", "release_hash").row(0)
     if release is not None:
@@ -176,7 +175,7 @@ def heading_of(rows: pl.DataFrame) -> str:
 def fact_rows(
     rows: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the facts on a grading run: names and texts, which may be empty."""
+    """Yield the facts on a grading run: names and texts; texts may be empty."""
     version, rows_hash = rows.select("release", "release_hash").row(0)
     scored = rows["score"].count()
     coverage = f"{scored / rows.height:.1%}"
@@ -229,7 +228,7 @@ def summaries_of(results: Iterable[str | Path]) -> Iterator[Mapping[str, Any]]:
         folder = path if path.is_dir() else path.parent
         try:
             value = parse_json(read_regular(folder / SUMMARY))
-        # A report needs no summary, so missing and damaged ones are skipped.
+        # A report needs no summary, so missing or damaged summaries are skipped.
         except (OSError, JsonError):
             continue
         if isinstance(value, dict):

@@ -21,17 +21,17 @@ from scbench.report.html import page_parts, render_page
 from scbench.report.items import Item, Run, instances_of, run_labels
 from scbench.report.turns import strip_of, transcript, turn_jobs
 
-# Items of one page.
+# Maximum number of items on one page.
 MOST_ITEMS = 600
-# Bytes of one page.
+# Maximum size of one page in bytes.
 MOST_BYTES = 5_000_000
-# Bytes of a page of items without the items and the script for 3D views.
+# Bytes of a page of items, not counting the items and the script for 3D views.
 _FRAME = 200_000
 # Bytes copied at a time.
 _BLOCK = 2**20
-# Where the items go in a page.
+# Marks the place of the items in a page.
 _SPOOL = "<!--items-->"
-# Identifies a page of ours, near its beginning.
+# Identifies a page that scbench has written; it is near the beginning.
 _MARK = b'<meta name="generator" content="scbench '
 _HEAD_BYTES = 20_000
 
@@ -58,7 +58,7 @@ class Entry:
 
     @property
     def size(self) -> int:
-        """Bytes that it takes."""
+        """Its size in bytes."""
         return self.end - self.start
 
 
@@ -223,7 +223,7 @@ def page_frame(
         item_count=len(page),
         shown_count=sum(map(len, pages)),
         filters=filter_values([entry.item for entry in page], runs),
-        spool=Markup(_SPOOL),  # noqa: S704  (where the items go)
+        spool=Markup(_SPOOL),  # noqa: S704  (the place of the items)
     )
     before, _, after = html.encode().partition(_SPOOL.encode())
     return Frame(before, after)
@@ -232,7 +232,7 @@ def page_frame(
 def page_index(
     pages: Sequence[Sequence[Entry]], number: int, out: Path
 ) -> list[Values]:
-    """Return the links from one page to all pages, with the tasks of each."""
+    """Return the links from one page to all pages, with the tasks on each."""
     titles = task_titles()
     index = []
     for i, entries in enumerate(pages):

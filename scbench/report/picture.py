@@ -102,7 +102,7 @@ class Verdicts(tuple[Verdict, ...]):
         ``{n}`` is the number of offenders; "many|one" gives the plural and the
         singular. Other names in braces are keys of `values`.
         """
-        # Of several verdicts with one check, the last counts.
+        # If several verdicts have the check, the last one counts.
         checks = {check.id: check for check in self.checks}
         sentences = []
         for check_id, text in words.items():
@@ -130,7 +130,7 @@ class Panel:
     Attributes:
         title: a few words above it.
         view: flat, or in three dimensions.
-        alt: what can be seen, in a sentence, for people who cannot.
+        alt: a sentence that describes it, for people who cannot see it.
     """
 
     title: str
@@ -143,12 +143,11 @@ class Picture:
     """A picture of an instance, or of an answer to it.
 
     Attributes:
-        panels: side by side, in the order to look at them.
+        panels: its parts, side by side in reading order.
         caption: one or two sentences with the figures that matter.
         legend: role and meaning of each colour that needs an explanation. A role may be
             followed by a space and a mark, see `scbench.report.draw.swatch`: "wrong ring".
-        text: the same for a terminal without colours; empty if the task has no text
-            form.
+        text: the same as plain text, for a terminal; empty if the task has no text form.
     """
 
     panels: tuple[Panel, ...]
@@ -162,7 +161,7 @@ Solids = Callable[[Any, Any], list[Mesh]]
 
 
 def draw_of(task: Task) -> Draw | None:
-    """Return a task's ``draw(params, answer, verdicts)``; None if it has no pictures."""
+    """Return a task's ``draw(params, answer, verdicts)``; None if the task has no pictures."""
     if not task.has("report.pictures"):
         return None
     draw_panels = import_module(task.module("report.pictures")).draw
@@ -176,7 +175,7 @@ def draw_of(task: Task) -> Draw | None:
 
 
 def solids_of(task: Task) -> Solids | None:
-    """Return a task's ``solids(params, answer)``; None if it has no solids."""
+    """Return a task's ``solids(params, answer)``; None if the task has no solids."""
     if not task.has("report.pictures"):
         return None
     return getattr(import_module(task.module("report.pictures")), "solids", None)

@@ -15,7 +15,7 @@ from scbench.report.picture import (
     with_matching_legend,
 )
 
-# Maximum number of letters in a line, and of lines.
+# Maximum number of letters in a line, and maximum number of lines.
 _LETTERS = 66
 _LINES = 14
 # Pixels.

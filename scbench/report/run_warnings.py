@@ -1,4 +1,4 @@
-"""Warnings at the top of a report, which prevent misreading the scores."""
+"""Warnings at the top of a report that prevent misreading of the scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def warnings_of(
 
 
 def missing_scores(results: pl.DataFrame) -> Iterator[str]:
-    """Yield warnings of rows without a score."""
+    """Yield warnings about rows without a score."""
     missing = results.filter(results["score"].is_null())
     if not missing.is_empty():
         counts = dict(missing["status"].value_counts().iter_rows())
@@ -68,7 +68,7 @@ def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
 
 
 def grader_mismatches(results: pl.DataFrame, release: Release) -> Iterator[str]:
-    """Yield a warning of graders with versions other than those of the release."""
+    """Yield a warning about graders whose versions differ from those of the release."""
     versions = dict(results.select("task", "grader_version").unique().iter_rows())
     mismatches = []
     for name, record in release.manifest.tasks.items():
@@ -85,7 +85,7 @@ def grader_mismatches(results: pl.DataFrame, release: Release) -> Iterator[str]:
 
 
 def withdrawn_items(results: pl.DataFrame, release: Release) -> Iterator[str]:
-    """Yield a warning of graded items that the release withdraws."""
+    """Yield a warning about graded items that the release withdraws."""
     graded = set(results["id"])
     withdrawn = [name for name in release.manifest.withdrawn if name in graded]
     if withdrawn:
@@ -95,7 +95,7 @@ def withdrawn_items(results: pl.DataFrame, release: Release) -> Iterator[str]:
 
 
 def run_problems(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield warnings of a run's summary."""
+    """Yield warnings from a run's summary."""
     # Summaries of earlier releases have fewer fields.
     counts = summary.get("problem_counts", {})
     problems = sum(counts.values())
@@ -112,7 +112,7 @@ def run_problems(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """Return the first of these names, and the number of further ones."""
+    """Return the first of these names, and the number of the remaining ones."""
     text = ", ".join(names[:_NAMES_SHOWN])
     if len(names) > _NAMES_SHOWN:
         text += f" and {len(names) - _NAMES_SHOWN} more"

@@ -24,7 +24,7 @@ _SAMPLE = 26
 _LEGEND_GAP = 24
 # Height of letters.
 _SIZE = 13
-# Mean width of a letter relative to its height, as no font is loaded to measure text.
+# Mean width of a letter relative to its height; no font is loaded to measure text.
 _LETTER = 0.5
 # Image pixels per sheet pixel, equal to the resolution of PNG files.
 _DENSITY = 2.0
@@ -93,7 +93,7 @@ class Sheet:
         self.y += 4
 
     def add_legend(self, picture: Picture) -> None:
-        """Write the legend: entries of one line side by side, longer ones by themselves."""
+        """Write the legend: short entries side by side, longer ones on separate lines."""
         if not picture.legend:
             return
         x = _PAD

@@ -37,7 +37,7 @@ from scbench.report.picture import Picture, solids_of
 # Maximum number of runs, and of models, named in a message.
 _LABELS = 5
 _MODELS = 10
-# Characters of an answer that are printed.
+# Maximum number of characters printed of an answer.
 _LONGEST = 2_000
 # Label before a check, by whether it passed.
 _CHECK_WORDS = {True: "ok    ", False: "FAILED", None: "-     "}
@@ -83,23 +83,23 @@ def find_instance(release: Release, name: str) -> Instance:
 def answered_by(
     predictions: str, instance: Instance, choice: RunChoice
 ) -> tuple[Line, str]:
-    """Return the first line of predictions (``-`` for standard input) on an instance.
+    """Return the first line of predictions (``-`` for standard input) that answers an instance.
 
     Args:
         predictions: a file in any format that `scbench-grade` reads.
         instance: instance to find.
-        choice: among several answers.
+        choice: selects one of several answers.
 
     Returns:
         The line, and a note if there are several.
 
     Raises:
         PredictionsError: the file cannot be read.
-        ResultsError: no line answers it, or the chosen model is not in the file.
+        ResultsError: no line answers the instance, or the chosen model is not in the file.
     """
     lines = []
     models = set()
-    # All lines are read: several may answer the instance.
+    # All lines are read, because several may answer the instance.
     for line in lines_of(predictions):
         models.add(line.prediction.model)
         if line.prediction.id == instance.id and choice.fits(run_of_line(line)):
@@ -113,7 +113,7 @@ def answered_by(
 def lines_of(predictions: str) -> Iterator[Line]:
     """Yield the lines of a predictions file that can be graded, of any format.
 
-    Lines of another program's file have the number of their entry there.
+    Lines from another program's file are numbered by their entries there.
 
     Raises:
         PredictionsError: the file cannot be read.
@@ -141,7 +141,7 @@ def check_model(choice: RunChoice, models: Iterable[str], source: str) -> None:
     """Check that a file contains answers of the chosen model, if a model is chosen.
 
     Raises:
-        ResultsError: it has none.
+        ResultsError: the file has no answers of that model.
     """
     names = sorted(models)
     if choice.model is None or choice.model in names or not names:
@@ -162,7 +162,7 @@ def run_of_line(line: Line) -> Run:
 
 
 def stored_by(results: Path, instance: Instance, choice: RunChoice) -> tuple[Item, str]:
-    """Return the first item of a results file, or of its folder, on an instance.
+    """Return the first item on an instance in a results file or its folder.
 
     Returns:
         The item, and a note if there are several.
@@ -187,7 +187,7 @@ def first_match(
     """Return the first match, and a note on the others if there are any.
 
     Raises:
-        ResultsError: there is none.
+        ResultsError: there is no match.
     """
     if not matches:
         raise ResultsError(f"{source} contains no matching answer to {instance.id}")
@@ -208,7 +208,7 @@ def reference_line(release: Release, instance: Instance) -> Line:
     """Return the release's reference answer to an instance as a line of predictions.
 
     Raises:
-        ReleaseError: it has none.
+        ReleaseError: the release has no reference answer to it.
     """
     for ref in release.references():
         if ref.id != instance.id or ref.kind != "reference":
@@ -270,7 +270,7 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
     """Return the solids of an item.
 
     Raises:
-        ResultsError: there are none, or they cannot be made.
+        ResultsError: the item has no solids, or they cannot be made.
     """
     task = get_task(item.task)
     make = solids_of(task)

@@ -21,7 +21,7 @@ class Spread(NamedTuple):
     """Counts of scores.
 
     Attributes:
-        columns: number of scores that are 0, in each of ten steps in between, and 1.
+        columns: number of scores equal to 0, in each of ten steps in between, and equal to 1.
         absent: number of missing scores.
     """
 

@@ -14,7 +14,7 @@ from scbench.report.figures import Figure, FigureJob
 from scbench.report.items import Graded, Item
 from scbench.scoring.outcomes import grade_prediction
 
-# Maximum number of turns with a picture; no trial of setting retry has more.
+# Maximum number of turns with a picture; no trial in the setting `retry` has more.
 MOST_TURNS = 10
 
 
@@ -31,7 +31,7 @@ def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
 
     Raises:
         PredictionsError: the file cannot be read.
-        ResultsError: it contains none of the lines.
+        ResultsError: the file contains none of the lines.
     """
     hashes = {item.prediction_hash for item in items if item.prediction_hash}
     predictions: dict[str, Prediction] = {}
@@ -43,8 +43,7 @@ def find_responses(path: str, items: Iterable[Item]) -> dict[str, Prediction]:
             digest = sha256(line.data)
             if digest not in hashes:
                 continue
-            # Any matching line proves that it is the right file, even a line without
-            # text.
+            # Any matching line proves that this is the right file, even a line without text.
             matched = True
             prediction = line.prediction
             if prediction.response is not None or prediction.turns is not None:

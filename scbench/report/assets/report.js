@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const MOST_VIEWS = 4; // browsers give a page only so many 3D contexts
+  const MOST_VIEWS = 4; // browsers limit the number of 3D contexts in a page
   const form = document.querySelector("form.filters");
   const items = [...document.querySelectorAll(".item")];
   const count = document.querySelector(".count");
@@ -131,7 +131,7 @@
       await navigator.clipboard.writeText(range.toString());
       done = true;
     } catch {
-      // Pages from disk may not be allowed to; the older way works there.
+      // Pages opened from disk may not write to the clipboard; the older way works there.
       const selection = getSelection();
       selection.removeAllRanges();
       selection.addRange(range);

@@ -1,5 +1,5 @@
 "use strict";
-// Makes the tables sortable; without this script they stand as they are, best models first.
+// Makes the tables sortable; without this script they keep their order, best runs first.
 (() => {
   const said = document.getElementById("said");
   const key = (row, column, kind) => {
@@ -8,7 +8,7 @@
     return kind === "text" ? value : Number(value);
   };
   const compare = (a, b, down) => {
-    // What has no value stays at the end, whichever way the others run.
+    // Rows without a value stay at the end in both directions.
     if (a === null || b === null) return (a === null) - (b === null);
     const order = typeof a === "string"
       ? a.localeCompare(b, "en", { numeric: true, sensitivity: "base" })

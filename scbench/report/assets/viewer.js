@@ -1,5 +1,5 @@
 "use strict";
-// Shows a scene, as scbench/report/draw/viewer.py gives it, with plotly.js. Needs window.Plotly.
+// Shows a scene from scbench/report/draw/viewer_data.py with plotly.js. Needs window.Plotly.
 
 const scbenchViews = new WeakMap();
 

@@ -25,7 +25,7 @@ class Camera:
     Attributes:
         turn: directions to the right, down and towards the eye, as rows, shape (3, 3).
         scale: pixels per unit of the scene.
-        shift: added in pixels, shape (3,).
+        shift: offset in pixels, added after scaling, shape (3,).
         width: width of the screen in pixels.
         height: height of the screen in pixels.
         axes: edges of the axes box, if the scene has one.
@@ -91,8 +91,7 @@ def axes_behind(scene: Scene, eye: Floats) -> tuple[Lines, ...]:
             edge = np.zeros((2, 3), dtype=np.int64)
             edge[:, across] = ends
             edge[1, axis] = 1
-            # An edge that is on none of the sides behind the scene would be in front of
-            # it.
+            # An edge on none of the sides behind the scene would be in front of it.
             if np.any(edge[0, across] == back[across]):
                 paths.append(np.take_along_axis(box, edge, axis=0))
     return (Lines(tuple(paths), "faint", 1.0),)

@@ -1,7 +1,7 @@
 """Colours by role, in light and dark mode, distinguishable with any colour vision.
 
-The hues are those of Okabe and Ito. No meaning rests on a hue alone: missing things are hatched or
-dashed, wrong things are thick, circled or labelled.
+The hues are those of Okabe and Ito. No meaning depends on hue alone: missing things are hatched or
+dashed; wrong things are thick, circled or labelled.
 """
 
 # Hues without a meaning, in order of use.
@@ -56,7 +56,7 @@ def series(i: int) -> str:
 
 
 def style_sheet(dark: bool | None = None) -> str:
-    """Return rules of stroke (``s-ROLE``) and fill (``f-ROLE``); dark None follows the reader."""
+    """Return rules for stroke (``s-ROLE``) and fill (``f-ROLE``); dark None follows the reader."""
     rules = (
         ".sb text{font-family:system-ui,sans-serif}"
         ".sb .halo{paint-order:stroke;stroke-width:3px;stroke-linejoin:round}"

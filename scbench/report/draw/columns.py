@@ -31,7 +31,7 @@ def columns(
 ) -> Mesh:
     """Return heights (n, m) as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
 
-    Columns start at ``base``, and so do the walls at the sides of the map. ``only``
+    Columns and the walls at the sides of the map start at ``base``. ``only``
     selects the columns of this mesh; None selects all.
     """
     quads: list[Quad] = []

@@ -57,7 +57,7 @@ def unique_edges(points: Points, faces: Faces) -> Edges:
     sides = faces[:, _SIDES].reshape(-1, 2)
     places = np.sort(place_of_point.ravel()[sides], axis=1)
     owners = np.repeat(np.arange(len(faces)), 3)
-    # Sides at the same two places follow one another.
+    # After sorting, sides at the same two places follow one another.
     order = np.lexsort((places[:, 1], places[:, 0]))
     sides = sides[order]
     places = places[order]

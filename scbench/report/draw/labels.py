@@ -11,7 +11,7 @@ from scbench.report.draw.text_boxes import TextBox
 
 Anchor = Literal["start", "middle", "end"]
 
-# Heights of letters in pixels.
+# Letter heights in pixels.
 _MARK_SIZE = 11.0
 _AXIS_SIZE = 10.0
 _MOST_LABELS = 150
@@ -25,7 +25,7 @@ _FRAME = 2
 _AXIS_GAP = 13
 # Minimum distance in pixels between labels of two neighbouring axes.
 _AXIS_SPACE = 8
-# An axis of fewer pixels is seen end on and gets no labels.
+# An axis shorter than this, in pixels, is seen end on and gets no labels.
 _SHORTEST_AXIS = 20
 
 
@@ -46,7 +46,7 @@ class Label(NamedTuple):
 
     @property
     def box(self) -> TextBox:
-        """Estimated rectangle of the words."""
+        """Estimated bounding rectangle of the words."""
         width = _LETTER * self.size * len(self.words)
         left_edge = self.x - width * _SHARE_BEFORE[self.anchor]
         top = self.y - self.size / 2
@@ -65,7 +65,7 @@ def labels_of(scene: Scene, camera: Camera) -> list[Label]:
         for (x, y), words in zip(dots, part.labels, strict=True):
             if not words or len(labels) >= _MOST_LABELS:
                 continue
-            for label in labels_beside(x, y, words, part):
+            for label in labels_next_to(x, y, words, part):
                 inside = moved_inside(label, camera.width)
                 if not inside.box.overlaps(boxes):
                     labels.append(inside)
@@ -74,7 +74,7 @@ def labels_of(scene: Scene, camera: Camera) -> list[Label]:
     return labels
 
 
-def labels_beside(x: float, y: float, words: str, part: Marks) -> list[Label]:
+def labels_next_to(x: float, y: float, words: str, part: Marks) -> list[Label]:
     """Return the possible labels of a dot at x and y in pixels, the best place first."""
     gap = part.size / 2 + 3
     offsets: list[tuple[float, float, Anchor]] = [

@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-# Fragments computed at a time, which bounds the memory.
+# Number of fragments computed together, which bounds the memory.
 _CHUNK = 2_000_000
 # Maximum number of translucent layers blended in a pixel: the nearest ones, because
 # layers behind them are hardly visible.
@@ -105,7 +105,7 @@ def paint(triangles: Triangles, width: int, height: int) -> Floats:
     # `initial` is for a picture without triangles.
     farthest = float(corners[..., 2].min(initial=0.0))
     nearest = float(corners[..., 2].max(initial=0.0))
-    # Depths begin at 1, as 0 is a pixel without a triangle.
+    # Depths begin at 1, because 0 means a pixel without a triangle.
     steps = (_DEPTHS - 2) / max(nearest - farthest, 1e-9)
     screen = Screen(width, height, farthest, steps)
     is_solid = triangles.opacity >= 1
@@ -223,7 +223,8 @@ def depth_planes(corners: Floats, screen: Screen) -> DepthPlanes:
     edge_1 = corners[:, 1] - first
     edge_2 = corners[:, 2] - first
     double_area = double_areas(corners)
-    # The slopes of slivers are unstable: these have the depth of their first corner everywhere.
+    # The slopes of slivers are unstable, so slivers have the depth of their first corner
+    # everywhere.
     is_sliver = np.abs(double_area) <= _SLIVER
     # Cramer's rule for the slopes of the plane through the three corners.
     rise_x = edge_1[:, 2] * edge_2[:, 1] - edge_2[:, 2] * edge_1[:, 1]

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 _PALETTE_SIZE = 128
 # Colours are rounded to multiples of this before they are counted.
 _COLOUR_STEP = 8
-# Weights of red, green, blue and opacity in the distance of two colours. The place where an edge
-# ends matters more than its hue.
+# Weights of red, green, blue and opacity in the distance between two colours. Where an edge ends
+# matters more than its hue.
 _CHANNEL_WEIGHTS = np.array([1, 1, 1, 2])
 
 
@@ -21,7 +21,7 @@ def with_palette(data: bytes) -> bytes:
     """Return a PNG file with at most 128 colours; files with transparency stay unchanged.
 
     Raises:
-        ValueError: it is not a PNG file.
+        ValueError: the data is not a PNG file.
     """
     image = read_png(data)
     opacity = np.asarray(image.convert("RGBA"))[..., 3]
@@ -47,7 +47,7 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
     frequent = np.sort(np.argsort(-counts, kind="stable")[:_PALETTE_SIZE])
     colours = (codes[:, None] >> shifts) & 255
     palette = colours[frequent]
-    # Rare colours become the nearest one of the palette.
+    # Rare colours become the nearest colour in the palette.
     offsets = (colours[:, None] - palette[None]) * _CHANNEL_WEIGHTS[:channels]
     nearest = np.argmin(np.sum(offsets**2, axis=2), axis=1)
     indices = nearest[code_of_pixel].reshape(height, width).astype(np.uint8)
@@ -84,7 +84,7 @@ def read_png(data: bytes) -> "Image":
     """Return the image in a PNG file.
 
     Raises:
-        ValueError: it is not a PNG file, or it is damaged.
+        ValueError: the file is not a PNG file, or it is damaged.
     """
     from PIL import Image  # noqa: PLC0415  (an extra)
 

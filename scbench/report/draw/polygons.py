@@ -20,7 +20,7 @@ def fill(
     opacity: float = 1,
     hatched: bool = False,
 ) -> None:
-    """Fill or hatch all polygons of a shape, in the task's coordinates; holes stay free."""
+    """Fill or hatch all polygons of a shape, in the task's coordinates; holes stay empty."""
     for part in shapely.get_parts(shape):
         if isinstance(part, Polygon) and part.area * drawing.scale**2 > _SPECK:
             drawing.area(outline_of(part), role, opacity=opacity, hatched=hatched)

@@ -7,7 +7,7 @@ import numpy as np
 from scbench.report.draw.scene import Mesh, Points
 
 Corner = tuple[float, ...]
-# Four corners, against the clock as seen from outside.
+# Four corners, counter-clockwise as seen from outside.
 Quad = list[Corner]
 Edge = tuple[Corner, Corner]
 

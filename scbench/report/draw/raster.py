@@ -17,14 +17,14 @@ from scbench.report.draw.strokes import strokes_of
 
 # Maximum number of triangles painted, including those of edges, lines and dots.
 MOST_TRIANGLES = 400_000
-# Image pixels per page pixel, in each direction; low, as a report has hundreds of images.
+# Image pixels per page pixel, in each direction; low, because a report has hundreds of images.
 _DENSITY = 1.5
-# Each pixel is the mean of `_SMOOTH` times `_SMOOTH` painted ones, which smooths edges.
+# Each pixel is the mean of `_SMOOTH` times `_SMOOTH` painted ones, to smooth edges.
 _SMOOTH = 2
 # Steps of opacity and of brightness: fewer colours make smaller files.
 _OPACITIES = 15
 _SHADES = 20
-# Brightness of a face that looks away from the light, and of one that looks into it.
+# Brightness of a face turned away from the light, and of one turned towards it.
 _DARKEST = 0.66
 _BRIGHTEST = 1.1
 # Direction to the light, over the viewer's left shoulder: x points right, y down, and z to the eye.
@@ -32,7 +32,7 @@ _BRIGHTEST = 1.1
 _LIGHT = np.array([-0.4, -0.65, 0.65])
 # How dark the edges of a mesh are, compared with its faces.
 _EDGE = 0.5
-# How strongly lines and dots shine through the faces that hide them, except for roles of grey.
+# How strongly lines and dots shine through the faces that hide them, except for grey roles.
 _GLOW = 0.3
 _NO_GLOW_ROLES = ("ink", "quiet", "faint", "given")
 # Replacements for light-mode colours that are readable on only one of white and black.
@@ -55,7 +55,7 @@ def scene_svg(
         label: description of the picture.
         width: in pixels of the page.
         height: in pixels of the page.
-        dark: whether colours are for a dark page or a light one; if None, for both.
+        dark: whether colours are for a dark or a light page; None for both.
         density: image pixels per page pixel, in each direction.
     """
     camera = camera_of(scene, width, height)
@@ -113,7 +113,7 @@ def scene_triangles(
             glow_opacity = 0.0 if part.role in _NO_GLOW_ROLES else _GLOW
             colour = colour_of(part.role, dark)
             batches.append(flat_triangles(strokes, colour, glow_opacity))
-    # Too many triangles lose the last ones: lines and dots first.
+    # If there are too many triangles, the last are dropped: lines and dots first.
     return Triangles(
         np.concatenate([batch.corners for batch in batches])[:MOST_TRIANGLES],
         np.concatenate([batch.colours for batch in batches])[:MOST_TRIANGLES],
@@ -154,8 +154,8 @@ def shaded(corners: Floats, colour: Floats) -> Floats:
     brightness = _DARKEST + (_BRIGHTEST - _DARKEST) * np.clip(cosine, 0, 1)
     brightness = np.round(brightness * _SHADES) / _SHADES
     dimmed = colour * np.minimum(brightness, 1)[:, None]
-    # Beyond a brightness of 1, colours are mixed with white: a fifth of it at `_BRIGHTEST`, so that
-    # the difference shows.
+    # Above a brightness of 1, colours are mixed with white: a fifth of it at `_BRIGHTEST`, so that
+    # the difference is visible.
     excess = np.maximum(brightness - 1, 0)[:, None]
     bright: Floats = dimmed + (1 - dimmed) * excess * 2
     return bright

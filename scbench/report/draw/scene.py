@@ -17,7 +17,7 @@ XYZ = Sequence[float]
 CUBE_CORNERS = np.array(
     [[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=np.float64
 )
-# Two triangles for each side of the cube, against the clock as seen from outside.
+# Two triangles for each side of the cube, counter-clockwise as seen from outside.
 _CUBE_FACES = np.array(
     [
         (0, 2, 1),
@@ -141,7 +141,7 @@ def boxes(
 
 
 def faces_of_all(faces: Faces, solids: Points) -> Faces:
-    """Return the faces of solids (n, k, 3) with the same faces (m, 3), as one mesh has them."""
+    """Return the faces of solids (n, k, 3) that all have the same faces (m, 3), as for one mesh."""
     count, corners, _ = solids.shape
     first_corners = corners * np.arange(count)[:, None, None]
     numbers: Faces = (faces + first_corners).reshape(-1, 3)

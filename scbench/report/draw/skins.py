@@ -66,7 +66,7 @@ class Plane(NamedTuple):
 def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
     """Return a closed surface, points (n, 3) and faces (m, 3), without parts thinner than this.
 
-    Narrower triangles are left out, too.
+    Narrower triangles are also left out.
     """
     corners = points[faces]
     grid = _GRID * thickness
@@ -104,7 +104,7 @@ def planes_of(corners: Points, thickness: float) -> list[Plane]:
     # A triangle of less height than the thickness is a sliver.
     is_sliver = double_area < thickness * longest_side
     planes: list[Plane] = []
-    # Normals and offsets of the planes in arrays, to compare all at once.
+    # Normals and offsets of the planes in arrays, to compare all of them together.
     normals = np.zeros((len(corners), 3))
     offsets = np.zeros(len(corners))
     # Large triangles give the most exact normals.
@@ -147,7 +147,7 @@ def thick_polygons(shape: BaseGeometry, thickness: float) -> list[Polygon]:
 
 
 def triangulated(polygon: Polygon, *, clockwise: bool) -> Points:
-    """Return triangles (n, 3, 2) that fill a polygon, all turned the same way."""
+    """Return triangles (n, 3, 2) that fill a polygon, all with the same orientation."""
     pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
     # Each ring has four points, the last of them the first again.
     flat = shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3]

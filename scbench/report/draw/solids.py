@@ -10,7 +10,8 @@ from scbench.report.draw.skins import without_skins
 
 # Bodies of more triangles keep their skins: each triangle is compared with all planes.
 _MOST_COMPARED = 4000
-# Corners 0 to 3 of a prism are its floor, against the clock from above; 4 to 7 are its ceiling.
+# Corners 0 to 3 of a prism are its floor, counter-clockwise seen from above; 4 to 7 are its
+# ceiling.
 _PRISM_FACES = np.array(
     [
         (0, 2, 1),
@@ -72,7 +73,7 @@ def upright_prisms(
 def pulled_in(
     points: Points, low: XYZ | Points, high: XYZ | Points
 ) -> tuple[Points, npt.NDArray[np.bool_]]:
-    """Return points clipped to a box, and a mask of the moved ones."""
+    """Return points clipped to a box, and a mask of the points that were moved."""
     lowest = np.asarray(low, np.float64)
     highest = np.asarray(high, np.float64)
     inside: Points = np.clip(points, lowest, highest)

@@ -19,14 +19,14 @@ _DISC_CORNERS = 14
 
 
 def strokes_of(part: Lines | Marks, camera: Camera) -> Floats:
-    """Return lines or dots as triangles, a little nearer to the eye than they are."""
+    """Return lines or dots as triangles, moved a little towards the eye."""
     if isinstance(part, Marks):
         return discs(camera.project(part.points), part.size / 2)
     paths = [path for path in part.paths if len(path) > 1]
     if not paths:
         return np.zeros((0, 3, 3))
     points = camera.project(np.concatenate(paths))
-    # A line goes from each point to the next, but not from the last of a path.
+    # A line goes from each point to the next, except from the last point of a path.
     last_of_path = np.cumsum([len(path) for path in paths]) - 1
     first = np.delete(np.arange(len(points)), last_of_path)
     starts = points[first]
@@ -38,14 +38,14 @@ def strokes_of(part: Lines | Marks, camera: Camera) -> Floats:
 
 def dashes(starts: Floats, ends: Floats, width: float) -> tuple[Floats, Floats]:
     """Cut lines into dashes, with one at each end."""
-    # Each dash is longer by its width in the end.
+    # `ribbons` makes each dash longer by its width.
     pause = _PAUSE + width
     path = ends - starts
     length = np.hypot(path[:, 0], path[:, 1])
     fitting = np.round((length + pause) / (_DASH + pause))
     count = np.clip(fitting, 1, _MOST_DASHES).astype(np.int64)
     line, number = expand_runs(np.zeros_like(count), count)
-    # A period is a dash and a pause, as a share of the line, which ends with a dash.
+    # A period is a dash and a pause, as a share of the line. The line ends with a dash.
     dash_share = _DASH / (_DASH + pause)
     period = 1 / (count - 1 + dash_share)
     begin = number * period[line]
@@ -64,7 +64,7 @@ def ribbons(starts: Floats, ends: Floats, width: float) -> Floats:
     # Ends stick out by half the width, so that corners close.
     ahead = np.zeros_like(starts)
     ahead[:, :2] = unit * half_width
-    # Across the line: along it, turned by a right angle.
+    # The direction across the line is the one along it, turned by a right angle.
     side = np.zeros_like(starts)
     side[:, 0] = -unit[:, 1] * half_width
     side[:, 1] = unit[:, 0] * half_width

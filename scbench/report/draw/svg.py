@@ -29,13 +29,13 @@ MAX_SHAPES = 20_000
 # Coordinates further away than this many frames are clipped: answers may point
 # anywhere.
 _FAR = 4.0
-# The radius of a circle in pixels; SVG viewers fail on very large ones.
+# Maximum radius of a circle in pixels; SVG viewers fail on very large ones.
 _LARGEST_RADIUS = 1e5
 _LONGEST_TEXT = 80
 # Mean width of a letter of a name, and its height, in parts of its size.
 _LETTER_WIDTH = 0.56
 _LETTER_HEIGHT = 0.8
-# Where a name may be next to its point, the best place first.
+# Places of a name next to its point, the best place first.
 _NAME_SIDES = ((1, -1), (-1, -1), (1, 1), (-1, 1), (0, -1.5), (0, 1.5), (2, 0), (-2, 0))
 # Distances of a name from its point, relative to the nearest.
 _NAME_DISTANCES = (1.0, 2.2)
@@ -51,10 +51,10 @@ class Fill(TypedDict, total=False):
 
     Attributes:
         opacity: 1 is solid.
-        edge: role of its outline; without one it has none.
+        edge: role of its outline; None for no outline.
         width: width of the outline in pixels; 1.5 by default.
         dashed: whether the outline is dashed.
-        hatched: whether it is hatched, not filled.
+        hatched: whether it is hatched instead of filled.
         tip: words that appear where the pointer rests.
     """
 
@@ -234,8 +234,8 @@ class Drawing:
     ) -> None:
         """Fill or hatch many rectangles of one size (in the task's units) as one shape.
 
-        A corner is the one with the smallest coordinates. This needs a fifth of the
-        text of separate boxes.
+        Each corner is the one with the smallest coordinates. This needs a fifth of the text of
+        separate boxes.
         """
         width, height = size
         rectangles = [
@@ -254,7 +254,7 @@ class Drawing:
     ) -> None:
         """Fill or hatch many rectangles as one shape: lowest x and y, then highest of each.
 
-        Crisp ones leave no hairline between neighbours.
+        Crisp rectangles leave no hairline between neighbours.
         """
         path = ""
         for x0, y0, x1, y1 in rectangles:
@@ -350,7 +350,7 @@ class Drawing:
     def name(
         self, point: XY, words: object, role: str = "ink", *, size: float = 10
     ) -> None:
-        """Write next to a point, where no other name is; nowhere if there is no room."""
+        """Write a name next to a point, where no other name is; skip it if there is no room."""
         x, y = self.at(point)
         width = _LETTER_WIDTH * size * len(str(words)[:_LONGEST_TEXT])
         height = _LETTER_HEIGHT * size
@@ -379,7 +379,7 @@ class Drawing:
         self.add(f'<image {self._place(corner, opposite)} href="{href}"/>')
 
     def add(self, shape: str, tip: str = "") -> None:
-        """Add a shape, an SVG element in pixels, with words for the pointer, if there are any."""
+        """Add a shape: an SVG element in pixels, with words for the pointer if there are any."""
         if len(self._shapes) >= MAX_SHAPES:
             self._left_out += 1
             return

@@ -25,7 +25,7 @@ _MOST_DECIMALS = 12
 _MOST_TRIANGLES = 40_000
 _MOST_POINTS = 60_000
 _MOST_LABELS = 500
-# Roles that the viewer needs for itself.
+# Roles that the viewer itself needs.
 _VIEWER_ROLES = ("ink", "quiet", "faint", "paper")
 
 Entry = dict[str, Any]
@@ -35,7 +35,7 @@ class Encoder:
     """Parts of one scene as plain data, up to the size limit.
 
     Attributes:
-        left_out: triangles for which there was no room.
+        left_out: number of triangles that exceed the limit.
     """
 
     def __init__(self, decimals: int) -> None:
@@ -86,7 +86,7 @@ class Encoder:
         }
 
     def _fitting(self, paths: tuple[Points, ...]) -> tuple[Points, ...]:
-        """Return the first paths that fit, and reduce the remaining room."""
+        """Return the first paths that fit, and reduce the remaining limit."""
         ends = np.cumsum([0, *map(len, paths)])
         count = int(np.searchsorted(ends[1:], self._point_room, side="right"))
         self._point_room -= int(ends[count])

@@ -18,11 +18,11 @@ _DIRECTIONS = list(product(range(3), (False, True)))
 
 
 def roughness(cells: Cells) -> int:
-    """Return a quick upper bound of the rectangles that `voxels` makes of cells."""
+    """Return a quick upper bound of the number of rectangles that `voxels` makes of cells."""
     total = 0
     for axis, up in _DIRECTIONS:
         bare = bare_faces(cells, cells, axis, up=up)
-        # A rectangle begins at each face without one before it in its row.
+        # A rectangle begins at each face that has no face before it in its row.
         row_axis = 1 if axis == 2 else 2
         total += int(bare_faces(bare, bare, row_axis, up=False).sum())
     return total
@@ -92,7 +92,7 @@ def quad_of(axis: int, position: int, rectangle: Rectangle, *, up: bool) -> Quad
         (end_row, end_column),
         (row, end_column),
     ]
-    # The other two axes are in order, which for y is the other way round.
+    # The other two axes are in ascending order, which reverses the corners for y.
     if up == (axis == 1):
         corners.reverse()
     return [layer_point(axis, position, i, j) for i, j in corners]

@@ -18,7 +18,7 @@ _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]")
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     """Draw the tree; for a wrong answer, mark the first slip that would explain it.
 
-    Of several expressions, the first with a wrong value is drawn, or else the first.
+    If there are several expressions, the first with a wrong value is drawn, or else the first.
     """
     true, false = LITERALS[params.format]
     lines = params.expression.splitlines()

@@ -23,7 +23,7 @@ _LEVEL = 13
 # Brackets in a line, and lines that are drawn.
 _ACROSS = 66
 _LINES = 8
-# Surplus brackets of an answer that are listed.
+# Maximum number of surplus brackets listed of an answer.
 _MOST_SURPLUS = 5
 _CLOSES = {pair[0]: pair[1] for pair in PAIRS}
 _HEAD = ("position", "open", "closed by", "answer")

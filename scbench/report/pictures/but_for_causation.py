@@ -25,9 +25,9 @@ _WIDTH = 124
 _HEIGHT = 34
 _GAP = 36
 _ROW_GAP = 18
-# Letters of a line in a box.
+# Maximum number of letters of a line in a box.
 _ACROSS = 22
-# Letters of a line of text.
+# Maximum number of letters of a line of text.
 _TEXT_WIDTH = 140
 _LEGEND = {
     "target": "the outcome",
@@ -61,7 +61,7 @@ Rules = Mapping[int, Rule]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw events and causes; with an answer, also the course of events and the right letters."""
+    """Draw events and causes; with an answer, also what happened and the right letters."""
     rules = {event: Rule(kind, conditions) for event, kind, conditions in params.rules}
     levels = event_levels(len(params.events), rules)
     outcome = event_words(params, params.outcome)
@@ -246,7 +246,8 @@ def event_levels(count: int, rules: Rules) -> Levels:
     levels = {event: 0 for event in range(count) if event not in rules}
     waiting = dict(rules)
     while waiting:
-        # The events whose causes all have a level; in rules with a cycle, none at last.
+        # The events whose causes all have a level; in rules with a cycle, there are none in the
+        # end.
         ready = {}
         for event, rule in waiting.items():
             causes = [cause for cause, _ in rule.conditions]

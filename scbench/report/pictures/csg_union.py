@@ -37,10 +37,10 @@ _ON_FACES = ("indices", "degenerate_faces", "planar_faces", "simple_faces")
 _ON_PAIRS = ("self_intersection", "touching")
 _ON_SHELLS = ("zero_volume", "nesting")
 _ON_VERTICES = ("coordinates", "duplicate_vertices", "outliers")
-# Pixels of wrong edges; open ones are wider than edges that are merely turned round.
+# Pixels of wrong edges; open ones are wider than edges that are merely reversed.
 _EDGE_WIDTHS = {"winding": 3.0, "watertight": 4.0, "edge_manifold": 6.0}
 
-# Faults in words, by check id: of many offenders and of one.
+# Faults in words, by check id: for many offenders and for one.
 _FAULTS = {
     "not_empty": "there are no faces",
     "coordinates": "{n} vertices are too far away|{n} vertex is too far away",
@@ -81,8 +81,7 @@ class DrawnMesh(NamedTuple):
         faces: indices of vertices.
         positions: position of each face in the answer's list.
         left_out: how many faces are too large to be drawn.
-        pulled: how many vertices
-            were moved to the rim.
+        pulled: how many vertices were moved to the rim.
     """
 
     points: Points
@@ -216,7 +215,7 @@ def judged_volumes(metrics: Mapping[str, Any]) -> Volumes | None:
 def answer_scene(
     mesh: DrawnMesh, union: Manifold, verdicts: Verdicts, legend: Legend
 ) -> Scene:
-    """Return the answer with its faults marked, on the edges of the union; add to the legend."""
+    """Return the answer with its faults marked, over the edges of the union; add to the legend."""
     failed = verdicts.failures
     bad = bad_faces(mesh, failed)
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
@@ -409,7 +408,7 @@ def cut_scene(mesh: DrawnMesh, union: Manifold) -> Scene:
 
 
 def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None) -> str:
-    """Return the size of the mesh, its first faults, and the shares of wrong volume."""
+    """Return the size of the mesh, its first faults, and the shares of missing and extra volume."""
     vertices = counted(len(mesh.points), "vertex", "vertices")
     size = f"A mesh of {vertices} and {counted(len(mesh.faces), 'face')}"
     if not verdicts:

@@ -1,4 +1,4 @@
-"""Dates of a story: the step to each from another, and the month of the requested date."""
+"""Dates of a story: the step that leads to each, and the month of the requested date."""
 
 from calendar import monthrange, weekday
 

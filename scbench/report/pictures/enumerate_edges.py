@@ -88,7 +88,7 @@ def answered_tile(
     faults: Faults,
     judged: bool,
 ) -> Tile:
-    """Return a square with a curve for each pair; `pairs` is None without a list for it."""
+    """Return a square with a curve for each pair; `pairs` is None if the square has no list."""
     surplus = {tuple(item["pair"]) for item in faults.get("certain", ())}
     missing = [tuple(item["pair"]) for item in faults.get("complete", ())]
     strokes: list[Stroke] = []

@@ -22,11 +22,10 @@ from scbench.schemas.fluid_simulation import Answer, Params
 _MOST_LAKES = 12
 # Width up to which the whole world is drawn.
 _UNCUT = 16
-# For larger worlds: cells drawn around the changes of the answer, and the maximum in
-# all.
+# For larger worlds: margin in cells around the answer's changes, and the minimum width drawn.
 _ROOM = 2
 _LEAST_WIDE = 9
-# Maps of levels in a row, and pixels of one.
+# Number of maps of levels in a row, and pixels of a map.
 _PER_ROW = 4
 _MAP = 168
 # Approximate pixels of the cut.
@@ -133,7 +132,7 @@ class World(NamedTuple):
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the ground; with an answer the world after its earthworks and the rain."""
+    """Draw the ground; with an answer, the world after its earthworks and the rain."""
     goal = goal_words(params)
     metrics = verdicts.metrics
     if answer is None or "water" not in metrics:
@@ -270,7 +269,7 @@ def read_world(params: Params, verdicts: Verdicts) -> World:
 
 
 def cells_from_text(text: str, width: int, height: int) -> Cells:
-    """Return the cells that `scbench.graders.fluid_simulation.columns_as_text` wrote down.
+    """Return the cells in a text of `scbench.graders.fluid_simulation.columns_as_text`.
 
     Shape (width, width, height), indexed x, y, z; empty where the text is too short.
     """
@@ -354,7 +353,7 @@ def cut_row(world: World, verdicts: Verdicts) -> int:
 
 
 def middle_cell(mask: Cells) -> tuple[int, int]:
-    """Return the cell of a map, indexed x, y, nearest to the middle of all its cells."""
+    """Return the cell of a map, indexed x, y, that is nearest to the middle of all its cells."""
     places = np.argwhere(mask)
     off = ((places - places.mean(axis=0)) ** 2).sum(axis=1)
     x, y = places[off.argmin()].tolist()
@@ -456,7 +455,7 @@ def near_cell(cell: Sequence[float], world: World) -> list[int]:
 
 
 def lake_marks(world: World, stretch: float) -> list[Marks]:
-    """Return each lake's number above its middle, if there are several lakes."""
+    """Return the number of each lake above its middle, if there are several lakes."""
     spots = []
     names = []
     for i, lake in enumerate(world.lakes):

@@ -18,7 +18,7 @@ TARGET = "target"
 RIGHT = "right"
 MISSING = "missing"
 SURPLUS = "wrong"
-# The parts that boxes can play, named by their colour roles, in drawing order.
+# The parts that boxes can play, named by their colour roles and in drawing order.
 _PARTS = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
 _OPACITY = {TARGET: 0.85, RIGHT: 0.45, "answer": 0.4, SURPLUS: 0.3}
 _LEGEND = {
@@ -95,7 +95,7 @@ class LabelledBoxes(NamedTuple):
     Attributes:
         places: the box of each label.
         parts: labels of leaves for each part.
-        strangers: labels that are no leaf.
+        strangers: labels that are not leaves.
         marked: leaves that are listed twice, and the target if it is listed.
     """
 
@@ -249,7 +249,7 @@ def write_labels(
     tree: LabelledBoxes,
     frame: Frame,
 ) -> None:
-    """Write the labels that fit; if most do not, only those of boxes that play a part."""
+    """Write the labels that fit; if most do not, write only those of boxes that play a part."""
     left_edge, bottom, right, top = frame
     fitting: dict[str, XY] = {}
     for label, ((x0, y0), (x1, y1)) in leaves.items():
@@ -394,7 +394,7 @@ def question(params: Params) -> str:
 
 
 def answer_caption(answer: Answer, tree: LabelledBoxes, verdicts: Verdicts) -> str:
-    """Return how many boxes an answer lists, right and wrong."""
+    """Return how many right and wrong boxes an answer lists."""
     summary = f"{counted(len(answer.neighbors), 'label')} listed"
     if not verdicts:
         return f"{summary}."

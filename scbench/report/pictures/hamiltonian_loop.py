@@ -20,14 +20,14 @@ _ALL_NAMED = "repeats"
 _MOST_NAMED = 50
 # Sides through which a step leaves a cell, and enters the next.
 _MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
-# Faults in words, by check id: one and many.
+# Faults in words, by check id: for one offender and for many.
 _FAULTS = {
     "inside": ("cell outside the grid", "cells outside the grid"),
     "free": ("blocked cell", "blocked cells"),
     "repeats": ("repeated cell", "repeated cells"),
     "adjacent": ("jump", "jumps"),
 }
-# Characters of the text form other than lines.
+# Characters of the text form, apart from lines.
 _MEANINGS = {
     ".": "not visited",
     "#": "blocked",

@@ -27,7 +27,7 @@ _FAR_AWAY = 1_000.0
 _FARTHEST = 1e6
 # Possible lengths of the scale bar below the plan, in metres.
 _SCALES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-# Faults in words, by check id: of many offenders and of one.
+# Faults in words, by check id: for many offenders and for one.
 _FAULTS = {
     "people_apart": "{n} pairs of people overlap|{n} pair of people overlaps",
     "clear_of_building": "{n} people overlap the building"
@@ -53,12 +53,12 @@ class Frame(NamedTuple):
 
     @property
     def middle(self) -> XY:
-        """Its middle."""
+        """The middle of the square."""
         return (self.x_min + self.x_max) / 2, (self.y_min + self.y_max) / 2
 
     @property
     def half(self) -> float:
-        """Half of its side."""
+        """Half the side of the square."""
         return (self.x_max - self.x_min) / 2
 
 
@@ -171,7 +171,7 @@ def plan(params: Params, crowd: Crowd, judged: bool) -> Drawing:
 
 
 def crowd_frame(params: Params, crowd: Crowd) -> Frame:
-    """Return a square around the building and people near it; all the ground without people."""
+    """Return a square around the building and people near it; without people, all the ground."""
     reach = params.max_distance * 1.06
     if not crowd.near:
         return Frame(-reach, -reach, reach, reach)
@@ -194,7 +194,8 @@ def ground_shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapel
     head = params.person[2]
     if head >= roof:
         return shapely.Polygon()
-    # At the height of a head, the roof's corners are this many times as far from the eye.
+    # At the height of a head, shadows of the roof's corners are this many times as far from the
+    # eye.
     stretch = (eye_z - head) / (eye_z - roof) if eye_z > roof else math.inf
     stretch = min(stretch, _FAR_AWAY)
     corner, opposite = footprint(params)
@@ -306,7 +307,7 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
     corners = np.concatenate(outlines)
     first = np.maximum(corners.min(axis=0) - 12, 0)
     last = np.minimum(corners.max(axis=0) + 12, camera.image)
-    # Nobody and nothing can be seen from there.
+    # No people and no building can be seen from there.
     if (last - first).min() <= 0:
         first = np.zeros(2)
         last = np.array(camera.image)
@@ -314,7 +315,7 @@ def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Dra
     away = np.linalg.norm((low + high) / 2 - np.array(camera.eye), axis=1)
     role = "wrong" if metrics else "answer"
     behind = []
-    # The farthest first: what is nearer covers it. The first box is the building.
+    # Far boxes are drawn first, so that near ones cover them. The first box is the building.
     for k in np.argsort(-away, kind="stable").tolist():
         outline = outlines[k].tolist()
         if k == 0:

@@ -26,7 +26,7 @@ _SHADES = 8
 # letter.
 _FINE = 11
 _LETTERED = 12
-# Characters and lines of a text.
+# Maximum number of characters in a line, and of lines, of a text.
 _MOST_COLUMNS = 120
 _MOST_LINES = 200
 # Faults of a path in words, by check id.
@@ -40,7 +40,7 @@ _FAULTS = {
 }
 # Checks whose offenders are inside the box.
 _PLACED = ("inside", "walls", "repeats", "moves")
-# Sides of a cell, by the change along an axis to the neighbour.
+# Sides of a cell, by the change of coordinate towards the neighbour.
 _ACROSS = {1: "r", -1: "l"}
 _DOWN = {1: "d", -1: "u"}
 

@@ -42,9 +42,9 @@ from scbench.schemas.interlocking_parts import Answer, Params
 MOST_PARTS = 40
 MOST_TRIANGLES = 20_000
 MOST_CHARACTERS = 1_000_000
-# Seconds of wall clock for the OpenSCAD sources of an answer.
+# Wall-clock seconds for the OpenSCAD sources of an answer.
 PATIENCE = 120.0
-# Processor time decides, because a busy machine may take long to draw a small part.
+# The limit is CPU time, because a busy machine may take long to draw a small part.
 LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20, wall=PATIENCE)
 # Maximum number of marked clashes, and of parts whose faults are written below their
 # beds.
@@ -77,7 +77,7 @@ FAULTS = INVALID | {
     "gap_narrow_enough": "a gap too wide",
     "rods_gripped": "held by too few rods",
     "thickness_faces": "no bars",
-    "thickness": "bars not as thick",
+    "thickness": "bars of wrong thickness",
 }
 # Names of the verdicts, in order.
 CRITERIA = (
@@ -447,7 +447,7 @@ def rod_section(
     end = params.outer.z[1] + 40.0
     reach = 1.6 * (params.rods.gripped / 2) * WIDENED
     frame = box(start, -reach, end, reach)
-    # As wide as a scene, so that it goes next to one.
+    # As wide as a scene, so that it fits next to one.
     drawing = Drawing(frame.bounds, size=328, margin=16)
     for part in parts:
         if part.body is not None:
@@ -480,7 +480,7 @@ def draw_cut(
     cut = bounded_area(rings).intersection(frame)
     fill(drawing, cut, part.role, opacity=0.75)
     for piece in shapely.get_parts(cut):
-        # Where the cut only touches the frame, there are points and lines as well.
+        # Where the cut only touches the frame, there are also points and lines.
         if isinstance(piece, Polygon):
             for ring in (piece.exterior, *piece.interiors):
                 drawing.line(ring.coords, "ink", width=0.7, tip=f"part {part.number}")
@@ -551,7 +551,7 @@ def answer_caption(
         if any(c.passed is False and c.id != "gate" for c in verdict.checks):
             failed.append(name)
     if failed:
-        parts.append(f"not as asked: {', '.join(failed)}")
+        parts.append(f"criteria not met: {', '.join(failed)}")
     if verdicts:
         parts.append(verdicts.fraction)
     return "; ".join(parts) + "."

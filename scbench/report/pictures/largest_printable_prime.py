@@ -16,7 +16,7 @@ from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 # Maximum number of digits drawn from above, and from the side.
 MOST_GLYPHS = 240
 MOST_LAYERS = 1_000
-# Room for a digit, and between groups, in millimetres.
+# Space for a digit, and between groups, in millimetres.
 WIDTH = 18.0
 HEIGHT = 35.0
 GAP = 7.0

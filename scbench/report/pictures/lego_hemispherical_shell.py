@@ -71,7 +71,7 @@ LEGEND = (
 
 
 class Wall(NamedTuple):
-    """The bricks that are drawn, in the order of the answer; coordinates are from the axis.
+    """The bricks that are drawn, in the order of the answer; coordinates are relative to the axis.
 
     Attributes:
         bricks: bricks as the grader has them.
@@ -135,7 +135,7 @@ def target_picture(params: Params, target: Body) -> Picture:
 
 
 def bounding_box(target: Body, radius: float, wall: Wall | None) -> tuple[XYZ, XYZ]:
-    """Return lowest and highest corner of the target and the bricks, in whole millimetres."""
+    """Return the lowest and highest corner of target and bricks, in whole millimetres."""
     ends = [[-radius, -radius, 0.0], [radius, radius, target.outer.top]]
     if wall is not None and len(wall.low):
         plans = wall.plans.reshape(-1, 2)
@@ -251,7 +251,7 @@ def brick_meshes(
 
 
 def brick_labels(wall: Wall) -> list[Marks]:
-    """Return labels in faulty bricks: all if they are few, else only far ones."""
+    """Return labels in faulty bricks: in all if they are few, else only in far ones."""
     numbers = [*wall.far, *(i for i in wall.faults if i not in wall.far)]
     if len(numbers) > MOST_LABELS:
         numbers = list(wall.far)[:MOST_LABELS]
@@ -329,7 +329,7 @@ def target_profile(target: Body) -> BaseGeometry:
 
 
 def draw_sections(drawing: Drawing, wall: Wall, profile: BaseGeometry) -> None:
-    """Draw the sections of bricks, by whether they are in the target, and the gaps in it."""
+    """Draw the sections of bricks inside and outside the target, and the gaps in the target."""
     sections = dict(brick_sections(wall))
     covered = shapely.union_all(list(sections.values()))
     fill(drawing, profile.difference(covered), "missing", hatched=True)
@@ -430,7 +430,7 @@ def plan_union(plans: Points) -> BaseGeometry:
 def draw_wrong_plan(
     drawing: Drawing, wall: Wall, i: int, middle: Points, *, crossed: bool
 ) -> None:
-    """Draw a wrong brick of a layer, with a cross if it is to be crossed out."""
+    """Draw a wrong brick of a layer, with a cross if it must be crossed out."""
     plan = wall.plans[i] + middle
     tip = f"brick {i}: {wall.faults[i]}"
     drawing.area(plan, "wrong", opacity=0.4, edge="wrong", width=2, tip=tip)

@@ -17,7 +17,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             rows.append((Cell(word, "quiet"), "-", ""))
             continue
         marked += 1
-        # As in the prompt: the words in brackets count.
+        # As in the prompt, the words in brackets count.
         text = f"[{word}]"
         letter_count = sum(map(word.casefold().count, params.letters))
         total += letter_count

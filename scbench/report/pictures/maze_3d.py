@@ -23,9 +23,9 @@ SMALLEST_DIGIT = 9
 SMALLEST_FREE_DIGIT = 22
 # Larger mazes are not drawn as columns.
 MOST_COLUMNS = 50 * 50
-# Characters of a line of text.
+# Maximum number of characters in a line of text.
 MOST_TEXT = 120
-# Number of straight lines in a 3D arc.
+# Number of straight pieces of an arc in 3D.
 ARC_STEPS = 8
 FAULTS = {
     "resource_limit": "The answer is too long for a maze.",
@@ -99,7 +99,7 @@ def empty_square(params: Params, verdicts: Verdicts) -> Picture:
     level = [[(0, i), (n, i)] for i in range(n + 1)]
     upright = [[(i, 0), (i, n)] for i in range(n + 1)]
     drawing.strokes(level + upright, "faint")
-    # Rounded up, as the percentage is the least.
+    # Rounded up, because the percentage is a minimum.
     least = -(-params.min_route_percent * n * n // 100)
     most = params.max_height_percent * n * n // 100
     demands = [
@@ -170,7 +170,7 @@ def height_table(params: Params) -> dict[str, int]:
 
 
 def cells_with(rows: Sequence[str], characters: str) -> list[tuple[int, int]]:
-    """Return the cells (x, y) with one of some characters, row by row."""
+    """Return the cells (x, y) with one of these characters, row by row."""
     cells = []
     for y, row in enumerate(rows):
         cells += [(x, y) for x, character in enumerate(row) if character in characters]
@@ -309,7 +309,7 @@ def ring_cells(drawing: Drawing, cells: Iterable[Place]) -> None:
 
 
 def maze_scene(params: Params, rows: Sequence[str], routes: Routes) -> Scene:
-    """Return the maze as columns, the first row at the back."""
+    """Return the maze as columns, with the first row at the back."""
     n = params.size
     table = height_table(params)
     row_heights = [[table.get(sign, 0) for sign in row] for row in rows]

@@ -37,7 +37,7 @@ GAP = 0.6
 WIDENESS = 1.5
 # Boxes with larger coordinates are not drawn.
 FARTHEST = 10**12
-# Boxes are drawn if they lie within this multiple of the size that the prisms need.
+# Only boxes within this multiple of the size that the prisms need are drawn.
 BEYOND = 6.0
 # Colours of the sizes, none of which marks faults.
 ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6", "c7", "given")
@@ -234,7 +234,7 @@ def kinds_by_size(params: Params) -> dict[tuple[int, ...], int]:
 
 
 def near_most(low: Points, high: Points, volume: int) -> Mask:
-    """Return a mask of the boxes near most others, so that a far one does not shrink the view.
+    """Return a mask of the boxes near most others, so that far boxes do not shrink the view.
 
     Args:
         low: lowest corners, shape (n, 3).
@@ -352,7 +352,7 @@ def cut_boxes(
 
 
 def shared_boxes(packing: Packing) -> tuple[Points, Points]:
-    """Return lowest and highest corners of the space that two boxes share."""
+    """Return the lowest and highest corners of spaces that two boxes share."""
     rows = {i: k for k, i in enumerate(packing.positions)}
     first = []
     second = []

@@ -17,7 +17,7 @@ CHANGE_WORDS = {
     "divisible": "if divisible by {n}: {amount:+}",
     "repeat": "if equal to an earlier term: {amount:+}",
 }
-# Surplus terms of an answer that are listed.
+# Maximum number of surplus terms listed of an answer.
 MOST_EXTRA = 5
 
 

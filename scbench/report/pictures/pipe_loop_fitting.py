@@ -14,7 +14,7 @@ from scbench.schemas.pipe_loop_fitting import Answer, Params
 MOST_JOINTS = 2_500
 # Maximum number of wrong lengths or angles with a label.
 MOST_LABELS = 12
-# Maximum number of offenders in a check.
+# Maximum number of offenders that a check names.
 MOST_NAMED = 50
 # Distance outside the room within which joints are drawn, in sides of the room.
 OUTSIDE = 1.2
@@ -435,7 +435,7 @@ def crossing(first: Pipe, second: Pipe) -> XY:
 
 
 def contact(first: Pipe, second: Pipe) -> XY:
-    """Return the closest place of two segments that do not cross."""
+    """Return the place where two segments that do not cross are closest."""
     # The closest point is an end of one of them.
     distances = [(distance_to_pipe(end, second), end) for end in first]
     distances += [(distance_to_pipe(end, first), end) for end in second]

@@ -20,13 +20,13 @@ from scbench.schemas.polynomial_curve_fitting import Answer, Params
 SIZE_ALONE = 392
 SIZE = 224
 SIZE_OF_MANY = 300
-# More cells in a row are many.
+# A picture with more cells in a row has many cells.
 MANY_CELLS = 32
 # Smaller cells, in pixels, are filled: hatching would not be visible in them.
 SMALLEST_HATCHED = 7.0
 # Pictures up to this size show the zero curve of the formula.
 MOST_CURVE_CELLS = 64
-# Columns of the text form.
+# Maximum number of columns of the text form.
 MOST_TEXT = 120
 # Longer formulas have no curve: it would take too long.
 MOST_NODES = 3_000
@@ -53,7 +53,7 @@ Line = tuple[tuple[float, float], tuple[float, float]]
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
-    """Draw the picture; with an answer the picture of its formula, and the difference."""
+    """Draw the picture; with an answer, also the picture of its formula and the difference."""
     n = len(params.grid)
     black = read_cells(params.grid)
     task_words = f"{n} x {n} cells, {int(black.sum())} of them black"

@@ -107,8 +107,8 @@ def draw_rectangles(
 def colours_of(rectangles: Mapping[int, Rectangle]) -> dict[int, str]:
     """Return a colour for each rectangle, different from those of its neighbours if possible.
 
-    The next rectangle is always the one whose neighbours have the most different
-    colours. If its neighbours use all colours, it gets the rarest of these.
+    The next rectangle is always the one whose neighbours use the largest number of colours. If they
+    use all colours, it gets the rarest of them.
     """
     neighbours: dict[int, list[int]] = {i: [] for i in rectangles}
     for (i, first), (j, second) in combinations(rectangles.items(), 2):

@@ -26,7 +26,7 @@ LANE = 30
 # Pixels for the names at both ends of the lanes.
 LEFT_MARGIN = 150
 RIGHT_MARGIN = 150
-# Events drawn next to each other; later ones continue below.
+# Number of events drawn next to each other; later ones continue below.
 ACROSS = 40
 MOST_BLOCKS = 10
 LEGEND = {
@@ -77,7 +77,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def all_holdings(params: Params) -> Holdings:
-    """Return who has which thing at first and after each event."""
+    """Return who has which thing at the start and after each event."""
     holdings = [list(range(len(params.things)))]
     for swaps, a, b, _ in params.events:
         things = list(holdings[-1])
@@ -201,7 +201,7 @@ def draw_end(
     things: Sequence[int],
     mistake: str,
 ) -> None:
-    """Write the things at the end of the lanes, and below them a wrong answer."""
+    """Write the things at the end of the lanes, and a wrong answer below them."""
     for lane, thing in enumerate(things):
         x, y = block.at(block.stop, lane)
         asked_for = lane == params.asked

@@ -114,7 +114,7 @@ def bezier_curve(
 def elliptic_arc(
     start: complex, end: complex, numbers: Sequence[float]
 ) -> Iterator[complex]:
-    """Yield points of an elliptical arc after its start; the ellipse is squeezed to a circle.
+    """Yield points of an elliptical arc after its start; the ellipse is scaled to a circle.
 
     Args:
         start: first point.

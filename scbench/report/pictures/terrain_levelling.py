@@ -23,9 +23,9 @@ MOST_NUMBERS = 40
 MOST_DOTS = 1_000
 # Larger ground is not drawn as columns.
 MOST_COLUMNS = 50 * 50
-# Characters of a line of text.
+# Maximum number of characters in a line of text.
 MOST_TEXT = 120
-# Heights that differ by less are the same.
+# Heights that differ by less count as the same.
 SAME = 1e-9
 FAULTS = {
     "count": "more than {most} blasts",
@@ -61,7 +61,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     maps = [before]
     if "heights_after" in metrics:
         maps.append(np.array(metrics["heights_after"], dtype=np.float64))
-    # Both maps have the same shades.
+    # Both maps use the same shades.
     span = float(np.min(maps)), float(np.max(maps))
     plan = height_map(before, span, numbers=answer is None)
     draw_border(plan, region, "note")
@@ -98,7 +98,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def flat_region(rows: Sequence[str] | None, params: Params) -> Region:
-    """Return a region from a verdict's rows of # and dots; without rows, the ground's."""
+    """Return a region from a verdict's rows of # and dots; without rows, that of the ground."""
     n = len(params.heights)
     if rows is not None:
         signs = np.array([list(row) for row in rows])
@@ -207,7 +207,7 @@ def mark_void_blasts(
         too_deep = verdicts.details("depth").get("blast")
         if too_deep is not None:
             void.append(too_deep)
-    # Each once, in order: a blast may break several rules.
+    # Each blast once, in order, because a blast may break several rules.
     for i in dict.fromkeys(void):
         mark_blast(drawing, params, i, answer.blasts[i])
     return [("wrong", "blast that breaks a rule")] if void else []
@@ -267,7 +267,7 @@ def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     # Indexed x, then y from the front.
     turned = heights[::-1].T
     flat = region[::-1].T
-    # On large ground cells are small, and heights would be hard to see.
+    # On large ground, cells are small, and heights would be hard to see.
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1
     raised = (turned - base) * stretch

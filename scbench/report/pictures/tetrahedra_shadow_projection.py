@@ -23,8 +23,8 @@ MOST_BODIES = 400
 RIM = 1.0
 # Heights may differ by this much for each tetrahedron; larger differences are clipped.
 LAYER = 1.5
-# A stack this many times as high as wide is squeezed in the 3D view, and lies on its
-# side in the side view.
+# A stack that is this many times as high as wide is squeezed in the 3D view and lies on its side in
+# the side view.
 SLIM = 1.3
 # Maximum number of labelled faults.
 MOST_MARKS = 12
@@ -256,7 +256,7 @@ def bodies_in_space(arrangement: Arrangement, target: Polygon) -> tuple[str, Sce
         rings.append(np.insert(corners, 2, floor, axis=1))
     parts.append(Lines(tuple(rings), "target", 3, name="target"))
     parts += fault_labels(arrangement, bodies)
-    # Not along a side of a square or an equilateral triangle, which would look cut off.
+    # The view is not along a side of a square or an equilateral triangle, which would look cut off.
     return title, Scene(tuple(parts), azimuth=-40, elevation=30)
 
 

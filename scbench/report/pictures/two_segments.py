@@ -118,7 +118,7 @@ def frame_drawing(params: Params, ends: Sequence[Sequence[float]]) -> Drawing:
 def draw_regions(
     drawing: Drawing, params: Params, endpoints: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Fill the regions that the segments cut, and write the number of sides in each."""
+    """Fill the regions that the segments cut out, and write the number of sides in each."""
     for region in pieces(params, endpoints):
         corners = [(float(x), float(y)) for x, y in region]
         n = len(corners)
@@ -222,7 +222,7 @@ def void_segments(verdicts: Verdicts) -> set[int]:
         *verdicts.failures.get("length", ()),
         *verdicts.failures.get("one_side", ()),
     }
-    # Of two segments that are the same, the second adds nothing.
+    # If both segments are the same, the second adds nothing.
     if verdicts.failed("distinct"):
         void.add(1)
     return void

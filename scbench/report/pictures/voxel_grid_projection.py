@@ -157,7 +157,7 @@ def solid_cells(
     n = params.size
     failed = verdicts.failures
     every = mask_of(n, list(cells.inside)[:MOST_SOLID])
-    # Each cell has the colour of its first fault.
+    # Each cell gets the colour of its first fault.
     wrong = mask_of(n, failed.get("permitted", ())) & every
     twice = mask_of(n, failed.get("repeats", ())) & every & ~wrong
     apart = mask_of(n, failed.get("connected", ())) & every & ~wrong & ~twice
@@ -335,7 +335,7 @@ def shade_counts(drawing: Drawing, x: float, counts: Counter[tuple[int, int]]) -
     for level in range(1, 6):
         places = []
         for (a, b), count in counts.items():
-            # Rounded up, so that one cell is visible.
+            # Rounded up, so that a single cell is visible.
             if -(-5 * count // highest) == level:
                 places.append((x + a, b))
         drawing.tiles(places, "answer", opacity=0.25 + 0.1 * level)

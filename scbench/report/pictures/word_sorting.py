@@ -24,7 +24,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     right = sorted(params.words, key=key, reverse=params.order == "descending")
     answered = (entries(answer.answer) if answer else None) or ()
     rows: list[Row] = []
-    # After the first wrong word all positions may be shifted, so later words have no colour.
+    # After the first wrong word, all positions may be shifted, so later words have no colour.
     astray = False
     for i, (word, expected) in enumerate(zip_longest(answered, right), 1):
         if word is None:

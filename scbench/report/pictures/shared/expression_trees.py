@@ -16,7 +16,7 @@ MOST_LEAVES = 64
 # Minimum pixels of a node.
 _WIDTH = 46
 _HEIGHT = 46
-# Characters shown of a value; tooltips and terminals show all.
+# Maximum number of characters shown of a value; tooltips and terminals show all.
 _LONGEST = 9
 _LEGEND = {
     "right": "the right value",
@@ -42,8 +42,8 @@ class Rules(NamedTuple):
 
     Attributes:
         ranks: ranks of binary operators; a higher rank binds closer.
-        value: returns a node's value from its words and the values below it; None
-            without one.
+        value: returns a node's value from its words and the values below it; None if there is no
+            value.
         write: returns a value in words.
         slips: returns likely wrong values of a step, from its words, the values below
             and its value.
@@ -77,7 +77,7 @@ def tree_picture(
     answered: Any,  # noqa: ANN401
     verdicts: Verdicts,
 ) -> Picture:
-    """Return the tree of an expression, for a wrong answer with the likely mistake.
+    """Return the tree of an expression; for a wrong answer, also the likely mistake.
 
     Args:
         tokens: the expression.
@@ -152,7 +152,7 @@ def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
             waiting.pop()
         elif word in rules.ranks:
             rank = rules.ranks[word]
-            # The prefix has no rank, and binds closer than any operator.
+            # The prefix has no rank; it binds closer than any operator.
             while (
                 waiting
                 and waiting[-1] != "("
@@ -171,7 +171,7 @@ def parsed(tokens: Sequence[str], rules: Rules) -> list[Node]:
 def worked_out(
     nodes: Sequence[Node], rules: Rules, slip: Slip | None = None
 ) -> list[Any]:
-    """Return the value of every node, None where it has none; a slip changes later values."""
+    """Return the value of every node, None for nodes without one; a slip changes later values."""
     values: list[Any] = []
     for i, node in enumerate(nodes):
         below = [values[k] for k in node.below]

@@ -27,7 +27,7 @@ _FOOT = 15.0
 _ROOM = 24.0
 # Pixels of half a square's side.
 _HALF = 33.0
-# Labels from here on are too long to be written.
+# Labels from this number on are too long to be written.
 _BRIEF = 10**4
 # Number of labels written per tuple.
 _MOST_LABELS = 6
@@ -64,7 +64,7 @@ class Tile:
     """One polygon of a sheet.
 
     Attributes:
-        labels: classes around the ring; empty if they make no polygon.
+        labels: classes around the ring; empty if they do not form a polygon.
         title: above it.
         state: ``right``, ``wrong``, ``missing``, or empty.
         below: (role, words) of lines under it.
@@ -72,9 +72,9 @@ class Tile:
         junctions: (role, place) of points where interfaces end.
         sides: words next to the middle of each side, around the ring.
         faults: sides to be crossed out.
-        order: corners in the order to be numbered as a path; their labels are left out then.
+        order: corners in the order in which a path numbers them; if given, labels are left out.
         letters: a letter at each corner around the ring, instead of a label.
-        corners: how many there are, if there are no labels.
+        corners: number of corners, if there are no labels.
     """
 
     labels: tuple[int, ...] = ()
@@ -91,7 +91,7 @@ class Tile:
 
     @property
     def size(self) -> int:
-        """How many corners it has."""
+        """Number of corners."""
         return len(self.labels) or self.corners
 
 
@@ -240,9 +240,9 @@ def interfaces(
 ) -> Interfaces:
     """Return a drawing of the interfaces of a polygon, with the fewest possible junctions.
 
-    Ends of one type that follow each other are joined; what is left runs to a junction, or to two
-    if there are more than three classes. With `later` it begins one side later, which gives another
-    drawing if there is one.
+    Ends of one type that follow each other are joined. The remaining ends run to a junction, or to
+    two junctions if there are more than three classes. With `later`, joining starts one side later,
+    which gives another drawing if there is one.
     """
     k = len(ring)
     ends = crossed_sides(ring)
@@ -340,7 +340,7 @@ def square_text(tile: Tile) -> list[str]:
 
 
 def tuple_text(labels: Sequence[int]) -> str:
-    """Return labels as a prompt writes them, cut where they are many."""
+    """Return labels as a prompt writes them, shortened if there are many."""
     words = [brief(label) for label in labels[:_MOST_LABELS]]
     if len(labels) > _MOST_LABELS:
         words.append("...")

@@ -12,11 +12,11 @@ from scbench.report.draw.svg import XY, Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
 from scbench.report.pictures.shared.wording import shortened
 
-# Characters of one cell.
+# Maximum number of characters of a cell.
 LONGEST = 44
-# Rows of a table; longer tables continue in another one.
+# Maximum number of rows of a table; longer tables continue in another one.
 _BLOCK = 26
-# Tables in one picture.
+# Maximum number of tables in a picture.
 _MOST_TABLES = 10
 # Pixels: of a row, of a letter, and between columns.
 _ROW_HEIGHT = 21
@@ -37,14 +37,14 @@ _LEGEND = {
 
 
 class Cell(NamedTuple):
-    """A cell of a table; its role is the colour behind it, none without one."""
+    """A cell of a table; its role sets the colour behind it, if there is one."""
 
     words: object
     role: str = ""
 
     @property
     def text(self) -> str:
-        """The words, cut where they are long."""
+        """The words, shortened if they are long."""
         return shortened(str(self.words), LONGEST)
 
 
@@ -102,7 +102,7 @@ def table_panels(
 
 
 def table_drawing(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
-    """Return a table with its head, the cells with a role in coloured boxes."""
+    """Return a table with its head; cells with a role are in coloured boxes."""
     table = [row_cells(row) for row in rows]
     texts = [[cell.text for cell in cells] for cells in table]
     widths = [_LETTER * letters + _GAP for letters in column_letters([head, *texts])]
@@ -162,7 +162,7 @@ def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> st
 
 
 def row_cells(row: Row) -> list[Cell]:
-    """Return a row as cells, those without a role included."""
+    """Return a row as cells, including those without a role."""
     return [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
 
 

@@ -39,7 +39,7 @@ class Unfolded(NamedTuple):
     height: float
 
     def at(self, cell: Sequence[int]) -> Place:
-        """Return the upper left corner of a cell; those outside the box lie next to its part."""
+        """Return the upper left corner of a cell; cells outside the box are moved next to it."""
         place = [0.0, 0.0]
         axes = zip(self.ways, cell, self.extents, self.steps, strict=True)
         for way, position, count, step in axes:
