@@ -1,10 +1,11 @@
 """Measure the costs of a score in two checkouts, old and new, as one table of Markdown.
 
-    python tools/compare_costs.py OLD_CHECKOUT [--times 3]
+    python tools/compare_costs.py OLD_CHECKOUT [--times 3] [--rows 1000000]
 
 Figures are CPU time, summed over all processes, unless marked wall-clock: the best of some rounds,
 which alternate between the checkouts. A busy machine changes CPU time less than wall-clock time.
-Both checkouts run under this Python with its libraries.
+Both checkouts run under this Python with its libraries. Each grades the sample predictions of its
+own newest release, which may differ. ``--rows`` also grades a file of so many light rows once.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import load
 
@@ -92,36 +94,79 @@ lines = open("/proc/self/status").read().splitlines()
 print(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000)
 """
 GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-grade'; run()"
+# A program that prints the sample predictions of the newest release.
+EXAMPLE = """
+from scbench.freezing.example import example_predictions
+from scbench.release.load import find_release
+for line in example_predictions(find_release()):
+    print(line)
+"""
+# A program that prints the seconds from the start of its imports to its first score.
+FIRST_SCORE = """
+import time
+started = time.perf_counter()
+import scbench
+score = scbench.score("two_segments/07", "{}")
+print(time.perf_counter() - started)
+"""
+# Seconds between two looks at memory.
+_PAUSE = 0.2
 
 
-def python(checkout: Path, code: str, *words: object) -> str:
-    """Run a program of ours with the package of a checkout; return its output."""
+class Cost(NamedTuple):
+    """The cost of one command, with all its processes."""
+
+    cpu: float
+    """CPU time in seconds."""
+    wall: float
+    """Wall-clock time in seconds."""
+    memory: float
+    """The largest memory at one time, in MB; shared pages count once."""
+
+
+def command_of(checkout: Path, code: str, *words: object) -> subprocess.Popen[str]:
+    """Start a program of ours with the package of a checkout."""
     # As installed, modules are compiled once.
     environment = {
         **os.environ,
         "PYTHONPATH": str(checkout),
         "PYTHONDONTWRITEBYTECODE": "",
     }
-    command = [sys.executable, "-c", code, *map(str, words)]
-    done = subprocess.run(  # noqa: S603  (our own program, and no shell)
-        command,
+    return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
+        [sys.executable, "-c", code, *map(str, words)],
         cwd=checkout,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    if done.returncode not in {0, 1}:
-        raise SystemExit(done.stderr)
-    return done.stdout
 
 
-def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
-    """Return the CPU time of grading a file, summed over all processes, and its wall-clock time."""
+def output_of(checkout: Path, code: str, *words: object) -> str:
+    """Run a program of ours with the package of a checkout; return its output."""
+    with command_of(checkout, code, *words) as process:
+        output, errors = process.communicate()
+    if process.returncode not in {0, 1}:
+        raise SystemExit(errors)
+    return output
+
+
+def grading_cost(checkout: Path, file: Path, out: Path) -> Cost:
+    """Grade a file with two workers, and return the cost."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     words = ("--out", out, "--quiet", "--restart", "--partial", "--workers", 2)
-    python(checkout, GRADE, file, *words)
+    peak = 0
+    with command_of(checkout, GRADE, file, *words) as process:
+        is_running = True
+        while is_running:
+            try:
+                _, errors = process.communicate(timeout=_PAUSE)
+                is_running = False
+            except subprocess.TimeoutExpired:
+                peak = max(peak, load.look_at(process.pid)[0])
+    if process.returncode not in {0, 1}:
+        raise SystemExit(errors)
     wall = time.perf_counter() - started
     # Its orphans are ours to wait for.
     while True:
@@ -130,22 +175,31 @@ def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
         except ChildProcessError:
             break
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Cost(cpu, wall, peak / 1e6)
 
 
-def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, float]:
+def measured(
+    checkout: Path, samples: Path, few: Path, many: Path, out: Path
+) -> dict[str, float]:
     """Return every figure once."""
-    inside = json.loads(python(checkout, INSIDE, many).splitlines()[-1])
-    start, wall = seconds(checkout, few, out)
-    run, many_wall = seconds(checkout, many, out)
+    inside = json.loads(output_of(checkout, INSIDE, many).splitlines()[-1])
+    whole = grading_cost(checkout, samples, out)
+    task = grading_cost(checkout, few, out)
+    light = grading_cost(checkout, many, out)
     # The cost of a command that starts is in both.
-    row = (run - start) / ROWS
+    row = (light.cpu - task.cpu) / ROWS
+    row_wall = (light.wall - task.wall) / ROWS
     return {
-        "one task's 27 answers, whole command, s": start,
-        "the same, wall-clock, s": wall,
-        "extra light row, two workers, wall-clock, ms": 1000
-        * (many_wall - wall)
-        / ROWS,
+        "all sample predictions, two workers, wall-clock, s": whole.wall,
+        "the same, s": whole.cpu,
+        "the same, memory, MB": whole.memory,
+        "one task's 27 answers, whole command, wall-clock, s": task.wall,
+        "the same, s ": task.cpu,
+        "first `scbench.score` of a process, wall-clock, s": float(
+            output_of(checkout, FIRST_SCORE)
+        ),
+        "extra light row, two workers, wall-clock, ms": 1000 * row_wall,
         "extra light row, ms": 1000 * row,
         "extra light row / parsing its JSON": row / inside["json"],
         "extra light row / `scbench.score`": row / inside["score"],
@@ -157,8 +211,13 @@ def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, floa
         * inside["tetrahedra_shadow_projection"],
         "a blast of 3 balls, ms": 1000 * inside["blast 0.5"],
         "a blast of 20 balls, ms": 1000 * inside["blast 5"],
-        "a worker with all graders, MB": float(python(checkout, MEMORY)),
+        "a worker with all graders, MB": float(output_of(checkout, MEMORY)),
     }
+
+
+def print_row(name: str, old: float, new: float) -> None:
+    """Print a row of the table."""
+    print(f"| {name.strip()} | {old:.3g} | {new:.3g} | {new / old:.2f} |", flush=True)
 
 
 def main() -> None:
@@ -166,10 +225,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("old", type=Path)
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=0)
     options = parser.parse_args()
     # PR_SET_CHILD_SUBREAPER: orphans of a command become ours.
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
     release = find_release()
+    checkouts = options.old.resolve(), Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
         few = Path(folder, "few.jsonl")
         many = Path(folder, "many.jsonl")
@@ -181,15 +242,30 @@ def main() -> None:
         ]
         few.write_text("".join(f"{json.dumps(row)}\n" for row in rights))
         load.write_predictions(many, ROWS, release, None)
-        checkouts = options.old.resolve(), Path(__file__).resolve().parents[1]
-        rounds = [
-            [measured(checkout, few, many, out) for checkout in checkouts]
-            for _ in range(options.times)
-        ]
-    print("| what | old | new | new / old |\n|---|--:|--:|--:|")
-    for name in rounds[0][0]:
-        old, new = (min(pair[i][name] for pair in rounds) for i in (0, 1))
-        print(f"| {name} | {old:.3g} | {new:.3g} | {new / old:.2f} |")
+        samples = []
+        for i, checkout in enumerate(checkouts):
+            file = Path(folder, f"samples-{i}.jsonl")
+            file.write_text(output_of(checkout, EXAMPLE), "utf-8")
+            samples.append(file)
+        rounds = []
+        for _ in range(options.times):
+            pair = []
+            for checkout, file in zip(checkouts, samples, strict=True):
+                pair.append(measured(checkout, file, few, many, out))
+            rounds.append(pair)
+        print("| what | old | new | new / old |\n|---|--:|--:|--:|")
+        for name in rounds[0][0]:
+            old, new = (min(pair[i][name] for pair in rounds) for i in (0, 1))
+            print_row(name, old, new)
+        if options.rows:
+            load.write_predictions(many, options.rows, release, None)
+            old_cost, new_cost = (
+                grading_cost(checkout, many, out) for checkout in checkouts
+            )
+            rows = f"{options.rows:,} light rows, two workers"
+            print_row(f"{rows}, wall-clock, s", old_cost.wall, new_cost.wall)
+            print_row("the same, s", old_cost.cpu, new_cost.cpu)
+            print_row("the same, memory, MB", old_cost.memory, new_cost.memory)
 
 
 if __name__ == "__main__":

@@ -81,14 +81,15 @@ def free_places(
 
 def grown(shape: CrossSection, by: float) -> CrossSection:
     """Return the Minkowski sum of a shape and the square from -by to by along both axes."""
-    # The sum is the shape itself and the area that the square sweeps along the outline.
-    swept: list[Array] = []
-    for outline in shape.to_polygons():
-        start = np.asarray(outline, dtype=np.float64)
-        swept.extend(swept_squares(start, np.roll(start, -1, axis=0), by))
-    if not swept:
+    outlines = [np.asarray(outline, np.float64) for outline in shape.to_polygons()]
+    if not outlines:
         return shape
-    return CrossSection(swept, FillRule.NonZero) + shape
+    # The sum is the shape itself and the area that the square sweeps along the outlines. All
+    # their sides are swept together: a shape may have hundreds of outlines.
+    starts = np.concatenate(outlines)
+    ends = np.concatenate([np.roll(outline, -1, axis=0) for outline in outlines])
+    swept = swept_squares(starts, ends, by)
+    return CrossSection(list(swept), FillRule.NonZero) + shape
 
 
 def grown_box(shape: CrossSection, x: float, y: float) -> CrossSection:
