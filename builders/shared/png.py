@@ -107,7 +107,7 @@ def _packed_bits(rows: Bytes, depth: int) -> Bytes:
 
 
 def _rows_above(rows: Bytes) -> Bytes:
-    """Return for each row the one above it; above the first are zeros."""
+    """Return the row above each row; above the first are zeros."""
     return np.vstack([np.zeros_like(rows[:1]), rows[:-1]])
 
 
@@ -117,7 +117,7 @@ def _filtered(rows: Bytes, kind: int) -> bytes:
 
 
 def _stored_blocks(raw: bytes) -> bytes:
-    """Return bytes as blocks without compression."""
+    """Return bytes as uncompressed blocks."""
     blocks = []
     for start in range(0, len(raw), _STORED_MAX):
         block = raw[start : start + _STORED_MAX]
