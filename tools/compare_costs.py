@@ -1,10 +1,10 @@
-"""Measure the costs of a score in two checkouts, old and new, as one table of Markdown.
+"""Compare the costs of scoring in two checkouts, old and new, in a Markdown table.
 
     python tools/compare_costs.py OLD_CHECKOUT [--times 3]
 
-Figures are CPU time, summed over all processes, unless marked wall-clock: the best of some rounds,
-which alternate between the checkouts. A busy machine changes CPU time less than wall-clock time.
-Both checkouts run under this Python with its libraries.
+Figures are CPU time summed over all processes, unless marked wall-clock. Each is the best of
+several rounds, which alternate between the checkouts. A busy machine affects CPU time less than
+wall-clock time. Both checkouts run under this Python with its libraries.
 """
 
 import argparse
@@ -22,9 +22,9 @@ import load
 
 from scbench.release.load import find_release
 
-# Rows of the larger of two files.
+# Number of rows in the larger of the two files.
 ROWS = 30_000
-# A program that measures single steps in a checkout, and prints seconds as JSON.
+# A program that measures single steps in a checkout and prints the seconds as JSON.
 INSIDE = """
 import json, os, resource, sys
 from scbench.base.model import rung_of
@@ -80,7 +80,7 @@ for depth, count in ((0.5, 300), (5.0, 40)):
     results[f"blast {depth:g}"] = (ticks() - start) / os.sysconf("SC_CLK_TCK") / count
 print(json.dumps(results))
 """
-# A program that prints the memory of a worker, in MB.
+# A program that prints the memory use of a worker in MB.
 MEMORY = """
 from scbench.catalog import available_tasks
 import scbench.grading.workers.worker, polars
@@ -95,15 +95,15 @@ GRADE = "import sys; from scbench.cli.grade import run; sys.argv[0] = 'scbench-g
 
 
 def python(checkout: Path, code: str, *words: object) -> str:
-    """Run a program of ours with the package of a checkout; return its output."""
-    # As installed, modules are compiled once.
+    """Run one of these programs with the package of a checkout; return its output."""
+    # Modules are compiled only once, as in an installed package.
     environment = {
         **os.environ,
         "PYTHONPATH": str(checkout),
         "PYTHONDONTWRITEBYTECODE": "",
     }
     command = [sys.executable, "-c", code, *map(str, words)]
-    done = subprocess.run(  # noqa: S603  (our own program, and no shell)
+    done = subprocess.run(  # noqa: S603  (our own program, without a shell)
         command,
         cwd=checkout,
         env=environment,
@@ -117,13 +117,13 @@ def python(checkout: Path, code: str, *words: object) -> str:
 
 
 def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
-    """Return the CPU time of grading a file, summed over all processes, and its wall-clock time."""
+    """Return the CPU time (summed over all processes) and the wall-clock time of grading a file."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     words = ("--out", out, "--quiet", "--restart", "--partial", "--workers", 2)
     python(checkout, GRADE, file, *words)
     wall = time.perf_counter() - started
-    # Its orphans are ours to wait for.
+    # Wait for the orphans of the command, too.
     while True:
         try:
             os.wait()
@@ -134,11 +134,11 @@ def seconds(checkout: Path, file: Path, out: Path) -> tuple[float, float]:
 
 
 def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, float]:
-    """Return every figure once."""
+    """Measure every figure once."""
     inside = json.loads(python(checkout, INSIDE, many).splitlines()[-1])
     start, wall = seconds(checkout, few, out)
     run, many_wall = seconds(checkout, many, out)
-    # The cost of a command that starts is in both.
+    # Both include the cost of starting the command.
     row = (run - start) / ROWS
     return {
         "one task's 27 answers, whole command, s": start,
@@ -162,12 +162,12 @@ def measured(checkout: Path, few: Path, many: Path, out: Path) -> dict[str, floa
 
 
 def main() -> None:
-    """Measure both in turns and print the table."""
+    """Measure both checkouts alternately and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("old", type=Path)
     parser.add_argument("--times", type=int, default=3)
     options = parser.parse_args()
-    # PR_SET_CHILD_SUBREAPER: orphans of a command become ours.
+    # PR_SET_CHILD_SUBREAPER: this process becomes the parent of a command's orphans.
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
     release = find_release()
     with tempfile.TemporaryDirectory() as folder:
