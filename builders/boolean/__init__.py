@@ -234,7 +234,7 @@ def _value_of_ranks(
     at += 1
     while at < len(tokens) and _RANKS.get(tokens[at], 0) >= least:
         operator = tokens[at]
-        # The right side takes only the operators of higher rank.
+        # The right side contains only operators of higher rank.
         right, at = _value_of_ranks(tokens, true, at + 1, _RANKS[operator] + 1)
         if operator == "AND":
             value = value and right

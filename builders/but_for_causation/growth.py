@@ -50,7 +50,7 @@ class Graph:
         self.rules[event] = Rule(kind, conditions)
 
     def extensible(self, events: Sequence[int], kind: Kind) -> list[int]:
-        """Return the events whose rule can take another condition of this kind."""
+        """Return the events whose rule can have another condition of this kind."""
         matches = []
         for event in events:
             rule = self.rules[event]

@@ -120,7 +120,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return wrong
 
     def measure(self, params: Params) -> float:
-        """Return the number of crossed sides, twice if the order of corners is not a walk."""
+        """Return the number of crossed sides, doubled if the order of corners is not a walk."""
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
         # An order that is not a walk hides which corners are neighbours.
         is_walk = corner_labels.is_walk(params.corner_order, CORNERS)

@@ -124,7 +124,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return the number of things to find out before the union can be written down.
+        """Return the number of things to work out before the union can be written down.
 
         The sum of:
 
@@ -163,7 +163,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         crossings = union[~(union_at_turned | union_at_straight)]
         computed = 0
         for axis, levels in enumerate(square_levels(straight_bodies)):
-            # A list as index keeps the shape (n, 1).
+            # Indexing with a list keeps the shape (n, 1).
             computed += int((~is_among(crossings[:, [axis]], levels)).sum())
         # `len(union)` already counts corners of turned solids and crossings once.
         return (
@@ -191,7 +191,7 @@ def is_among(points: Array, candidates: Array) -> NDArray[np.bool_]:
     """Return for each point (n, d) whether it equals one of the candidates (m, d)."""
     if not len(candidates):
         return np.zeros(len(points), dtype=bool)
-    # For each pair, the largest difference of a coordinate.
+    # For each pair, the largest difference between coordinates.
     gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)
     return np.asarray(gaps.min(axis=1) < _SAME)
 

@@ -24,7 +24,7 @@ from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.csg_union import Params, Solid
 
-# Smallest share of its volume that a solid must add to the union, or have in an overlap.
+# Minimum share of a solid's volume that it must add to the union, or share in an overlap.
 SHARE = 0.05
 # Minimum distance between vertices of the union, and between parts of its surface that are
 # not joined.
@@ -51,7 +51,7 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
     Args:
         solids: the solids at their places.
         max_vertices: maximum number of vertices of the union.
-        touching: whether solids may be in contact, which shrinking would end.
+        touching: whether solids may touch; shrinking would end such contacts.
     """
     bodies = [solid_body(solid) for solid in solids]
     union = unite(bodies)
@@ -95,7 +95,7 @@ def inflated(body: Manifold, margin: float) -> Manifold:
 
 
 def form_of(body: Manifold) -> Form:
-    """Return the shape counts of a body, which must survive a small change of the solids."""
+    """Return the numbers of shells, voids and handles, which small changes must not change."""
     parts = body.decompose()
     shells = sum(part.volume() > 0 for part in parts)
     handles = sum(part.genus() for part in parts)

@@ -1,4 +1,4 @@
-"""Meshes that are slightly wrong in good faith, with the scores that their volumes give them."""
+"""Meshes with honest mistakes, and their scores by volume."""
 
 from collections.abc import Sequence
 

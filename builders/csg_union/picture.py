@@ -1,4 +1,4 @@
-"""The solids in three views with their measures, and their descriptions below.
+"""The solids in three views with their dimensions, and their descriptions below.
 
 Each view is a plane ruled every 5 cm. Bars below and on the right of the views show the length of
 each solid along x, y and z.

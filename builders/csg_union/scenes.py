@@ -69,8 +69,8 @@ class Space(Point):
     )
     relation: Relation = parameter(
         "mixed",
-        "position of each further solid relative to an earlier one; mixed is any but a void, which "
-        "is six panels around a hollow",
+        "position of each further solid relative to an earlier one; mixed is any except a void, "
+        "which is six panels around a hollow",
     )
     greedy: float = parameter(
         1.0,
@@ -106,7 +106,7 @@ def draw_scene(point: Space, rng: Stream) -> Params:
     """Draw solids that all count and whose union has no edge or point contacts.
 
     Raises:
-        GenerationError: no such set in 30 attempts with 20 places for each solid.
+        GenerationError: no such set was found in 30 attempts with 20 places for each solid.
     """
     facets = 0
     scenes = 0

@@ -132,7 +132,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def flip_one_edge(
     points: Sequence[XY], triangles: Sequence[tuple[int, ...]]
 ) -> list[JsonValue] | None:
-    """Return the triangles with one inner edge flipped, if some edge can be."""
+    """Return the triangles with one inner edge flipped, if any edge can be flipped."""
     third = third_corners(points, triangles)
     for (a, b), c in third.items():
         d = third.get((b, a))
@@ -174,7 +174,7 @@ def in_general_position(points: Sequence[XY], margin: float) -> bool:
 
 
 def inner_tests(points: Sequence[XY]) -> Iterator[int]:
-    """Yield the in-circle determinant across every inner edge of a triangulation, both ways."""
+    """Yield the in-circle determinant across every inner edge, from both sides."""
     triangles, _ = triangulate(points)
     third = third_corners(points, triangles)
     for (a, b), c in third.items():

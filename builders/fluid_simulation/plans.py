@@ -251,7 +251,7 @@ def place(
         deep = part.depth
         free = free_places(reserved, wide, deep)
         if part.at is not None:
-            # A part with a fixed place can be only there.
+            # A part with a fixed place can only be there.
             x, y = part.at
             columns, rows = free.shape
             if not (0 <= x < columns and 0 <= y < rows and free[x, y]):

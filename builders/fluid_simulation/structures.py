@@ -126,7 +126,7 @@ def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
 
 
 def well(ground: int, column: Sequence[int], depth: int) -> Structure:
-    """Return a shaft, one column wide, that takes the drops of a rain column."""
+    """Return a shaft, one column wide, that catches the drops of a rain column."""
     x, y = column
     # Water would drain at z = 0, so a shaft deeper than the rock begins above it and has walls.
     low = ground - depth if depth < ground else 1

@@ -56,7 +56,7 @@ class Space(Point):
         le=4,
     )
     target_at: Literal["anywhere", "boundary", "inside"] = parameter(
-        "anywhere", "whether the target touches the outside of the whole"
+        "anywhere", "whether the target touches the outside of the square or cube"
     )
 
 

@@ -1,4 +1,4 @@
-"""Hamiltonian loop: a closed tour of all free cells of a grid.
+"""Hamiltonian loop: find a closed tour of all free cells of a grid.
 
 An example of the puzzle, where X marks blocked cells:
 

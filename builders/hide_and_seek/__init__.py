@@ -2,7 +2,7 @@
 
 An example of the puzzle, in metres: the building is 2 x 2 and 10 high, with its centre at the
 origin; people are 0.5 x 0.5 and 2 high, and may be up to 30 from the origin; the sniper's eye is at
-(100, 100, 20), and 4 people are to hide. An answer, as [x, y]:
+(100, 100, 20), and 4 people must hide. An answer, as [x, y]:
 
     [-1.35, -0.15], [-0.15, -1.35], [-1.35, -0.75], [-0.75, -1.35]
 """

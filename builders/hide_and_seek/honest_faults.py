@@ -50,7 +50,7 @@ def visible_pixels(params: Params, x: float, y: float) -> int:
     pixel = 2 * math.tan(math.radians(params.field_of_view) / 2) / rows
     across = (np.arange(columns) + 0.5 - columns / 2) * pixel
     down = (np.arange(rows) + 0.5 - rows / 2) * pixel
-    # One ray for each row and column, then all in one list.
+    # There is one ray for each row and column, all in one list.
     sideways = across[None, :, None] * right
     downwards = down[:, None, None] * up
     rays = (forward + sideways - downwards).reshape(-1, 3)

@@ -4,7 +4,7 @@ Seen from above, the building is a rectangle. At one height, it hides the rectan
 enlargements away from the eye, up to the one through which the roof is seen: a convex polygon. A
 person is hidden if the polygon at the height of the head contains all four corners of the person.
 So the centres of hidden people fill a smaller polygon; the walls and the allowed distance cut parts
-off it. People touch in rows along an axis; the rows with room for most people are chosen.
+off it. People touch in rows along an axis; the rows with room for the most people are used.
 """
 
 import math

@@ -111,7 +111,7 @@ class Space(Point):
     )
     shown: int = parameter(
         0,
-        "parts of a right answer that the prompt shows; more is easier",
+        "number of parts of a right answer that the prompt shows; more is easier",
         ge=0,
         le=13,
         later=True,

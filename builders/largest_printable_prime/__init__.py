@@ -256,7 +256,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw digits, orientations and a height until a search proves the longest prime.
 
-        Rules are discarded if always taking the largest next group also gives a longest prime.
+        Rules are discarded if always adding the largest possible group gives a prime as long.
 
         Raises:
             GenerationError: no rules were found in 40 draws, or 600 if towers must be tall.
@@ -352,7 +352,7 @@ def reads_orientations(params: Params) -> bool:
 
 
 def solve(params: Params, work: int = WORK) -> SearchResult:
-    """Return the longest prime; the search ignores which number of digits scores 1."""
+    """Return the longest prime; the search ignores the number of digits that scores 1."""
     return longest_prime(params.model_copy(update={"best_digits": 1}), work)
 
 

@@ -98,7 +98,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Carve mazes until one keeps every rule."""
+        """Carve mazes until one follows every rule."""
         maze = solve(params)
         if maze is None:
             raise GenerationError(

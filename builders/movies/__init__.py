@@ -1,4 +1,4 @@
-"""Movies: the choice that has the most in common with some liked films.
+"""Movies: choose the film that has the most in common with some liked films.
 
 An example of the puzzle, with the answer B (2 points for each genre in common, 3 for each theme):
 
@@ -296,7 +296,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
 
 
 def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Space:
-    """Return a point with its larger weight, and a drawn weight up to its smaller one.
+    """Return a point with its larger weight and a weight drawn from 1 to its smaller one.
 
     Args:
         point: the point.

@@ -49,7 +49,7 @@ _EDGES = range(2, 51)
 # Maximum number of divisions tried for a room.
 _DIVISIONS = 8
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
-# Maximum number of prisms for the greedy packing, whose time grows with its cube.
+# Maximum number of prisms for the greedy packing; its time grows with the number cubed.
 _LARGEST_LIST = 200
 # The two corners of a box.
 Corners = tuple[Sequence[JsonValue], Sequence[JsonValue]]
@@ -298,7 +298,7 @@ def mirrored(corners: WholeCorners) -> WholeCorners:
 
 
 def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
-    """Move all boxes by 1, except those that start first along x."""
+    """Move all boxes by 1 along x, except those with the lowest x."""
     first = min(low[0] for low, _ in boxes)
     packing: list[WholeCorners] = []
     for low, high in boxes:

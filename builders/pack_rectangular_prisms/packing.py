@@ -57,7 +57,7 @@ def pack(counts: Counts, percent: int) -> Packing:
     """Return the densest packing that the solver finds, always the same one.
 
     Raises:
-        GenerationError: none is found that fills this percentage.
+        GenerationError: no packing that fills this percentage was found.
     """
     return _pack(tuple(sorted(counts.items())), percent)
 

@@ -31,7 +31,7 @@ from scbench.schemas.pattern_interference import Answer, BaseRule, Interference,
 # Terms are remainders of a division by this number, so that they stay short.
 _MODULUS = 100
 _TRIES = 100
-# Adding may occur twice.
+# Addition may occur twice.
 _MAKING: tuple[schema.Making, ...] = (
     "add",
     "subtract",
@@ -103,7 +103,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return prompt_text(params, sequence_of(params).terms)
 
     def reference(self, params: Params) -> Answer:
-        """Continue step by step."""
+        """Compute the terms step by step."""
         return Answer(answer=tuple(next_terms(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:

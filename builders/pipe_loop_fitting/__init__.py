@@ -121,7 +121,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Search families of loops for one that keeps every rule."""
+        """Search families of loops for one that follows every rule."""
         loop = solver.solve(params)
         if loop is None:
             raise GenerationError(
@@ -178,7 +178,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return points
 
     def measure(self, params: Params) -> float:
-        """Return pipes times crowding times rules: each pipe must fit the others and every rule.
+        """Return pipes times crowding times rules: every pipe must fit the others and every rule.
 
         Crowding is the number of pipes per node of the square lattice in the room.
         """

@@ -70,7 +70,7 @@ def draw_constraints(
 
 
 def kinds_of_draws() -> list[Callable[[Basis], Constraint | None]]:
-    """Return the function that draws each kind of constraint. Draws depend on the order."""
+    """Return the functions that draw each kind of constraint. Their order affects the draws."""
     return [
         draw_angle_range,
         draw_centroid_box,

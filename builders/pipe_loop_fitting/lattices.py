@@ -247,6 +247,6 @@ class Growth:
                 self.straight.discard(node)
 
     def _is_straight(self, node: Node) -> bool:
-        """Return whether the loop goes straight on at a node."""
+        """Return whether the loop continues straight at a node."""
         step = step_between(self.before[node], node)
         return step == step_between(node, self.after[node])

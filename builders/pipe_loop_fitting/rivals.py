@@ -43,7 +43,7 @@ def rectangles(params: Params) -> Iterator[Joints]:
 
 
 def toothed_bars(params: Params) -> Iterator[Joints]:
-    """Yield bars with teeth on one side or on both, in the middle of a room, turned both ways."""
+    """Yield bars in the middle of a room, in both orientations, with teeth on one or both sides."""
     side = params.side
     for teeth in range(2, (side + 1) // 2 + 1):
         for is_double in (False, True):

@@ -29,7 +29,7 @@ FAMILIES = (
     "turning",
     "turning squares",
 )
-# Families of loops that do.
+# Families of loops that cross themselves.
 CROSSED_FAMILIES = ("crossed stars", "fingers")
 # Number of loops grown in each family.
 TRIES = 4

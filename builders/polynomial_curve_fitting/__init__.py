@@ -242,7 +242,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         Args:
             point: the requested parameters.
             grid: the picture.
-            limit: highest total degree that formulas may have; None if any will do.
+            limit: highest total degree that formulas may have; None if there is no limit.
         """
         black = sum(row.count("#") for row in grid) / point.size**2
         if not _LEAST_SHARE <= black <= 1 - _LEAST_SHARE:
@@ -354,7 +354,7 @@ def fit_degrees(limit: int | None) -> tuple[int, ...]:
 
 
 def least_squares(params: Params, degree: int) -> str:
-    """Return the polynomial nearest to 1 in black cells and -1 in white ones."""
+    """Return the polynomial nearest to 1 in black cells and -1 in white cells."""
     n = len(params.grid)
     terms = legendre_terms(n, degree)
     solution = np.linalg.lstsq(terms, signs(params.grid), rcond=None)[0]
@@ -387,7 +387,7 @@ def least_fit_score(grid: Sequence[str], limit: int | None) -> float:
 
 
 def signs(grid: Sequence[str]) -> Array:
-    """Return 1 for each black cell and -1 for each white one, row by row."""
+    """Return 1 for each black cell and -1 for each white cell, row by row."""
     cells: Array = np.array(black_cells(grid)).ravel() * 2.0 - 1.0
     return cells
 

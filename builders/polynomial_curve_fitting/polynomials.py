@@ -136,7 +136,7 @@ def _function(terms: Sequence[str]) -> str:
     """Return the text of a function for signed terms; it contains both x and y."""
     body = " ".join(terms).removeprefix("+ ")
     for name in "xy":
-        # A name that is absent so far cannot be in the other addition.
+        # A missing name is also absent from the addition for the other name.
         if name not in body:
             body += f" + 0*{name}"
     return f"def f(x, y):\n    return {body}"

@@ -44,7 +44,7 @@ class Point(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     count: int = Field(
-        default=1, ge=1, le=1_000_000, description="how many cases to make"
+        default=1, ge=1, le=1_000_000, description="number of cases to generate"
     )
 
     def _not_above(self, limit: int, *names: str) -> None:
@@ -60,12 +60,12 @@ class Case(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: str = Field(description="the full text put to a model")
+    input: str = Field(description="the full text sent to a model")
     target: str = Field(
         description="a right answer; canonical JSON unless the task's is text"
     )
     params: dict[str, JsonValue] = Field(
-        description="the point it was drawn at, without count"
+        description="the point at which it was drawn, without count"
     )
     seed: int = Field(description="with params, enough to recreate this case")
     instance: dict[str, JsonValue] = Field(
@@ -398,7 +398,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Make ``count`` cases at a point of the parameter space.
 
         Args:
-            params: fields of `get_generation_schema`; missing ones take their defaults.
+            params: fields of `get_generation_schema`; missing fields get their defaults.
 
         Returns:
             One dictionary per case, as described by `get_result_schema`.
@@ -422,7 +422,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
 
 @cache
-def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows the content)
+def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (the caller knows the type)
     """Return the content of a JSON file in a task's folder. It is cached: do not change it."""
     return json.loads(files(package).joinpath(name).read_text("utf-8"))
 
@@ -465,7 +465,7 @@ def parameter(
         description: its meaning, for schemas and documentation.
         kind: the kind of difficulty that it sets; tables group by it.
         later: whether it was added after the space's first release. If so, its default
-            is left out of points, so that older points keep their seeds.
+            is omitted from points, so that older points keep their seeds.
         bounds: further arguments of `pydantic.Field`.
     """
     extra: Any = {"kind": kind} if kind else None
@@ -522,7 +522,7 @@ def draw_direction(rng: Stream) -> tuple[float, float]:
 
 
 def plain(value: float) -> str:
-    """Return every digit of a number, without an exponent or a trailing ``.0``.
+    """Return a number with all its digits, without an exponent or a trailing ``.0``.
 
     >>> plain(6.0), plain(0.5), plain(-1.902113), plain(1e-05)
     ('6', '0.5', '-1.902113', '0.00001')

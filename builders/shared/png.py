@@ -21,7 +21,7 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Colour type of pictures with a palette.
 _INDEXED = 3
 _MAX_COLOURS = 16
-# Filters of a row: unchanged bytes, or differences to the row above.
+# Filters of a row: unchanged bytes, or differences from the row above.
 _NO_FILTER = 0
 _UP = 2
 # Two bytes before the compressed data: deflate, and the fastest compression.
@@ -151,7 +151,7 @@ def _repetitions(raw: bytes) -> bytes:
 
 @cache
 def literal_codes() -> list[str]:
-    """Return the fixed code of every byte, as text of bits (RFC 1951, 3.2.6)."""
+    """Return the fixed code of every byte, as a string of bits (RFC 1951, 3.2.6)."""
     short = [f"{0b00110000 + value:08b}" for value in range(144)]
     long = [f"{0b110010000 + value:09b}" for value in range(256 - 144)]
     return short + long
@@ -159,7 +159,7 @@ def literal_codes() -> list[str]:
 
 @cache
 def repeat_codes() -> dict[int, str]:
-    """Return the fixed codes that repeat the previous byte, by length, as text of bits."""
+    """Return the fixed codes that repeat the previous byte, by length, as strings of bits."""
     codes = {}
     symbol = 257
     for extra_bits, starts in _LENGTHS:

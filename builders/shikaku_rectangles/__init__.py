@@ -242,7 +242,7 @@ def faults_of_one(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
 
 
 def faults_of_two(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
-    """Yield cuts with two wrong rectangles that have a whole side in common, if there are two."""
+    """Yield cuts in which two rectangles that share a whole side are wrong, if there are such."""
     for first, second in combinations(sorted(cut), 2):
         is_below = first.columns == second.columns and first.bottom + 1 == second.top
         is_beside = first.rows == second.rows and first.right + 1 == second.left

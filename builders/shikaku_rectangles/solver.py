@@ -126,7 +126,7 @@ def propagate(options: list[list[int]], all_cells: int) -> bool:
         # The cells in all masks of each clue, and the cells in any of them.
         common = []
         reach = []
-        # Cells in the reach of at least one clue, and of at least two.
+        # Cells that at least one clue can reach, and cells that at least two can reach.
         once = 0
         twice = 0
         for masks in options:

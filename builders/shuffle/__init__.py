@@ -176,7 +176,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"depth": depth, "misleading": misleading}
 
     def measure(self, params: Params) -> float:
-        """Return the number of events, and one more for each move of the requested thing."""
+        """Return the number of events plus the number of moves of the requested thing."""
         counts = move_counts(len(params.people), params.events)
         return len(params.events) + counts[params.asked]
 

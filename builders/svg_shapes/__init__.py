@@ -99,7 +99,7 @@ class SvgShapesCase(Case):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Outlines with two decimals. Each kind and each letter is equally likely."""
+    """Outlines with two decimals. All kinds and letters are equally likely."""
 
     task = "svg_shapes"
     version = 3
@@ -181,7 +181,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return the number of numbers in the path, doubled if coordinates are relative."""
+        """Return how many numbers the path contains, doubled if coordinates are relative."""
         numbers = len(re.findall(r"\d+(?:\.\d+)?", params.path))
         is_relative = params.path[0] == "m"
         return 2 * numbers if is_relative else numbers

@@ -105,7 +105,7 @@ def turn_angles(pieces: Sequence[Piece]) -> list[float]:
 
 
 def turn_angle(before: Piece, after: Piece) -> float:
-    """Return the angle between two pieces; arcs meet smoothly, all other pieces in a corner."""
+    """Return the angle between two pieces; two arcs meet smoothly, an arc and a line do not."""
     if before.is_arc and after.is_arc:
         return 0.0
     if before.is_arc or after.is_arc:

@@ -103,7 +103,7 @@ class RegionPlan:
         return len(self._pieces[k])
 
     def _offer(self, cells: Iterable[int]) -> None:
-        """Add those of the cells that are above the target to the rim."""
+        """Add the cells above the target to the rim."""
         for cell in cells:
             if self._piece_of[cell] >= 0 or self._is_included[cell]:
                 continue

@@ -63,11 +63,11 @@ def solve(
 ) -> Plan:
     """Return a plan that scores 1 with its last blast, and less before it.
 
-    The heights are ``n * n``, row by row. The allowed work does not change the plan, only whether
-    there is one. The work done here is deducted from the allowance.
+    ``heights`` contains n * n heights, row by row. The allowed work does not change the plan, only
+    whether there is one. The work done here is deducted from the allowance.
 
     Raises:
-        GenerationError: two attempts with bounded numbers of blasts and bounded work found none.
+        GenerationError: two attempts, with limited blasts and work, found no plan.
         CannotGrade: PyBullet is not installed.
     """
     slot = plan_slot(heights, n, tolerance, share)
@@ -176,7 +176,7 @@ class Site:
         return best
 
     def _cut(self, cell: int, target: float) -> bool:
-        """Lower a cell to the target and return whether enough is flat now."""
+        """Lower a cell to the target; return whether enough cells are flat now."""
         height = self._ground[cell]
         depth = math.floor(100 * min(height, height - target)) / 100
         if depth > 0:

@@ -25,7 +25,7 @@ from scbench.graders.tetrahedra_shadow_projection import corners, swept_edges
 # The worth of a sample point: a gap costs 1.5 times its area, spill half of it.
 _WORTH_INSIDE = 3
 _WORTH_OUTSIDE = -1
-# Spill as near as this to the target costs nothing.
+# Spill within this distance of the target costs nothing.
 _SLACK = 0.05
 # Width of the ground beyond the target's bounds that also has sample points.
 _MARGIN = 0.6

@@ -141,7 +141,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"every pattern": as_configs(every), "no pattern": as_configs([])}
 
     def measure(self, params: Params) -> float:
-        """Return the number of patterns that fit the known part, twice if the order is no walk."""
+        """Return the number of patterns that fit, doubled if the order of corners is not a walk."""
         order = params.corner_order
         fitting = len(fitting_patterns(params))
         return fitting if is_walk(order, POLYGONS[len(order)]) else 2 * fitting
@@ -149,7 +149,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of a right pattern.
 
-        With four classes no pattern is right, so the revealed one is any pattern with four classes.
+        With four classes, no pattern is right, so any pattern with four classes is revealed.
         """
         ring = POLYGONS[point.corners]
         order = draw_order(ring, point.order, rng)

@@ -25,7 +25,7 @@ from scbench.graders.two_segments import frame_of, locate
 from scbench.schemas.two_segments import Params
 
 _HALF = Fraction(1, 2)
-# Shares of a side that no usual grid has.
+# Shares of a side that no usual grid contains.
 _OFF_GRID = (
     Fraction(0),
     Fraction(123, 1000),

@@ -109,7 +109,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return as_answer(_solved(params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return sets with one mistake each, and other ways to write cells down."""
+        """Return sets with one mistake each, and cells in other formats."""
         cells = _solved(params)
         sets = under("voxels", faulty_sets(params, cells))
         forms = under("voxels", other_forms(params.size, cells))
