@@ -141,7 +141,7 @@ def task_page(task: Task, release: Release) -> str:
         caption = f"One item of {task.title}, with a right answer"
         lines += [f"![{caption}](pictures/{task.id}.png)\n", f"*{caption}.*\n"]
     lines += [task.card_text, "\n## Checks\n"]
-    lines += ["Every verdict says of each check whether it passed.\n"]
+    lines += ["Every verdict states for each check whether it passed.\n"]
     lines += ["| check | what it asks |", "|---|---|"]
     for name, text in task.checks.items():
         # An unescaped vertical bar would end the cell.
@@ -216,7 +216,7 @@ class FetchedAddresses(HTMLParser):
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note addresses of scripts, styles, pictures and frames."""
+        """Record the addresses of scripts, styles, pictures and frames."""
         values = dict(attrs)
         address = values.get(FETCHED.get(tag, "")) or ""
         # The address has a host, with or without a scheme. A canonical link is not fetched.

@@ -118,14 +118,12 @@ def main() -> int:
         "--runs", type=int, default=5000, help="executions of each target"
     )
     parser.add_argument(
-        "--seconds", type=float, default=3600, help="most time for each target"
+        "--seconds", type=float, default=3600, help="time limit for each target"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="another seed gives other inputs"
-    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     parser.add_argument("--plain", action="store_true", help="do not use atheris")
     parser.add_argument(
-        "--save", type=Path, metavar="DIR", help="keep the input of each finding"
+        "--save", type=Path, metavar="DIR", help="folder for the input of each finding"
     )
     parser.add_argument(
         "--replay", type=Path, metavar="INPUT", help="try one input again"

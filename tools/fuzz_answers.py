@@ -39,7 +39,7 @@ class FuzzCase(NamedTuple):
 
 
 def answer_target(task: Task) -> Target:
-    """Return the target of a task: answers with changed structure, changed text, or from bytes."""
+    """Return the target of a task: answers with changed structure or changed text, or raw bytes."""
     cases = fuzz_cases(task)
 
     def run(data: bytes) -> None:

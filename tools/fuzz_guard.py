@@ -117,7 +117,7 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _is_child(pid: object) -> bool:
-    """Return whether this process started another one."""
+    """Return whether this process started the process ``pid``."""
     if not isinstance(pid, int) or pid < 1:
         return False
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123

@@ -109,7 +109,7 @@ def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
 
 
 def real_answers(path: Path, items: Row) -> list[dict[str, Row]]:
-    """Return the real answers to these items by model; answers to one item are split."""
+    """Return real answers by model; several answers to one item belong to different models."""
     models: list[dict[str, Row]] = []
     numbers = dict.fromkeys(items, 0)
     for text in path.read_text("utf-8").splitlines():

@@ -15,8 +15,8 @@ their places determine which faults are planted, so everybody plants the same on
 the results, which tests evaluate the place, in their own process or in one that they start. A fault
 is then tried only on those tests: first the tests of its module, then the cheapest ones, up to
 `BUDGET` seconds and `MOST` tests. If no test is known to evaluate it (code that runs at import), it
-is tried on all tests of its module. The deep suite is the deep tests of its folder. So the program
-misses detections by more expensive tests, by tests that read the source, and by tests whose
+is tried on all tests of its module. The deep suite consists of the deep tests in its folder. So the
+program misses detections by more expensive tests, by tests that read the source, and by tests whose
 processes an earlier test started. A fault reported as caught is really caught. Each result is
 written immediately, and faults in the file are not tried again.
 """
@@ -61,7 +61,7 @@ COPIES = 4
 LIMIT = 900
 # Maximum address space of a process in bytes.
 MEMORY = 12 << 30
-# Not copied with the tree.
+# Files that are not copied with the tree.
 AWAY = shutil.ignore_patterns(
     ".git", ".venv", ".nox", "*_cache", "build", "__pycache__"
 )
