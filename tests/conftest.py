@@ -131,9 +131,8 @@ def pytest_collection_modifyitems(items):
 def pytest_pyfunc_call():
     """Skip tests that need PyBullet if it is not installed; the reason is the grader's message.
 
-    If it is installed, or for any other reason, a test fails if an answer cannot be graded. If
-    code reports this in a message instead of an error, the test may raise an error with that
-    message, or use `ungraded`.
+    Any other answer that cannot be graded fails its test. If code reports such an answer in a
+    message instead of an error, the test can raise an error with that message, or use `ungraded`.
     """
     try:
         return (yield)
