@@ -1,10 +1,10 @@
-"""The matrix: the suite under every Python, with the oldest dependencies, and the static checks.
+"""Sessions of nox: the tests under every Python and with the oldest dependencies, and more.
 
 ::
 
-    nox -s everything            # what plain pytest leaves out, with the Python that nox has
-    pipx run nox                 # all that this machine has interpreters for
-    pipx run nox -s tests-3.13   # one of them
+    nox -s everything            # what plain pytest skips, under the Python of nox
+    pipx run nox                 # all sessions with an interpreter on this machine
+    pipx run nox -s tests-3.13   # one session
     pipx run nox -s oldest -- tests/graders -x
     pipx run nox -s docs         # the documentation site, in build/docs
 """
@@ -24,7 +24,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 
 def oldest_versions() -> list[str]:
-    """Return a line ``name==version`` for the lower bound of each dependency but the tools."""
+    """Return a line ``name==version`` for the lower bound of each dependency except the tools."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"]]
@@ -56,7 +56,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def everything(session: nox.Session) -> None:
-    """Check style, types and layers, and run the deep tests, where nox itself is installed."""
+    """Check style, types and layers, and run the deep tests, in the environment of nox itself."""
     here = Path(sys.executable).parent
     for name, *arguments in (
         *STATIC_CHECKS,
@@ -67,11 +67,11 @@ def everything(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def oldest(session: nox.Session) -> None:
-    """Run the suite with the lowest version of each dependency that pyproject.toml allows."""
+    """Run the tests with the lowest version of each dependency that pyproject.toml allows."""
     bounds = Path(session.create_tmp(), "oldest.txt")
     bounds.write_text("\n".join(oldest_versions()) + "\n", "utf-8")
     session.install("--constraint", str(bounds), ".[test]", "./tests/plugin")
-    # The anyio that goes with them brings a plugin, which nothing here uses and pytest warns of.
+    # Their version of anyio includes a plugin that nothing here uses and that makes pytest warn.
     session.run(
         "pytest",
         "-n",
@@ -86,7 +86,7 @@ def oldest(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def weekly(session: nox.Session) -> None:
-    """Run the suite with the lowest and with the newest versions: what a scheduler calls weekly."""
+    """Run the tests with the lowest and with the newest versions; meant for a weekly schedule."""
     session.notify("oldest", session.posargs)
     session.notify(f"tests-{PYTHONS[0]}", session.posargs)
 
@@ -101,9 +101,9 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def docs(session: nox.Session) -> None:
-    """Build the documentation site; what Sphinx warns of, or a page would fetch, is an error.
+    """Build the documentation site; Sphinx warnings, and anything pages would fetch, are errors.
 
-    Only the installation needs a network; ``--no-install`` leaves it out.
+    Only the installation needs a network; ``--no-install`` skips it.
     """
     session.install("-c", "constraints.txt", "-e", ".[docs]")
     sources, site = Path(session.create_tmp(), "sources"), ROOT / "build" / "docs"
@@ -114,7 +114,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[1])
 def harbor(session: nox.Session) -> None:
-    """Check the tasks for Harbor and the exported evaluations by the models of both packages."""
+    """Validate the Harbor tasks and the exported evaluations with the models of both packages."""
     session.install(".[test]", "harbor==0.25.0", "every-eval-ever>=0.3")
     session.run(
         "pytest", "tests/integrations/test_harbor.py", "tests/formats/test_exports.py"
@@ -123,7 +123,7 @@ def harbor(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def packages(session: nox.Session) -> None:
-    """Build both packages, and prove the one made from source in an empty place."""
+    """Build both packages, and test the one built from source in an empty environment."""
     session.install("build", "twine")
     dist = Path(session.create_tmp(), "dist")
     session.run("python", "-m", "build", "--outdir", str(dist))

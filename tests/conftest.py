@@ -1,4 +1,4 @@
-"""What tests of all rooms share."""
+"""Hooks and fixtures that tests of all folders share."""
 
 import ctypes
 import fcntl
@@ -43,26 +43,26 @@ REAL = ROOT.parent / "shared" / "real"
 CASES = ROOT.parent / "shared" / "cases"
 
 PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
-"""Whether the extra ``test`` installs PyBullet here, as pyproject.toml has it."""
+"""Whether the extra ``test`` installs PyBullet here, according to pyproject.toml."""
 HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(
     find_spec("pybullet") or os.environ.get(VARIABLE)
 )
-"""Whether it must be here: by the extra ``terrain``, or in another Python that is named."""
+"""Whether PyBullet must be available: from an extra, or in another Python that is set."""
 
 
 FEW_EXAMPLES = 40
-"""Of a property, in a quick run, where its test does not say how many."""
+"""Number of examples of a property in a quick run, unless its test sets another."""
 
 FRUGAL = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 FRUGAL |= {"_RJEM_MALLOC_CONF": "narenas:2,dirty_decay_ms:0,muzzy_decay_ms:0"}
-"""Has libraries give memory back at once, and not keep some for each thread."""
+"""Makes libraries return memory immediately instead of keeping some for each thread."""
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
 
 
 def pytest_configure(config):
-    """Draw the same few examples in every quick run, and a hundred new ones where marks are named.
+    """Draw the same few examples in every quick run, and a hundred new ones if marks are named.
 
-    How long one takes is the machine's affair.
+    There is no limit on the time for one example, which depends on the machine.
     """
     is_quick = not config.option.markexpr
     hypothesis.settings.register_profile(
@@ -77,15 +77,15 @@ def pytest_configure(config):
     # Without bytecode, every process that a test starts would compile every module again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    for name, value in FRUGAL.items():  # the processes that run tests inherit it
+    for name, value in FRUGAL.items():  # worker processes of pytest-xdist inherit it
         os.environ.setdefault(name, value)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """Give memory back after each module: what it held is of no use to the next.
+    """Return memory after each module, because the next one does not need it.
 
-    What survives is never looked through again. Otherwise this would take longer from module to
+    Surviving objects are exempt from garbage collection. Otherwise it would take longer with every
     module, up to seconds.
     """
     yield
@@ -97,9 +97,10 @@ def pytest_runtest_teardown(item, nextitem):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Collect without looking for garbage: there is none, and it takes a third of the time.
+    """Turn off garbage collection while pytest collects: there is no garbage, and it takes a third
+    of the time.
 
-    Nor does anyone look through what was collected, each time that tests leave some.
+    Later garbage collections skip the collected objects.
     """
     gc.disable()
     try:
@@ -110,14 +111,14 @@ def pytest_collection():
 
 
 def pytest_unconfigure():
-    """Let the end of Python free all objects; libraries report those that it cannot free."""
+    """Let Python free all objects at exit; libraries report objects that it cannot free."""
     gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items):
-    """Put verdicts first: what they judge, verifying the newest release does not judge again.
+    """Run tests of verdicts first, so that verifying the newest release need not judge again.
 
-    Leave out what looks at answers of real models where nobody has put them beside the checkout.
+    Drop tests of real models' answers if these answers are not next to the checkout.
     """
     items.sort(key=lambda item: item.path.name != "test_verdicts.py")
     if not REAL.is_dir():
@@ -128,10 +129,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call():
-    """Skip what only PyBullet can judge where it is not installed, with the grader's own reason.
+    """Skip tests that need PyBullet if it is not installed; the reason is the grader's message.
 
-    Where it is, or for any other reason, what cannot be graded fails its test. What ends
-    in a sentence instead of an error is up to the test: it may raise that, or ask for `ungraded`.
+    Any other answer that cannot be graded fails its test. If code reports such an answer in a
+    message instead of an error, the test can raise an error with that message, or use `ungraded`.
     """
     try:
         return (yield)
@@ -149,7 +150,7 @@ def ungraded() -> frozenset[str]:
 
 @pytest.fixture(scope="session")
 def real_rows() -> list[tuple[dict, dict]]:
-    """Real model answers, each with the score a right grader gives."""
+    """Real model answers, each with the score that a correct grader gives."""
     predictions, expected = (
         [json.loads(line) for line in (REAL / name).read_text("utf-8").splitlines()]
         for name in ("predictions.jsonl", "expected.jsonl")
@@ -159,7 +160,7 @@ def real_rows() -> list[tuple[dict, dict]]:
 
 @pytest.fixture(scope="session")
 def stored_cases() -> list[tuple[str, dict]]:
-    """Answers that graders got wrong once: those of a folder, with the folder's name."""
+    """Answers that older graders judged wrongly, each with the name of its folder."""
     cases = []
     for folder in ("holes", "wronged"):
         for path in sorted((CASES / folder).glob("*.json")):
@@ -170,7 +171,7 @@ def stored_cases() -> list[tuple[str, dict]]:
 
 @pytest.fixture(scope="session")
 def parity_release(once: Callable[[str, Callable[[Path], object]], Path]) -> Release:
-    """A release of the plugin's task, whose grader misbehaves on demand, and of a real one."""
+    """A release of a real task and the plugin's task, whose grader misbehaves on demand."""
     tasks = [get_task("parity"), get_task("enumerate_edges")]
     folder = once("parity", lambda folder: build_release("0.0.1", folder, tasks))
     return find_release(str(folder))
@@ -178,7 +179,7 @@ def parity_release(once: Callable[[str, Callable[[Path], object]], Path]) -> Rel
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder of caches of this run of tests alone, empty at its start, for commands too."""
+    """Use an empty cache folder for this test run, also in commands."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(shared(tmp_path_factory) / "cache"))
         yield
@@ -186,9 +187,9 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Draw a task's picture once for all processes, which takes most of building a small release.
+    """Draw a task's picture once for all processes, because it takes most of the time of a release.
 
-    Whatever it shows, instances, answers and their scores, is part of the name it is kept under.
+    Everything that it shows (instances, answers, scores) is part of the name of the stored file.
     """
     folder = shared(tmp_path_factory) / "drawn"
     folder.mkdir(exist_ok=True)
@@ -203,7 +204,7 @@ def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
                 new = path.with_suffix(f".{os.getpid()}")
                 new.write_bytes(pickle.dumps(draw([part], workers)))
                 new.rename(path)
-            files |= pickle.loads(path.read_bytes())  # noqa: S301  (our own)
+            files |= pickle.loads(path.read_bytes())  # noqa: S301  (our own file)
         return files
 
     with pytest.MonkeyPatch.context() as patch:
@@ -216,7 +217,7 @@ def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def once(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str, Callable[[Path], object]], Path]:
-    """A function that returns a file, made by the first of the processes that run tests."""
+    """A function that returns a file, made by the first test process that needs it."""
     base = shared(tmp_path_factory)
 
     def made(name: str, make: Callable[[Path], object]) -> Path:
@@ -230,14 +231,14 @@ def once(
 
 
 def shared(factory: pytest.TempPathFactory) -> Path:
-    """Return the folder for files that all processes of a run of tests have in common."""
+    """Return the folder for files that all processes of a test run share."""
     base = factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[TextIO]:
-    """Hold a file that only one process can hold at a time."""
+    """Lock a file while the block runs; only one process at a time can lock it."""
     with path.open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
@@ -248,7 +249,7 @@ PAPER = ROOT / "tests" / "data" / "paper"
 
 
 def make_results(*rows: dict) -> pl.DataFrame:
-    """Results as scbench-grade writes them, of rows that name what is not usual in them."""
+    """Results as scbench-grade writes them; rows need to state only unusual values."""
     usual = {"setting": "no_tools", "sample": 0, "status": "answered", "model": "m"}
     usual |= {
         "instance_hash": "x",
@@ -280,13 +281,13 @@ def _make_results() -> Callable[..., pl.DataFrame]:
 
 @pytest.fixture(scope="session")
 def paper_numbers() -> dict:
-    """The paper's tables and what is stored behind them."""
+    """The paper's tables and the numbers stored for them."""
     return json.loads((PAPER / "paper_tables.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="session")
 def paper_results(paper_numbers) -> pl.DataFrame:
-    """The published scores of the paper's six runs, as if all had been answered."""
+    """The published scores of the paper's six runs, as if every item had been answered."""
     scores = json.loads((PAPER / "paper_scores.json").read_text("utf-8"))
     return make_results(
         *(
@@ -308,8 +309,8 @@ def paper_results(paper_numbers) -> pl.DataFrame:
 def chromium(base: Path) -> tuple[str, str]:
     """Return Chromium and its driver, or skip with the reason.
 
-    Where tests run as root, as on a fresh machine of a CI, Debian's packages are installed: once,
-    however many processes run tests, and only for so long.
+    If tests run as root, as on a fresh CI machine, Debian's packages are installed: once for all
+    test processes, and with a time limit.
     """
     with locked(base / "chromium.lock") as lock:
         failed = lock.read()
@@ -334,7 +335,7 @@ def chromium(base: Path) -> tuple[str, str]:
 
 
 def _apt_get(*command: str) -> str:
-    """Run apt-get; return what went wrong."""
+    """Run apt-get; return the error, if any."""
     limits = (
         "Acquire::Retries=1",
         "Acquire::http::Timeout=20",
@@ -395,22 +396,22 @@ for (const node of document.querySelectorAll('main *, header *, footer *')) {
 }
 return faint;
 """
-"""Texts of a page that have less contrast than WCAG 2.2 asks for at level AA."""
+"""Returns the texts of a page with less contrast than WCAG 2.2 requires at level AA."""
 
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """Headless Chromium: ``open`` a file, then ask its ``driver``, ``errors`` and ``requests``.
+    """Headless Chromium: ``open`` a file, then use its ``driver``, ``errors`` and ``requests``.
 
-    A page may be opened at a place: ``open(path, "#there")``. It is whole when ``open`` returns.
-    ``errors`` are what the page wrote to the console as such since it was opened, violations of its
-    content security policy among them; ``requests`` every address that was asked for but itself.
-    ``shot`` takes a screenshot in light or dark mode; ``scripts`` switches them on or off.
-    ``sized`` is a window of some width and mode while a block runs; ``looks`` says by how much the
-    page is wider than that, and which texts have too little contrast.
+    A page can be opened at an anchor: ``open(path, "#there")``. ``open`` returns when the page is
+    complete. ``errors`` returns the console errors since then, including violations of the content
+    security policy. ``requests`` returns every requested address except the page's own. ``shot``
+    takes a screenshot in light or dark mode. ``scripts`` turns scripts on or off. ``sized`` sets
+    the width and mode of the window while a block runs. ``looks`` returns how much wider than the
+    window the page is, and the texts with too little contrast.
     """
     program, driver_program = chromium(shared(tmp_path_factory))
-    from selenium import webdriver  # noqa: PLC0415  (wanted by few tests)
+    from selenium import webdriver  # noqa: PLC0415  (needed by few tests)
     from selenium.webdriver.support.wait import WebDriverWait  # noqa: PLC0415
 
     options = webdriver.ChromeOptions()
@@ -421,7 +422,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
             "use-angle=swiftshader",
             "enable-unsafe-swiftshader",
         ),  # 3D without a graphics card
-        "disable-gpu-compositing",  # what is flat is drawn faster without
+        "disable-gpu-compositing",  # flat content is drawn faster without it
         *("disable-background-networking", "disable-component-update", "disable-sync"),
         *("disable-dev-shm-usage", "window-size=1200,900", "force-color-profile=srgb"),
         f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
@@ -440,7 +441,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
             driver.get_log(kind)
         opened = path.as_uri()
         driver.get(f"{opened}{place}")
-        # On a busy machine the driver now and then comes back from a long page that is half read.
+        # On a busy machine, the driver sometimes returns before a long page is complete.
         WebDriverWait(driver, 60, 0.05).until(
             lambda _: driver.execute_script(
                 "return document.readyState === 'complete' && location.href.startsWith("
@@ -516,7 +517,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
 
 @pytest.fixture
 def write_lines(tmp_path: Path) -> Callable[..., Path]:
-    """A function that writes predictions (objects, or text as it stands) to a file."""
+    """A function that writes predictions (objects, or text unchanged) to a file."""
 
     def write(*lines: object, name: str = "predictions.jsonl") -> Path:
         path = tmp_path / name
@@ -540,10 +541,10 @@ class MadeUpAnswer(AnswerModel):
 
 @pytest.fixture
 def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
-    """A function that makes a task of a grader, and its only instance's parameters."""
+    """A function that makes a task with this grader, and the parameters of its only instance."""
 
     def make(grade, *, scores: int = 1) -> tuple[Task, BaseModel]:
-        package = f"made_up_{next(_NUMBERS)}"  # modules are kept by name
+        package = f"made_up_{next(_NUMBERS)}"  # modules are cached by name
         schema = ModuleType(f"{package}.schemas.made_up")
         grader = ModuleType(f"{package}.graders.made_up")
         schema.Params = MadeUpParams

@@ -4,7 +4,7 @@
 
     python tools/badges.py
 
-They are files of the repository, so that no page of the project loads anything from elsewhere.
+The badges are files in the repository, so no page of the project loads anything from elsewhere.
 """
 
 import tomllib
@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "badges"
 
-# Pixels: of a letter on average, beside a text, and of the height.
+# In pixels: average width of a letter, space on each side of a text, and height of a badge.
 LETTER = 6.6
 SPACE = 8
 HEIGHT = 20
@@ -45,7 +45,7 @@ def badges() -> dict[str, str]:
 
 
 def badge(label: str, value: str, colour: str) -> str:
-    """Return a badge: a label, and a value on a colour."""
+    """Return a badge: a label, and a value on a coloured background."""
     label_length, value_length = round(len(label) * LETTER), round(len(value) * LETTER)
     left, right = label_length + 2 * SPACE, value_length + 2 * SPACE
     return BADGE.format(

@@ -1,11 +1,11 @@
-"""Measure the costs of a score in two checkouts, old and new, as one table of Markdown.
+"""Compare the costs of scoring in two checkouts, old and new, in a Markdown table.
 
     python tools/compare_costs.py OLD_CHECKOUT [--times 3] [--rows 1000000]
 
-Figures are CPU time, summed over all processes, unless marked wall-clock: the best of some rounds,
-which alternate between the checkouts. A busy machine changes CPU time less than wall-clock time.
-Both checkouts run under this Python with its libraries. Each grades the sample predictions of its
-own newest release, which may differ. ``--rows`` also grades a file of so many light rows once.
+Figures are CPU time summed over all processes, unless marked wall-clock. Each is the best of
+several rounds, which alternate between the checkouts. A busy machine affects CPU time less than
+wall-clock time. Both checkouts run under this Python with its libraries. Each grades the sample
+predictions of its own newest release. ``--rows`` also grades a file of this many light rows once.
 """
 
 import argparse
@@ -125,14 +125,14 @@ class Cost(NamedTuple):
 
 
 def command_of(checkout: Path, code: str, *words: object) -> subprocess.Popen[str]:
-    """Start a program of ours with the package of a checkout."""
-    # As installed, modules are compiled once.
+    """Start one of these programs with the package of a checkout."""
+    # Modules are compiled only once, as in an installed package.
     environment = {
         **os.environ,
         "PYTHONPATH": str(checkout),
         "PYTHONDONTWRITEBYTECODE": "",
     }
-    return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
+    return subprocess.Popen(  # noqa: S603  (our own program, without a shell)
         [sys.executable, "-c", code, *map(str, words)],
         cwd=checkout,
         env=environment,
@@ -143,7 +143,7 @@ def command_of(checkout: Path, code: str, *words: object) -> subprocess.Popen[st
 
 
 def output_of(checkout: Path, code: str, *words: object) -> str:
-    """Run a program of ours with the package of a checkout; return its output."""
+    """Run one of these programs with the package of a checkout; return its output."""
     with command_of(checkout, code, *words) as process:
         output, errors = process.communicate()
     if process.returncode not in {0, 1}:

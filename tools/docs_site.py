@@ -1,14 +1,14 @@
-"""Put together the sources of the documentation site, which Sphinx makes.
+"""Collect the sources of the documentation site, which Sphinx builds.
 
 ::
 
     python tools/docs_site.py FOLDER
     sphinx-build -W --keep-going FOLDER SITE
-    python tools/docs_site.py --check SITE     # what its pages would fetch from elsewhere
+    python tools/docs_site.py --check SITE     # list what pages would fetch from elsewhere
 
-Pages of the repository are copied, so that one link works on a code forge and on the site; where
-its text is the name of a file, the site shows the title of the page. Pages on tasks, commands and
-modules are made from the cards, the commands' own help and the docstrings. Nothing is fetched.
+Pages of the repository are copied, so that links work both on a code forge and on the site. If the
+text of a link is a file name, the site shows the title of that page. Pages on tasks, commands and
+modules are generated from the cards, the commands' help and the docstrings. Nothing is fetched.
 """
 
 import re
@@ -28,7 +28,7 @@ from scbench.release.load import Release, find_release
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The pages of the site by their place in its menu; those that do not exist are left out.
+# The pages of the site by their place in its menu. Pages that do not exist are omitted.
 NAV = {
     "Start": ("docs/tutorial", "docs/two_runs", "docs/faq", "docs/glossary"),
     "How to": (
@@ -60,7 +60,7 @@ NAV = {
     "The project": ("CONTRIBUTING", "SECURITY", "CHANGELOG"),
 }
 
-# Attributes with an address that a browser fetches, by tag.
+# Attributes whose address a browser fetches, by tag.
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href"}
 API_PAGE = """# {name}
 
@@ -71,21 +71,21 @@ API_PAGE = """# {name}
    :members: {members}
 ```
 """
-# The modules with a page of their own, made from docstrings: the title, and members if not all.
+# Modules that have a page, generated from docstrings: its title, and its members if not all.
 MODULES = {
-    "scbench": ("What most users need", ""),
+    "scbench": ("Main functions", ""),
     "scbench.reward": ("Rewards for training loops", "for_trl, packed, unpacked"),
     "scbench.loop": ("Models in a loop", ""),
     "scbench.analysis": ("Tables and comparisons", ""),
     "scbench.release.load": ("Releases", ""),
     "scbench.catalog": ("Tasks", ""),
-    "scbench.scoring.judge": ("One answer judged", ""),
+    "scbench.scoring.judge": ("Judging one answer", ""),
     "scbench.report.charts": ("Charts", ""),
 }
 
 
 def sources(folder: Path) -> None:
-    """Write all sources of the site into a folder, which is emptied before."""
+    """Write all sources of the site into a folder, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.move(folder / "docs" / "conf.py", folder / "conf.py")
@@ -111,12 +111,12 @@ def sources(folder: Path) -> None:
 
 
 def titled(text: str) -> str:
-    """Return a page whose links show titles of other pages where a file's name stood."""
+    """Return a page whose links show page titles instead of file names."""
     return re.sub(r"\[`?[\w/-]+\.md`?\](\([^)\s]+\.md(#[\w-]+)?\))", r"[]\1", text)
 
 
 def toctree(pages: list[str], caption: str = "") -> str:
-    """Return a menu of pages, which is hidden on the page itself."""
+    """Return a menu of pages that is hidden on the page itself."""
     lines = ["", "```{toctree}", ":hidden:"]
     if caption:
         lines.append(f":caption: {caption}")
@@ -124,7 +124,7 @@ def toctree(pages: list[str], caption: str = "") -> str:
 
 
 def task_page(task: Task, release: Release) -> str:
-    """Return the page on a task: its card, its picture and all checks, or a fresh prompt."""
+    """Return the page on a task: its card, its picture, and all checks or a fresh prompt."""
     record = release.manifest.tasks.get(task.id)
     scores = record.scores if record else "none"
     pictures = release.root / "gallery"
@@ -141,26 +141,29 @@ def task_page(task: Task, release: Release) -> str:
         caption = f"One item of {task.title}, with a right answer"
         lines += [f"![{caption}](pictures/{task.id}.png)\n", f"*{caption}.*\n"]
     lines += [task.card_text, "\n## Checks\n"]
-    lines += ["Every verdict says of each check whether it passed.\n"]
+    lines += ["Every verdict states for each check whether it passed.\n"]
     lines += ["| check | what it asks |", "|---|---|"]
     for name, text in task.checks.items():
-        # A vertical bar would end the cell.
+        # An unescaped vertical bar would end the cell.
         escaped = text.replace("|", r"\|")
         lines.append(f"| `{name}` | {escaped} |")
     if task.bucket == MANIFOLDS:
         (case,) = scbench.generate(task.id, count=1, seed=1)
-        lines += ["\n## A prompt\n", "Drawn for this page; no release holds it.\n"]
+        lines += [
+            "\n## A prompt\n",
+            "Generated for this page; no release contains it.\n",
+        ]
         lines += ["````text", case.prompt, "````"]
     return "\n".join(lines) + "\n"
 
 
 def task_pages() -> dict[str, str]:
-    """Return a page for each task, and the one that shows all of them, by their paths."""
+    """Return a page for each task, and the page that shows all tasks, by path."""
     release = find_release()
     tasks = all_tasks().values()
     pages = {f"docs/tasks/{task.id}.md": task_page(task, release) for task in tasks}
     overview = (ROOT / "docs" / "tasks.md").read_text("utf-8")
-    # The site has a page for each task, with its card, and pictures next to these pages.
+    # On the site, cards are on the pages of tasks, and pictures are in a folder next to them.
     overview = overview.replace("](../dataset_card/tasks/", "](tasks/")
     overview = re.sub(
         r"\]\(\.\./releases/[^/]+/gallery/", "](tasks/pictures/", overview
@@ -172,7 +175,7 @@ def task_pages() -> dict[str, str]:
 
 def command_page() -> str:
     """Return the help of all commands."""
-    lines = ["# Commands\n", "What `--help` of each command prints.\n"]
+    lines = ["# Commands\n", "The `--help` output of every command.\n"]
     for name, context in commands(typer.main.get_command(app), None, "scbench"):
         lines += [f"## {name}\n", "```text", context.get_help(), "```\n"]
     return "\n".join(lines)
@@ -181,7 +184,7 @@ def command_page() -> str:
 def commands(
     command: TyperCommand | TyperGroup, parent: typer.Context | None, name: str
 ) -> Iterator[tuple[str, typer.Context]]:
-    """Yield the name and the context of a command and of all below it."""
+    """Yield the name and the context of a command and of all its subcommands."""
     context = typer.Context(command, parent=parent, info_name=name.rpartition(" ")[2])
     yield name, context
     if isinstance(command, TyperGroup):
@@ -192,7 +195,7 @@ def commands(
 
 
 def api_pages() -> dict[str, str]:
-    """Return a page for each module, and one that lists them, by their paths."""
+    """Return a page for each module, and a page that lists them, by path."""
     pages = {}
     lines = ["# API\n", "| module | |", "|---|---|"]
     for name, (title, members) in MODULES.items():
@@ -206,17 +209,17 @@ def api_pages() -> dict[str, str]:
 
 
 class FetchedAddresses(HTMLParser):
-    """Collects the addresses elsewhere that a browser fetches by itself to show a page."""
+    """Collects the addresses on other hosts that a browser fetches to show a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note addresses of scripts, styles, pictures and frames."""
+        """Record the addresses of scripts, styles, pictures and frames."""
         values = dict(attrs)
         address = values.get(FETCHED.get(tag, "")) or ""
-        # With a host, and with or without a scheme. A canonical link is not fetched.
+        # The address has a host, with or without a scheme. A canonical link is not fetched.
         if re.match(r"(https?:)?//", address) and values.get("rel") != "canonical":
             self.addresses.append(address)
 
@@ -230,7 +233,7 @@ def fetched_from_elsewhere(site: Path) -> list[str]:
         name = page.relative_to(site)
         results += [f"{name}: {address}" for address in parser.addresses]
     for style in sorted(site.rglob("*.css")):
-        # With or without quotes.
+        # Addresses may be quoted.
         pattern = r"url\([\"']?((?:https?:)?//[^)\"']*)"
         addresses = re.findall(pattern, style.read_text("utf-8"))
         name = style.relative_to(site)

@@ -5,8 +5,9 @@
     python tools/environment_table.py           # print it
     python tools/environment_table.py --write   # put it into the page
 
-The number S of different items on a rung is estimated from n draws, of which S (1 - exp(-n / S))
-are expected to differ. Without a repeat, S exceeds n² / 6 in 19 cases out of 20.
+The number S of different items on a rung is estimated from n draws: the expected number of
+different items among them is S (1 - exp(-n / S)). Without a repeat, S exceeds n² / 6 in 19 cases
+out of 20.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from scbench.release.load import Release, find_release
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "environments.md"
 START = "<!-- table: python tools/environment_table.py --write -->\n"
 END = "<!-- end of table -->\n"
-# Limits: draws of a point, seconds for them, and timed steps.
+# Limits: draws at a point, seconds for these draws, and timed steps.
 DRAWS = 250
 SECONDS = 4.0
 STEPS = 25
@@ -80,7 +81,7 @@ def row(task: Task, release: Release) -> list[str]:
         for name, floor in release.floors().items()
         if name.startswith(f"{task.id}/")
     ]
-    # Items that a guess often solves are refused unless `closed` is set.
+    # Items that a guess often solves are excluded unless `closed` is set.
     is_guessed = task.bucket == MANIFOLDS and max(floors) >= 0.1
     mark = "*" if is_guessed else ""
     ms, size = measured(task, release)
@@ -105,12 +106,12 @@ def different(task: Task, rung: int | None) -> str:
         try:
             hashes.add(data_hash(stream.at(n)))
         except ScbenchError:
-            # The release has all items of this point.
+            # The release already contains all items of this point.
             break
         n += 1
     if len(hashes) == n:
         return f">{two_digits(n * n / 6)}"
-    # Try sizes in steps of 2 %.
+    # Increase the size in steps of 2 %.
     steps = 0
     size = 1.0
     while size * (1 - exp(-n / size)) < len(hashes):
@@ -126,7 +127,7 @@ def two_digits(value: float) -> str:
 
 
 def measured(task: Task, release: Release) -> tuple[float, int]:
-    """Return the median time of grading a correct answer, in ms, and a trial's bytes."""
+    """Return the median time in ms of grading a correct answer, and a trial's size in bytes."""
     instance = next(iter(release.instances([task.id]).values()))
     right = next(
         ref.answer
@@ -145,7 +146,7 @@ def measured(task: Task, release: Release) -> tuple[float, int]:
 
 
 def few_digits(value: float) -> str:
-    """Return a number in two digits or without decimals."""
+    """Return a number with two significant digits, or without decimals if it is 10 or more."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 

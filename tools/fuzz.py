@@ -1,4 +1,4 @@
-"""Fuzz all code that meets untrusted bytes: readers, extraction, formulas, STL, and every grader.
+"""Fuzz all code that reads untrusted bytes: readers, extraction, formulas, STL, and every grader.
 
 ::
 
@@ -6,14 +6,14 @@
     python tools/fuzz.py line response --runs 200000
     python tools/fuzz.py answer:csg_union --seconds 60 --seed 7
     python tools/fuzz.py answers --runs 2000       # every answer:TASK
-    python tools/fuzz.py line --replay INPUT       # one input again, with the whole traceback
+    python tools/fuzz.py line --replay INPUT       # run one input again, with the full traceback
 
-Where atheris is installed, inputs are guided by coverage; elsewhere, or with --plain, they are
-seeded mutations, the same every time. Each target runs in a process of its own, which may write no
-file, open no socket and start no process, has a limit on its memory, and is watched from outside:
-an execution that hangs or kills its process is a finding like any other.
+If atheris is installed, coverage guides the inputs; otherwise, or with --plain, they are seeded
+mutations, the same every time. Each target runs in a separate process that must not write files,
+open sockets or start processes, and has limited memory. The parent process watches it: an execution
+that hangs or kills its process is a finding like any other.
 
-Exit codes: 0 nothing found, 1 findings, 2 wrong usage.
+Exit codes: 0 no findings, 1 findings, 2 wrong usage.
 """
 
 import argparse
@@ -33,18 +33,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# Seconds that one execution may take of the processor; twelve times as many by the clock.
+# CPU time that one execution may take, in seconds; the wall-clock limit is twelve times as long.
 SECONDS = 10.0
-# Bytes of address space that one execution may add: what a worker of scbench-grade has.
+# Bytes of address space that one execution may add, as for a worker of scbench-grade.
 MEMORY = 4 * 2**30
-# Processes that a target may kill.
+# Maximum number of processes that a target may kill.
 _DEATHS = 20
-# Most characters of an input that are printed.
+# Maximum number of characters of an input that are printed.
 _MAX_LENGTH = 160
-# Bytes of a slate, and those of its two numbers.
+# Size of a slate, and of its two numbers, in bytes.
 _SLATE = 2**20
 _HEAD = 16
-# Targets besides those of answers.
+# Targets other than answers.
 _NAMES = (
     "line",
     "response",
@@ -55,8 +55,8 @@ _NAMES = (
     "document",
     "manifest",
 )
-# Flags for libFuzzer. Time and memory are watched here: its own clock takes a busy machine for a
-# hang.
+# Flags for libFuzzer. This program watches time and memory, because libFuzzer's own clock mistakes
+# a busy machine for a hang.
 _FLAGS = (
     "-timeout=3600",
     "-rss_limit_mb=0",
@@ -71,7 +71,7 @@ class Finding(NamedTuple):
     """One way to make a target fail.
 
     Attributes:
-        place: exception and line of code, which tells findings apart.
+        place: exception and line of code, which identify a finding.
         message: the last lines of the traceback.
         data: the input.
     """
@@ -82,7 +82,7 @@ class Finding(NamedTuple):
 
 
 class Slate:
-    """Memory that a fuzzing process shares with its parent: a count and the input at hand.
+    """Memory that a fuzzing process shares with its parent: a count and the current input.
 
     The parent reads it even if the process dies.
     """
@@ -91,25 +91,25 @@ class Slate:
         self._memory = mmap.mmap(-1, _SLATE)
 
     def write(self, count: int, data: bytes) -> None:
-        """Note an input before it is tried."""
+        """Record an input before it is tried."""
         content = data[: _SLATE - _HEAD]
         head = count.to_bytes(8, "little") + len(content).to_bytes(8, "little")
         self._memory[: _HEAD + len(content)] = head + content
 
     @property
     def count(self) -> int:
-        """Number of inputs tried so far."""
+        """The number of inputs tried so far."""
         return int.from_bytes(self._memory[:8], "little")
 
     @property
     def data(self) -> bytes:
-        """The input at hand."""
+        """The current input."""
         size = int.from_bytes(self._memory[8:_HEAD], "little")
         return self._memory[_HEAD : _HEAD + size]
 
 
 def main() -> int:
-    """Fuzz the targets named, print a table, and return the exit code."""
+    """Fuzz the named targets, print a table, and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -118,14 +118,12 @@ def main() -> int:
         "--runs", type=int, default=5000, help="executions of each target"
     )
     parser.add_argument(
-        "--seconds", type=float, default=3600, help="most time for each target"
+        "--seconds", type=float, default=3600, help="time limit for each target"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="another seed gives other inputs"
-    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     parser.add_argument("--plain", action="store_true", help="do not use atheris")
     parser.add_argument(
-        "--save", type=Path, metavar="DIR", help="keep the input of each finding"
+        "--save", type=Path, metavar="DIR", help="folder for the input of each finding"
     )
     parser.add_argument(
         "--replay", type=Path, metavar="INPUT", help="try one input again"
@@ -163,7 +161,7 @@ def main() -> int:
 def target_names(
     requested: Sequence[str], parser: argparse.ArgumentParser
 ) -> list[str]:
-    """Return the targets meant; ``answers`` stands for every task's, nothing for all."""
+    """Return the requested targets; ``answers`` means those of all tasks, and no name means all."""
     from scbench.catalog import available_tasks  # noqa: PLC0415  (graders must not load yet)
 
     ours = [task for task in available_tasks() if task.package == "scbench"]
@@ -182,11 +180,11 @@ def target_names(
     return names or available
 
 
-# In this process: start others, and collect what they find.
+# This process starts others and collects their findings.
 
 
 def fuzz(name: str, options: argparse.Namespace) -> tuple[int, float, list[Finding]]:
-    """Fuzz one target in processes of its own; return executions, seconds, findings."""
+    """Fuzz one target in separate processes; return the executions, seconds and findings."""
     slate = Slate()
     findings: dict[str, Finding] = {}
     start = time.monotonic()
@@ -195,7 +193,7 @@ def fuzz(name: str, options: argparse.Namespace) -> tuple[int, float, list[Findi
             break
         status = fuzz_in_child(name, options, slate, findings)
         if os.WIFSIGNALED(status):
-            # The input at hand killed it; another process goes on after it.
+            # The current input killed the process; another one continues after that input.
             number = os.WTERMSIG(status)
             hung = " (hung)" if number == signal.SIGKILL else ""
             place = f"killed by {signal.Signals(number).name}{hung}"
@@ -224,7 +222,7 @@ def fuzz_in_child(
                 code = 0
             except SystemExit as error:
                 code = int(error.code or 0)
-            except BaseException:  # noqa: BLE001  (a fork must never go back up)
+            except BaseException:  # noqa: BLE001  (a fork must never return to the caller)
                 traceback.print_exc()
             finally:
                 os._exit(code)
@@ -240,7 +238,7 @@ def fuzz_in_child(
 
 
 def lines_of(child: int, pipe: int, slate: Slate) -> Sequence[bytes]:
-    """Read the lines of a process until it ends; kill it if one execution hangs beyond recall."""
+    """Read the lines of a process until it ends; kill it if an execution exceeds the limit."""
     output = b""
     last_count = slate.count
     since: float | None = None
@@ -261,7 +259,7 @@ def lines_of(child: int, pipe: int, slate: Slate) -> Sequence[bytes]:
                 os.kill(child, signal.SIGKILL)
 
 
-# In a process of its own: try inputs.
+# A separate process tries the inputs.
 
 
 def fuzz_here(
@@ -272,7 +270,7 @@ def fuzz_here(
     tempfile.tempdir = str(corpus.parent)
     is_guided = not options.plain and find_spec("atheris") is not None
     target = make_target(name, is_guided=is_guided)
-    import fuzz_guard  # noqa: PLC0415  (beside this file)
+    import fuzz_guard  # noqa: PLC0415  (next to this file)
 
     places: set[str] = set()
     start = slate.count
@@ -306,23 +304,23 @@ def fuzz_here(
         once(data)
 
 
-def make_target(name: str, *, is_guided: bool) -> Any:  # noqa: ANN401  (of a module beside)
-    """Return a target; the modules that it imports note their coverage if it is guided."""
+def make_target(name: str, *, is_guided: bool) -> Any:  # noqa: ANN401  (of another module)
+    """Return a target; if it is guided, the modules that it imports record their coverage."""
     with contextlib.ExitStack() as stack:
         if is_guided:
             import atheris  # noqa: PLC0415  (optional)
 
-            # It says something of every module.
+            # It prints a message about every module.
             nowhere = stack.enter_context(Path(os.devnull).open("w"))
             stack.enter_context(contextlib.redirect_stderr(nowhere))
             stack.enter_context(atheris.instrument_imports(include=["scbench"]))
-        import fuzz_targets  # noqa: PLC0415  (after the coverage is set up)
+        import fuzz_targets  # noqa: PLC0415  (after coverage is set up)
 
         return fuzz_targets.make(name)
 
 
 def prepare(target: Any, seeds: Sequence[bytes]) -> None:  # noqa: ANN401
-    """Put up the guard, and try seeds: first imports and openings are no acts of an input."""
+    """Install the guard, and try the seeds, so that first imports are not blamed on an input."""
     import fuzz_guard  # noqa: PLC0415
 
     scratch = tempfile.gettempdir() if target.scratch else None
@@ -339,7 +337,7 @@ def fuzz_guided(
     corpus: Path,
     start: int,
 ) -> None:
-    """Fuzz with inputs that are guided by coverage; ends the process."""
+    """Fuzz with inputs that coverage guides. This ends the process."""
     import atheris  # noqa: PLC0415  (optional)
 
     for i, seed in enumerate(target.seeds):
@@ -358,15 +356,15 @@ def fuzz_guided(
         f"-dict={dictionary}",
     ]
     with Path(os.devnull).open("w") as nowhere:
-        # libFuzzer writes to the descriptor itself.
+        # libFuzzer writes directly to the descriptor.
         os.dup2(nowhere.fileno(), 2)
     atheris.Setup([sys.argv[0], *flags, *_FLAGS, str(corpus)], once)
     atheris.Fuzz()
 
 
 def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None:  # noqa: ANN401
-    """Run a target on an input in its sandbox; return the fault, if there is one."""
-    from fuzz_guard import ChildrenSpentError, watched  # noqa: PLC0415  (beside this file)
+    """Run a target on an input under the guard; return the finding, if there is one."""
+    from fuzz_guard import ChildrenSpentError, watched  # noqa: PLC0415  (next to this file)
 
     try:
         with watched(seconds):
@@ -375,7 +373,7 @@ def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None: 
         return None
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001  (any of them is a finding)
+    except BaseException as error:  # noqa: BLE001  (any error is a finding)
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}"
         trace = "".join(traceback.format_exception(error)[-6:])
@@ -384,7 +382,7 @@ def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None: 
 
 
 def replay(name: str, path: Path) -> int:
-    """Try one input again, in this process."""
+    """Run one input again, in this process."""
     import fuzz_guard  # noqa: PLC0415
 
     sys.dont_write_bytecode = True

@@ -1,4 +1,4 @@
-"""Fuzzing of answers: any JSON is judged, and every verdict is one that a file can hold."""
+"""Fuzz answers: any JSON must be judged, and every verdict must fit into a results file."""
 
 import json
 import sys
@@ -17,21 +17,21 @@ from scbench.grading.rows.wire import to_wire
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import Outcome
 
-# The first choice of an input: how it makes an answer and what is asked of it. Others spoil the
-# structure of an answer, and have it judged.
+# The first choice of an input: how to make an answer, and what to do with it. Other values change
+# the structure of an answer and have it judged.
 _BYTES_ARE_ANSWER = 0
 _BYTES_SPOIL_TEXT = 1
 _AS_REPLY = 5
 _AS_ANSWER = 6
 _TWICE = 7
 _FORMS = 8
-# Instances of a task, and keys of its answers that are tokens.
+# Maximum number of instances of a task, and of keys of its answers used as tokens.
 _CASES = 4
 _KEYS = 20
 
 
 class FuzzCase(NamedTuple):
-    """An instance, its parameters, and the answers that the newest release stores."""
+    """An instance, its parameters, and its answers in the newest release."""
 
     instance: Instance
     params: Any
@@ -39,7 +39,7 @@ class FuzzCase(NamedTuple):
 
 
 def answer_target(task: Task) -> Target:
-    """Return the target of a task: answers by structure, by spoilt text and by bytes."""
+    """Return the target of a task: answers with changed structure or changed text, or raw bytes."""
     cases = fuzz_cases(task)
 
     def run(data: bytes) -> None:
@@ -83,7 +83,7 @@ def fuzz_cases(task: Task) -> list[FuzzCase]:
     for row in rows[:: max(1, len(rows) // _CASES)][:_CASES]:
         params = task.params_model.model_validate_json(row.all_params)
         answers = [json.loads(text) for text in stored_texts()[row.id]]
-        # Empty answers have nothing that can be spoilt.
+        # Empty answers contain nothing to change.
         answers = [answer for answer in answers if answer]
         cases.append(FuzzCase(row, params, answers))
     return cases
@@ -91,7 +91,7 @@ def fuzz_cases(task: Task) -> list[FuzzCase]:
 
 @cache
 def stored_texts() -> dict[str, list[str]]:
-    """Return the answers that the newest release stores, by instance."""
+    """Return the answers in the newest release, by instance."""
     answers: dict[str, list[str]] = {}
     for ref in scbench.load_release().references():
         answers.setdefault(ref.id, []).append(ref.answer)
@@ -111,10 +111,10 @@ def answer_keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
 
 
 def fuzzed_answer(form: int, case: FuzzCase, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
-    """Return the answer that the bytes left make.
+    """Return the answer that the remaining bytes make.
 
     Raises:
-        JsonError: they make none.
+        JsonError: the bytes do not make an answer.
     """
     if form == _BYTES_ARE_ANSWER:
         return parse_json(choices.remainder)
@@ -128,7 +128,7 @@ def fuzzed_answer(form: int, case: FuzzCase, choices: Choices) -> Any:  # noqa: 
 
 
 def reads_as_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
-    """Whether all text in an answer can be UTF-8: half a surrogate pair never passes the reader."""
+    """Return whether all text in an answer can be UTF-8; the reader rejects lone surrogates."""
     match answer:
         case str():
             return not any("\ud800" <= character <= "\udfff" for character in answer)
@@ -140,17 +140,17 @@ def reads_as_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
 
 
 def shortened(answer: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Return a plan's first blasts: each takes a hundred times as long as all else."""
+    """Return the first blasts of a plan: each blast takes a hundred times as long as the rest."""
     blasts = answer.get("blasts") if isinstance(answer, dict) else None
     return {**answer, "blasts": blasts[:2]} if isinstance(blasts, list) else answer
 
 
 def make_reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
-    """Return a reply that holds an answer, spoilt by the bytes that are left."""
+    """Return a reply that contains an answer, changed by the remaining bytes."""
     try:
         text = as_line(answer)
     except ValueError:
-        # A number that no file could hold.
+        # A number too long for any file.
         text = b"9" * 5000
     at = choices.below(len(text) + 1)
     spoilt = text[:at] + choices.remainder + text[at + choices.below(3) :]
@@ -158,7 +158,7 @@ def make_reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
 
 
 def check_outcome(task: Task, instance: Instance, answer: Any) -> None:  # noqa: ANN401  (JSON)
-    """Check that an answer of any kind has an outcome as a training loop asks for it."""
+    """Check that any answer has the outcome that a training loop expects."""
     outcome = scbench.outcome(instance, answer)
     assert outcome.status is not Status.GRADER_ERROR, outcome.reason
     assert len(outcome.reason) <= 1000
@@ -166,7 +166,7 @@ def check_outcome(task: Task, instance: Instance, answer: Any) -> None:  # noqa:
 
 
 def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: ANN401
-    """Judge an answer and check its verdicts; return none if it cannot be judged."""
+    """Judge an answer, check its verdicts and return them; return none if it cannot be judged."""
     try:
         verdicts = judge(task, params, answer, sys.maxsize)
     except CannotGrade:
@@ -176,7 +176,7 @@ def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: AN
 
 
 def check_verdicts(task: Task, verdicts: tuple[Verdict, ...]) -> None:
-    """Check the rules that hold for every verdict."""
+    """Check the rules that apply to every verdict."""
     for verdict in verdicts:
         assert 0 <= verdict.score <= 1
         assert task.scoring == "partial" or verdict.score in {0, 1}

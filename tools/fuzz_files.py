@@ -1,4 +1,4 @@
-"""Fuzzing of whole files from outside: other programs' replies, submissions, manifests."""
+"""Fuzz whole files from outside: replies in other formats, submissions, manifests."""
 
 import gzip
 import io
@@ -26,7 +26,7 @@ from scbench.leaderboard.submission import read_submission
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.manifest import parse_manifest
 
-# Replies in the forms of other programs.
+# Replies in the formats of other programs.
 _CHAT = {
     "model": "M",
     "choices": [{"finish_reason": "stop", "message": {"content": "{}"}}],
@@ -109,7 +109,7 @@ def scratch_folder() -> Path:
 
 
 def _inspect_log() -> dict[str, Any]:
-    """Return a log of Inspect with one sample."""
+    """Return an Inspect log with one sample."""
     usage = {"input_tokens": 3, "output_tokens": 4}
     output = {"model": "M", "completion": "{}", "usage": usage, "choices": []}
     sample = {
@@ -161,7 +161,7 @@ def import_target() -> Target:
             is_own(str(path), mapped)
             result = gather([str(path)], sink, options)
         except ModuleNotFoundError as error:
-            # An extra, whose reader is tried where it is installed.
+            # This extra's reader is fuzzed only where the extra is installed.
             if error.name != "inspect_ai":
                 raise
             return
@@ -210,7 +210,7 @@ def import_target() -> Target:
 
 
 def archive_target() -> Target:
-    """Return the target of archives of submissions, of every kind."""
+    """Return the target of submission archives of every kind."""
     home = scratch_folder()
     paths = [home / f"entry{suffix}" for suffix in (*PACKED, ".tar")]
     releases = release_finder()
@@ -220,7 +220,7 @@ def archive_target() -> Target:
         path = choices.pick(paths)
         is_spoilt_inside = choices.below(3) > 0
         content = choices.remainder
-        # The content is spoilt, and then packed; or the packing is spoilt.
+        # Either the content was changed before packing, or the packed bytes were changed.
         if is_spoilt_inside and path.suffix == ".gz":
             content = gzip.compress(content)
         elif is_spoilt_inside and path.suffix == ".zst":
@@ -306,7 +306,7 @@ def document_target() -> Target:
 
 
 def manifest_target() -> Target:
-    """Return the target of a release's manifest, cut down to two tasks."""
+    """Return the target of a release manifest, reduced to two tasks."""
     record = json.loads(scbench.load_release().manifest.text())
     tasks = list(record["tasks"])[:2]
     small = {**record, "tasks": {name: record["tasks"][name] for name in tasks}}

@@ -1,7 +1,8 @@
-"""Forbid a fuzzed target some acts: touch files, open sockets, start processes, hang, eat memory.
+"""Keep a fuzzed target from changing files, opening sockets, starting processes or hanging.
 
-Python reports such acts to audit hooks before they happen, and a hook that raises prevents them.
-A hook cannot be taken away again, so this one does nothing unless a target is running.
+Python reports such actions to audit hooks before they happen, and a hook prevents them by raising.
+A hook cannot be removed, so this one does nothing unless a target is running. Memory is limited as
+well.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# Audit events of acts that are forbidden, and beginnings of the names of others.
+# Names of forbidden audit events, and prefixes of the names of others.
 _ACTS = frozenset(
     {
         "os.chmod",
@@ -54,15 +55,15 @@ _FAMILIES = ("socket.", "shutil.", "ftplib.", "http.client.", "smtplib.")
 
 
 class ForbiddenError(BaseException):
-    """A target did something that no reader or grader may do. No code in between catches it."""
+    """A target did something that no reader or grader may do. Code under test does not catch it."""
 
 
 class HangError(BaseException):
-    """A target took longer than it may."""
+    """A target exceeded its time limit."""
 
 
 class ChildrenSpentError(BaseException):
-    """A target wants one more isolated child than it was given; no fault of its own."""
+    """A target needs more isolated child processes than it was given; this is not a finding."""
 
 
 class _State:
@@ -71,9 +72,9 @@ class _State:
     Attributes:
         armed: whether a target is running.
         hooked: whether the hook is up.
-        children: isolated children that targets may still start; -1 once all are started.
-        starting: program of the child that is being started.
-        scratch: folder that targets may write files in.
+        children: number of isolated children that targets may still start; -1 after the last.
+        starting: program of the child process that is being started.
+        scratch: folder in which targets may write files.
     """
 
     armed = False
@@ -84,14 +85,14 @@ class _State:
 
 
 def _hook(event: str, arguments: tuple[object, ...]) -> None:
-    """Refuse an act that a running target may not do."""
-    # At the end of Python, names of modules are gone before the hook is.
+    """Prevent an action that is forbidden to a running target."""
+    # When Python exits, the module's names disappear before the hook does.
     is_over = _State is None
     if is_over or not _State.armed or _in_scratch(arguments):
         return
     if event == "open":
         path, _, flags = arguments
-        # A number is a pipe to a child, made an object.
+        # A number is the descriptor of a pipe to a child process.
         is_harmless = isinstance(path, int) or path == os.devnull
         if isinstance(flags, int) and flags & _WRITING and not is_harmless:
             raise ForbiddenError(f"opens {path!r} for writing")
@@ -105,18 +106,18 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         _State.starting = arguments[0]
         return
     if event == "os.posix_spawn" and arguments[0] == _State.starting:
-        # That child, which Python 3.13 starts so.
+        # Python 3.13 starts the child process this way.
         _State.starting = None
         return
     if event == "os.kill" and _is_child(arguments[0]):
-        # A reader that gives up ends what reads for it.
+        # A reader that gives up kills its own child process.
         return
     if event in _ACTS or event.startswith(_FAMILIES):
         raise ForbiddenError(f"{event} {arguments!r:.200}")
 
 
 def _is_child(pid: object) -> bool:
-    """Whether a process was started by this one."""
+    """Return whether this process started the process ``pid``."""
     if not isinstance(pid, int) or pid < 1:
         return False
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
@@ -125,18 +126,18 @@ def _is_child(pid: object) -> bool:
 
 
 def _in_scratch(arguments: tuple[object, ...]) -> bool:
-    """Whether an act is on a file there, or on one of a folder that was opened before."""
+    """Return whether an action is on a scratch file, or on a file in an already opened folder."""
     if _State.scratch is None or not arguments:
         return False
     if arguments[1:3] == (socket.AF_UNIX, socket.SOCK_STREAM):
-        # A pipe of asyncio's to itself.
+        # A pipe that asyncio opens to itself.
         return True
     name = arguments[0]
     if not isinstance(name, str | os.PathLike):
         return False
     if os.fspath(name).startswith(_State.scratch):
         return True
-    # A name and a descriptor of a folder.
+    # The arguments are a name and the descriptor of a folder.
     return len(arguments) == 2 and isinstance(arguments[1], int) and arguments[1] >= 0
 
 
@@ -145,11 +146,11 @@ def _late(_number: int, _frame: FrameType | None) -> None:
 
 
 def install(children: int = 0, scratch: str | None = None) -> None:
-    """Put up the hook, and allow the targets of this process some acts.
+    """Install the hook, and set the actions allowed to the targets of this process.
 
     Args:
-        children: isolated children that they may start.
-        scratch: folder that they may write files in.
+        children: number of isolated child processes that they may start.
+        scratch: folder in which they may write files.
     """
     if not _State.hooked:
         sys.addaudithook(_hook)
@@ -158,11 +159,11 @@ def install(children: int = 0, scratch: str | None = None) -> None:
 
 
 def limit_memory(extra: int) -> None:
-    """Limit the address space of this process to so many bytes more than it has now.
+    """Limit the address space of this process to this many bytes more than it has now.
 
-    What guides the inputs takes gigabytes itself, the more the longer it runs.
+    The coverage guidance itself needs gigabytes, and more the longer it runs.
     """
-    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (quicker; once an execution)
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (faster; runs once per execution)
         pages = int(file.read().split(b" ", 1)[0])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(
@@ -172,9 +173,9 @@ def limit_memory(extra: int) -> None:
 
 @contextlib.contextmanager
 def watched(seconds: float) -> Iterator[None]:
-    """Arm the guard while the block runs, and end the block after so many seconds of work.
+    """Activate the guard while the block runs, and stop the block after this much CPU time.
 
-    Seconds are those of the processor, as a busy machine is no finding.
+    The limit is in CPU time, because a busy machine is not a finding.
     """
     before = signal.signal(signal.SIGPROF, _late)
     signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -1,7 +1,7 @@
-"""Targets of fuzzing and input for them: choices drawn from bytes, mutations of bytes and of JSON.
+"""Fuzzing targets and their inputs: choices drawn from bytes, mutations of bytes and of JSON.
 
-Everything follows from the bytes, so whatever finds bytes that lead somewhere (a seeded generator,
-or a fuzzer that is guided by coverage) finds choices and mutations that do.
+Everything is derived from the bytes. So a generator of interesting bytes, seeded or guided by
+coverage, also finds interesting choices and mutations.
 """
 
 import copy
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# Values put in the place of others.
+# Values that replace others.
 HOSTILE: tuple[Any, ...] = (
     None,
     True,
@@ -76,15 +76,15 @@ HOSTILE: tuple[Any, ...] = (
 
 @dataclass(frozen=True)
 class Target:
-    """A function to be fuzzed, and its first inputs.
+    """A function to fuzz, and its first inputs.
 
     Attributes:
-        run: takes any bytes; raises if something is wrong.
-        seeds: input that leads somewhere.
-        tokens: pieces of its language.
-        max_bytes: bytes of the longest input worth trying.
-        children: isolated children that it may start in all.
-        scratch: whether it may write where temporary files lie.
+        run: function of any bytes; it raises if something is wrong.
+        seeds: useful first inputs.
+        tokens: pieces of the input's language.
+        max_bytes: length of the longest input worth trying.
+        children: total number of isolated child processes that it may start.
+        scratch: whether it may write in the folder of temporary files.
     """
 
     run: Callable[[bytes], None]
@@ -96,7 +96,7 @@ class Target:
 
 
 class Choices:
-    """Choices drawn from bytes, in order; those after the last byte are all 0."""
+    """Choices drawn from bytes in order; after the last byte, all choices are 0."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -115,19 +115,19 @@ class Choices:
 
     @property
     def spent(self) -> bool:
-        """Whether all bytes were used."""
+        """Whether all bytes have been used."""
         return self._at >= len(self._data)
 
     @property
     def remainder(self) -> bytes:
-        """The bytes that were not used yet."""
+        """The bytes that have not been used yet."""
         return self._data[self._at :]
 
 
 def mutated_bytes(
     rng: random.Random, data: bytes, tokens: Sequence[bytes], limit: int
 ) -> bytes:
-    """Return bytes after one to eight edits: flips, cuts, copies, numbers, tokens of a language."""
+    """Return bytes after one to eight edits: flips, cuts, copies, numbers or tokens."""
     piece = bytearray(data)
     for _ in range(1 << rng.randrange(4)):
         at = rng.randrange(len(piece) + 1)
@@ -150,7 +150,7 @@ def mutated_bytes(
                 number = rng.choice((-1, 0, 2**63, 1e308, 1e-320, 10**19))
                 piece[at:at] = str(number).encode()
             case _ if tokens:
-                # Mostly once; the token takes the place of some bytes, or comes before them.
+                # The token, usually once, replaces some bytes or is inserted before them.
                 token = rng.choice(tokens)
                 times = rng.choice((1, 1, 1, 40))
                 piece[at : rng.choice((at, end))] = token * times
@@ -158,7 +158,7 @@ def mutated_bytes(
 
 
 def mutated_json(value: Any, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
-    """Return a JSON value after one to four edits of its structure, at places chosen by descent."""
+    """Return a JSON value after one to four edits of its structure, each at a random place."""
     box = [copy.deepcopy(value)]
     for _ in range(1 + choices.below(4)):
         _edit(box, choices)
@@ -166,7 +166,7 @@ def mutated_json(value: Any, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
 
 
 def _edit(box: list[Any], choices: Choices) -> None:
-    """Change the value at a random place in a box that holds it."""
+    """Change the value at a random place in a box."""
     parent, key = _random_place(box, choices)
     if key is None:
         return
@@ -203,7 +203,7 @@ def _edit(box: list[Any], choices: Choices) -> None:
 
 
 def _random_place(box: list[Any], choices: Choices) -> tuple[Any, Any]:
-    """Return a container and a key in it; the key is None if there is nothing in it."""
+    """Return a container and a key in it; the key is None if the container is empty."""
     parent: Any = box
     key: Any = 0
     if not box:
@@ -216,7 +216,7 @@ def _random_place(box: list[Any], choices: Choices) -> tuple[Any, Any]:
 
 
 def _number_near(value: float, choices: Choices) -> float:
-    """Return a number a little or much beside another, or the same in another form."""
+    """Return a number near to or far from another, or the same number in another form."""
     step = choices.pick((1, -1, 0.5, 1e-3, -1e-6, 1e-9, -1e-12, 10, -1000, 10**9, 3e-7))
     match choices.below(6):
         case 0:
@@ -234,7 +234,7 @@ def _number_near(value: float, choices: Choices) -> float:
 
 
 def _respelt(text: str, choices: Choices) -> str:
-    """Return a text with something new in place of a part, or before it."""
+    """Return a text in which something new replaces a part, or is inserted before it."""
     at = choices.below(min(len(text), 65_536))
     end = at + 1 + choices.below(64)
     new = choices.pick(
@@ -245,7 +245,7 @@ def _respelt(text: str, choices: Choices) -> str:
 
 
 def as_line(value: Any) -> bytes:  # noqa: ANN401  (JSON)
-    """Return a JSON value as the bytes of a line; infinities and lone surrogates as they come."""
+    """Return a JSON value as the bytes of a line; infinities and lone surrogates are allowed."""
     return json.dumps(value).encode()
 
 

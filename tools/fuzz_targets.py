@@ -1,7 +1,7 @@
-"""The targets of fuzzing: functions that take bytes and raise where something is wrong.
+"""The fuzzing targets: functions of bytes that raise if something is wrong.
 
-A target states what must hold for any input at all: what is refused is refused in words that can be
-shown, what is read survives being written, and every answer gets verdicts that a file can hold.
+A target states what must be true for any input: messages of rejections can be shown, values that
+were read survive being written, and every answer gets verdicts that fit into a file.
 """
 
 import ast
@@ -39,7 +39,7 @@ from scbench.scoring.answers.scan import scan
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.refusals import declines
 
-# Predictions files, in whole or in part.
+# Predictions files, whole or in part.
 _LINES = (
     b'{"id": "two_segments/07", "model": "m", "answer": {"segments": [[[0, 0.2], [1, 0.4]]]}}\n',
     b'{"id":"a/0","response":"x","sample":3,"budget":7,"usage":{"cost":1.5,"seconds":2}}\n',
@@ -47,7 +47,7 @@ _LINES = (
     b'{"id":"\\ud83d\\ude00","setting":"tools","answer":[1e308,-0,1E-400,12345678901234567890]}',
     b'[[[[{"id":{"id":{}}}]]]]\n"\\u0000"\nnull\n-0.0\n\r\n\n',
 )
-# Tasks with answers of different shapes.
+# Tasks whose answers have different shapes.
 _SHAPES = ("delaunay_triangulation", "maze_3d", "arithmetic", "boolean", "csg_union")
 
 
@@ -60,10 +60,10 @@ def names() -> list[str]:
 
 
 def make(name: str) -> Target:
-    """Return a target by its name.
+    """Return the target of this name.
 
     Raises:
-        KeyError: there is none of this name.
+        KeyError: there is no target of this name.
     """
     if name not in names():
         raise KeyError(name)
@@ -77,7 +77,7 @@ def make(name: str) -> Target:
 
 
 def line_target() -> Target:
-    """Return the target of predictions files, packed or not."""
+    """Return the target of predictions files, compressed or not."""
     packed = [gzip.compress(b"".join(_LINES)), zstandard.compress(b"".join(_LINES))]
     tokens = (
         b'"id"',
@@ -102,14 +102,14 @@ def line_target() -> Target:
 
 
 def read_all(data: bytes) -> None:
-    """Read a file from standard input; the first byte says how it is packed."""
+    """Read a file from standard input; the first byte determines its compression."""
     form, content = data[:1], data[1:]
     if form == b"\1":
         content = gzip.compress(content, 1)
     elif form == b"\2":
         content = zstandard.compress(content, 1)
     elif form == b"\3":
-        # Cut off.
+        # The file is truncated.
         content = gzip.compress(content, 1)[:-5]
     stdin, sys.stdin = sys.stdin, cast(Any, SimpleNamespace(buffer=io.BytesIO(content)))
     try:
@@ -125,7 +125,7 @@ def read_all(data: bytes) -> None:
 
 
 def check_lines(stream: BinaryIO, content: bytes | None) -> None:
-    """Check every line that the reader yields, and of a plain file its hash."""
+    """Check every line that the reader yields, and the hash if the file is uncompressed."""
     digest = hashlib.sha256()
     before = 0
     stopped = False
@@ -141,7 +141,7 @@ def check_lines(stream: BinaryIO, content: bytes | None) -> None:
         again = parse_line(entry.data, entry.number)
         assert isinstance(again, Line)
         assert again.prediction == entry.prediction or "NaN" in repr(again)
-        # The standard library takes more than is taken here, and what both take is the same.
+        # The standard library accepts more; values that both accept must be the same.
         assert canonical_json(json.loads(entry.data)) == canonical_json(
             parse_json(entry.data)
         )
@@ -155,7 +155,7 @@ def check_lines(stream: BinaryIO, content: bytes | None) -> None:
 
 
 def response_target() -> Target:
-    """Return the target of replies, in which an answer is looked for."""
+    """Return the target of replies from which an answer is extracted."""
     answer = b'{"triangles": [[0, 1, 2]]}'
     seeds = [
         b"I think\n```json\n" + answer + b"\n```\nDone.",
@@ -203,7 +203,7 @@ def response_target() -> Target:
 
 
 def find(data: bytes) -> None:
-    """Look for an answer in a reply, and once more."""
+    """Extract an answer from a reply twice, and compare."""
     choices = Choices(data)
     task = get_task(choices.pick(_SHAPES))
     shape = shape_of(task.answer_model)
@@ -228,7 +228,7 @@ def find(data: bytes) -> None:
 
 
 def formula_target() -> Target:
-    """Return the target of formulas, bare or as functions, on four pictures."""
+    """Return the target of formulas, alone or as functions, on four pictures."""
     task = get_task("polynomial_curve_fitting")
     paper = [item.params for item in task.builder().paper()]
     pictures = [task.params_model(grid=grid) for grid in (["#.", ".#"], ["...#."] * 5)]
@@ -281,13 +281,13 @@ def formula_target() -> Target:
 
 
 def check_python_reads(text: str) -> None:
-    """Check that a text read as a function is one in Python, too."""
+    """Check that a text read as a function is also a function in Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(text.strip())
         except (MemoryError, RecursionError):
-            # Python's own limits are its own.
+            # Python's own limits are not findings.
             return
         except SyntaxError as error:
             if "too many" in str(error) or "too complex" in str(error):
@@ -303,7 +303,7 @@ def check_python_reads(text: str) -> None:
 
 
 def stl_target() -> Target:
-    """Return the target of bodies in STL, as text, packed or in a reply."""
+    """Return the target of bodies in STL: as text, binary, or in a reply."""
     from scbench.graders.interlocking_parts.part_checks import as_body  # noqa: PLC0415
     from scbench.graders.interlocking_parts.printed_parts import unwrap  # noqa: PLC0415
     from scbench.graders.interlocking_parts.stl_files import read_stl  # noqa: PLC0415
@@ -321,7 +321,7 @@ def stl_target() -> Target:
     corners = [(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 9)]
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
     text = b"solid t\n"
-    # A head, and the number of faces.
+    # A header, then the number of faces.
     packed = b"\0" * 80 + len(faces).to_bytes(4, "little")
     for face in faces:
         text += b"facet normal 0 0 0\nouter loop\n"
@@ -357,7 +357,7 @@ def stl_target() -> Target:
     return Target(run, seeds, tokens, 6000)
 
 
-# Last, because it needs the functions above.
+# This comes last because it needs the functions above.
 _TARGETS: Mapping[str, Callable[[], Target]] = {
     "line": line_target,
     "response": response_target,

@@ -1,11 +1,11 @@
-"""Write down a hash of the first fresh cases of every task: the cases of a seed must not drift.
+"""Record a hash of the first fresh cases of every task, because the cases of a seed must not drift.
 
-``tests/data/golden_cases.json`` holds them, and a test compares. Cases that change while their
-builder keeps its version are a fault, and this program refuses to write them down::
+``tests/data/golden_cases.json`` contains the hashes, and a test compares them. Cases that change
+although their builder keeps its version are an error, and this program refuses to record them::
 
     python tools/golden_cases.py [TASK ...]
 
-Raise the builder's version first. A task needs no such hash until a release holds it.
+Raise the builder's version first. A task needs no hash before a release contains it.
 """
 
 import argparse
@@ -25,7 +25,7 @@ COUNT = 2
 
 
 def main() -> None:
-    """Write the hashes of the tasks named, or of all of ours."""
+    """Write the hashes of the named tasks, or of all tasks of this package."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("tasks", nargs="*", metavar="TASK")
     tasks = [get_task(name) for name in parser.parse_args().tasks]
@@ -49,7 +49,7 @@ def golden(task: Task) -> list[object]:
     """Return the version of a task's builder, and a hash of its first cases.
 
     Raises:
-        GenerationError: they cannot be drawn here.
+        GenerationError: the cases cannot be drawn here.
     """
     block = {"id": task.id, "count": COUNT}
     experiment = experiment_of({"seed": SEED, "task": [block]})
@@ -61,7 +61,7 @@ def golden(task: Task) -> list[object]:
 
 
 def stored() -> dict[str, list[object]]:
-    """Return the versions and hashes that were written down, by task."""
+    """Return the recorded versions and hashes by task."""
     if not PATH.exists():
         return {}
     cases: dict[str, list[object]] = json.loads(PATH.read_text("utf-8"))

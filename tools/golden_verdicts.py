@@ -1,12 +1,12 @@
-"""Write down the verdict on every reference, counter-reference and real answer: score and checks.
+"""Record the verdict (score and checks) on every reference, counter-reference and real answer.
 
-``tests/data/verdicts/`` holds them, one file per task, and a test compares. A verdict that changes
-while its grader keeps its version is a fault, and this program refuses to write it down::
+``tests/data/verdicts/`` contains one file per task, and a test compares them. A verdict that
+changes although its grader keeps its version is an error, and this program refuses to record it::
 
     python tools/golden_verdicts.py [TASK ...]
 
-Raise the grader's VERSION first. Answers that are new or gone, as builders change, need no new
-version. A task needs no such file until a release holds it.
+Raise the grader's VERSION first. New or removed answers, after a change of a builder, need no new
+version. A task needs no such file before a release contains it.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from scbench.scoring.outcomes import grade_prediction
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "data" / "verdicts"
-# Real answers are not at hand everywhere.
+# Real answers are not available everywhere.
 REAL = ROOT.parent / "shared" / "real" / "predictions.jsonl"
 _VERSION_LINE = "grader version "
 _MARKS = {True: "+", False: "-", None: "?"}
-# Scores this near are the same: libraries may round the last digits differently.
+# Scores within this distance are equal, because libraries may round the last digits differently.
 _CLOSE = 1e-9
 
 
@@ -39,15 +39,15 @@ class Golden(NamedTuple):
     """The record of one answer's verdicts.
 
     Attributes:
-        scores: one for each verdict.
-        checks: for each verdict its checks in order, each with + (passed), - or ? (not evaluated).
+        scores: one score per verdict.
+        checks: the checks of each verdict, with + (passed), - (failed) or ? (not evaluated).
     """
 
     scores: tuple[float, ...]
     checks: tuple[str, ...]
 
     def agrees(self, twin: "Golden") -> bool:
-        """Whether two verdicts are the same."""
+        """Return whether two records agree."""
         if self.checks != twin.checks or len(self.scores) != len(twin.scores):
             return False
         pairs = zip(self.scores, twin.scores, strict=True)
@@ -59,7 +59,7 @@ class Golden(NamedTuple):
 
 
 def main() -> None:
-    """Write the verdicts of the tasks named, or of all of ours that have a fixed list."""
+    """Write the verdicts of the named tasks, or of all tasks of this package with a fixed list."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", help="ids of tasks; all by default")
     names = parser.parse_args().tasks
@@ -68,15 +68,15 @@ def main() -> None:
 
 
 def write(task: Task) -> str:
-    """Write a task's verdicts down; return how many changed.
+    """Record a task's verdicts; return a summary of the changes.
 
     Raises:
-        SystemExit: a verdict changed, and the grader's version did not.
+        SystemExit: a verdict changed, but the grader's version did not.
     """
     version, before = read(task.id)
     now = dict(judged(task))
     if not REAL.exists():
-        # Verdicts on real answers stay as they are.
+        # Verdicts on real answers are kept unchanged.
         now |= {name: verdict for name, verdict in before.items() if "\treal\t" in name}
     common = now.keys() & before.keys()
     same = {name for name in common if now[name].agrees(before[name])}
@@ -89,7 +89,7 @@ def write(task: Task) -> str:
         )
     lines = [f"{_VERSION_LINE}{task.grader_version}"]
     for name in sorted(now):
-        # The last digits of a score that is the same stay as well.
+        # If the score is equal, its last digits are kept as well.
         verdict = before[name] if name in same else now[name]
         lines.append(f"{name}\t{verdict.text()}")
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def write(task: Task) -> str:
 
 
 def read(task_id: str) -> tuple[int, dict[str, Golden]]:
-    """Return the grader version and the verdicts written down for a task; 0 and none if none."""
+    """Return the recorded grader version and verdicts of a task; 0 and none without a record."""
     path = FOLDER / f"{task_id}.tsv"
     if not path.exists():
         return 0, {}
@@ -114,7 +114,7 @@ def read(task_id: str) -> tuple[int, dict[str, Golden]]:
 
 
 def judged(task: Task) -> Iterator[tuple[str, Golden]]:
-    """Yield the name of every answer to a task with the verdict of today's grader."""
+    """Yield the name of every answer to a task, and the current grader's verdict on it."""
     params_by_id = {}
     for i, item in enumerate(task.builder().paper()):
         params_by_id[f"{task.id}/{i:02d}"] = item.params
@@ -127,7 +127,7 @@ def judged(task: Task) -> Iterator[tuple[str, Golden]]:
 
 
 def golden(verdicts: Sequence[Verdict]) -> Golden:
-    """Return the record of verdicts."""
+    """Return the record of an answer's verdicts."""
     scores = tuple(verdict.score for verdict in verdicts)
     checks = []
     for verdict in verdicts:
@@ -137,12 +137,12 @@ def golden(verdicts: Sequence[Verdict]) -> Golden:
 
 
 def key(instance_id: str, name: str, answer: JsonValue) -> str:
-    """Return the name of an answer: the same answer of the same item has the same name."""
+    """Return the name of an answer; the same answer to the same item has the same name."""
     return f"{instance_id}\t{name}\t{sha256(canonical_json(answer).encode())[:12]}"
 
 
 def stored_answers(task: Task) -> Iterator[tuple[str, str, JsonValue]]:
-    """Yield id, name and answer of every reference and counter-reference of the paper's items."""
+    """Yield id, name and answer of each reference and counter-reference of the paper's items."""
     builder = task.builder()
     for i, item in enumerate(builder.paper()):
         instance_id = f"{task.id}/{i:02d}"
@@ -153,7 +153,7 @@ def stored_answers(task: Task) -> Iterator[tuple[str, str, JsonValue]]:
 
 
 def real_lines(task: Task) -> Iterator[tuple[str, Prediction]]:
-    """Yield the digest and the prediction of every real answer to a task that is at hand."""
+    """Yield the digest and the prediction of every available real answer to a task."""
     if not REAL.exists():
         return
     for line in REAL.read_bytes().splitlines():

@@ -2,9 +2,9 @@
 
     python tools/load.py --rows 1000000 --workers 2 [--real FILE] [--keep FOLDER]
 
-The file repeats reference and counter-reference answers of tasks whose verdicts are quick, and real
-answers if a file of them is named, under many models and samples. Memory is that of the whole tree
-of processes, sampled while it grades: shared pages count once (PSS), where the system says.
+The file repeats reference and counter-reference answers of tasks with fast graders, and the real
+answers in --real, under many models and samples. Memory is sampled during grading, for the whole
+process tree; shared pages count once (PSS) if the system reports it.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from scbench.freezing.example import example_predictions
 from scbench.release.load import Release, find_release
 from scbench.scoring.outcomes import grade_prediction
 
-# Tasks of which a verdict takes less than a quarter of a millisecond.
+# Tasks for which a verdict takes less than a quarter of a millisecond.
 QUICK = frozenset(
     {
         "classify_behaviour",
@@ -41,7 +41,7 @@ QUICK = frozenset(
     }
 )
 _MODELS = 10
-# Seconds between two looks at memory.
+# Seconds between two samples of memory use.
 _PAUSE = 0.2
 Row = dict[str, Any]
 
@@ -71,9 +71,9 @@ def main() -> None:
 
 
 def figures(wall: float, used: float, rows: int) -> str:
-    """Return seconds by the clock and of processors, in all and for each row."""
+    """Return wall-clock and CPU time, in total and per row, as text."""
     return (
-        f"{wall:8.1f} s, {1000 * wall / rows:.4f} ms a row; processors {used:8.1f} s, "
+        f"{wall:8.1f} s, {1000 * wall / rows:.4f} ms a row; CPU {used:8.1f} s, "
         f"{1000 * used / rows:.4f} ms a row"
     )
 
@@ -84,20 +84,20 @@ def figures(wall: float, used: float, rows: int) -> str:
 def write_predictions(
     path: Path, rows: int, release: Release, real: Path | None
 ) -> None:
-    """Write a file of so many predictions."""
+    """Write a file of this many predictions."""
     with path.open("w", encoding="utf-8") as file:
         for line in islice(predictions(release, real), rows):
             file.write(line + "\n")
 
 
 def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
-    """Yield lines without end: every answer by every model, sample after sample."""
+    """Yield lines endlessly: every answer by every model, sample after sample."""
     tasks = release.manifest.tasks.keys() & QUICK
     rows = [json.loads(line) for line in example_predictions(release)]
     rows = [row for row in rows if task_of(row["id"]) in tasks]
     right = {row["id"]: row for row in rows if row["model"] == "oracle"}
     if real is not None:
-        # Items without a real answer have the right one.
+        # Items without a real answer get the correct one.
         for i, answers in enumerate(real_answers(real, right)):
             for row in (right | answers).values():
                 rows.append({**row, "model": f"real-{i}"})
@@ -109,7 +109,7 @@ def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
 
 
 def real_answers(path: Path, items: Row) -> list[dict[str, Row]]:
-    """Return the real answers to some items by model; several to one item are of several models."""
+    """Return real answers by model; several answers to one item belong to different models."""
     models: list[dict[str, Row]] = []
     numbers = dict.fromkeys(items, 0)
     for text in path.read_text("utf-8").splitlines():
@@ -124,11 +124,11 @@ def real_answers(path: Path, items: Row) -> list[dict[str, Row]]:
     return models
 
 
-# What it takes
+# Measurements
 
 
 def plain_loop(path: Path, release: Release) -> tuple[float, float]:
-    """Parse and grade every line of a file in this process; return wall and processor seconds."""
+    """Parse and grade every line of a file in this process; return wall-clock and CPU time."""
     items = {}
     for name, row in release.instances().items():
         if row.task in QUICK:
@@ -144,10 +144,10 @@ def plain_loop(path: Path, release: Release) -> tuple[float, float]:
 
 
 def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
-    """Grade a file by the command.
+    """Grade a file with the command.
 
     Returns:
-        Wall seconds, processor seconds, and the most bytes in memory at once.
+        Wall-clock time, CPU time, and peak memory use in bytes.
     """
     program = str(Path(sys.executable).parent / "scbench-grade")
     command = [program, str(path), "--partial", "--quiet", "--restart"]
@@ -172,9 +172,9 @@ def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
 
 
 def look_at(root: int) -> tuple[int, float]:
-    """Return the memory of a process and all below it, and the time they used of processors.
+    """Return the memory in bytes and the CPU time in seconds of a process and all its descendants.
 
-    Bytes and seconds; 0 if nobody can tell.
+    Values that the system does not report count as 0.
     """
     children: dict[int, list[int]] = {}
     ticks: dict[int, int] = {}
@@ -183,7 +183,7 @@ def look_at(root: int) -> tuple[int, float]:
             text = (entry / "stat").read_text()
         except OSError:
             continue
-        # The fields after the name: the parent is the second, times are the 12th and 13th.
+        # Of the fields after the name, the 2nd is the parent, and the 12th and 13th are times.
         fields = text.rpartition(")")[2].split()
         children.setdefault(int(fields[1]), []).append(int(entry.name))
         ticks[int(entry.name)] = int(fields[11]) + int(fields[12])

@@ -4,9 +4,9 @@
 
     python tools/picture_strip.py
 
-Each picture is a panel of the gallery of the newest release, without words, cut to a square. In the
-README, they are shown at half their size, so that they are sharp on any display and wrap on a
-narrow one.
+Each picture is a panel from the gallery of the newest release, without words, cropped to a square.
+The README shows them at half their size, so that they are sharp on any display and wrap on narrow
+ones.
 """
 
 import re
@@ -24,17 +24,17 @@ from scbench.report.sheet import rendered, sheet_png
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "strip"
 
-# Tasks in the row, and the number of the panel that is shown.
+# Tasks in the row, and the number of the panel shown for each.
 PANELS = {
     "lego_hemispherical_shell": 0,
     "hamiltonian_loop": 0,
     "interlocking_parts": 0,
     "terrain_levelling": 3,
 }
-# Pixels of a side of a picture, and of its empty edge.
+# Side of a picture and width of its empty margin, in pixels.
 SIDE = 340
 EDGE = 6
-# Pixels of the drawing for one of its own, before it is cut and made smaller.
+# Scale at which a panel is drawn before it is cropped and reduced.
 SCALE = 3
 
 
@@ -60,7 +60,7 @@ def draw(case: Case) -> bytes:
 
 
 def square(png: bytes) -> bytes:
-    """Return a picture without its empty edges, on a square."""
+    """Crop the empty margins of a picture, and centre it on a square."""
     with Image.open(BytesIO(png)) as image:
         content = Image.new("RGB", image.size, "white")
         content.paste(image, mask=image.convert("RGBA").getchannel("A"))

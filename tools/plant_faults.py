@@ -1,23 +1,24 @@
-"""How sharp the tests are: plant faults in copies of the tree, one at a time, and see who notices.
+"""Measure how well the tests detect faults: plant faults in copies of the tree, one at a time.
 
 ::
 
-    python tools/plant_faults.py faults.jsonl --touch        # first: which quick tests come by them
-    python tools/plant_faults.py faults.jsonl                # then some 300 faults; two hours
-    python tools/plant_faults.py faults.jsonl --sample 40    # the first 40 of them
-    python tools/plant_faults.py faults.jsonl --suites deep  # then survivors against the deep tests
-    python tools/plant_faults.py faults.jsonl --list         # what was planted and by what caught
+    python tools/plant_faults.py faults.jsonl --touch        # first: find tests that run them
+    python tools/plant_faults.py faults.jsonl                # then try about 300 faults; two hours
+    python tools/plant_faults.py faults.jsonl --sample 40    # only the first 40 faults
+    python tools/plant_faults.py faults.jsonl --suites deep  # then try survivors on the deep tests
+    python tools/plant_faults.py faults.jsonl --list         # list the faults and what caught them
 
-A fault is another operator, another constant, a check that is dropped or a branch that is swapped.
-Which ones are planted follows from hashes of their places, so that everybody plants the same.
+A fault is a changed operator, a changed constant, a dropped check or a swapped branch. Hashes of
+their places determine which faults are planted, so everybody plants the same ones.
 
-``--touch`` runs the quick suite once, with a probe where each fault would be: beside the results it
-writes down which tests evaluate it, in this process or in one they start. A fault is then tried on
-those alone, the ones beside its module first, then the cheapest, up to `BUDGET` seconds and `MOST`
-tests; on all beside it where none is known to come by (what runs at an import). The deep tests are
-those of its room. So it does not see what only a dearer test would notice, nor a test that reads
-the source, nor one whose processes were started by an earlier test. What it calls caught is caught.
-Each result is a line of the file at once, and what stands there is not tried again.
+``--touch`` runs the quick suite once, with a probe at the place of each fault. It records, next to
+the results, which tests evaluate the place, in their own process or in one that they start. A fault
+is then tried only on those tests: first the tests of its module, then the cheapest ones, up to
+`BUDGET` seconds and `MOST` tests. If no test is known to evaluate it (code that runs at import), it
+is tried on all tests of its module. The deep suite consists of the deep tests in its folder. So the
+program misses detections by more expensive tests, by tests that read the source, and by tests whose
+processes an earlier test started. A fault reported as caught is really caught. Each result is
+written immediately, and faults in the file are not tried again.
 """
 
 import argparse
@@ -51,20 +52,20 @@ ROOMS = (
 )
 FAULTS = 300
 SUITES = ["beside", "quick", "deep"]
-# Most seconds and most tests of a suite for one fault.
+# Maximum seconds and maximum number of tests of a suite for one fault.
 BUDGET = 90
 MOST = 300
-# Copies of the tree, each of which tries one fault at a time.
+# Number of copies of the tree; each tries one fault at a time.
 COPIES = 4
-# Seconds after which tests that do not end have noticed the fault, too.
+# Tests that run longer than this many seconds also count as having noticed the fault.
 LIMIT = 900
-# Bytes of address space that a process may have.
+# Maximum address space of a process in bytes.
 MEMORY = 12 << 30
-# Not copied with the tree.
+# Files that are not copied with the tree.
 AWAY = shutil.ignore_patterns(
     ".git", ".venv", ".nox", "*_cache", "build", "__pycache__"
 )
-# A module of the copy, which writes down once which test came by which fault.
+# A module for the copy, which records once which test evaluated which fault.
 PROBE = """import os
 _VISITS = set()
 def hit(name):
@@ -75,7 +76,7 @@ def hit(name):
         os.write(file, ("%s %s\\n" % visit).encode())
         os.close(file)
 """
-# The operator that a fault puts in place of another.
+# The operator that replaces another one in a fault.
 OTHER: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -85,11 +86,11 @@ OTHER: dict[type, type] = {
 }  # fmt: skip
 # A line of pytest's durations: seconds, part and test.
 _DURATION = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*?) *$", re.MULTILINE)
-# The first line of its summary: the test that failed.
+# The first line of pytest's summary: the test that failed.
 _FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-# Exit code of pytest where all tests were deselected.
+# Exit code of pytest if all tests were deselected.
 _NO_TESTS = 5
-# A fault with the suites it was tried on, and the test that caught it.
+# A fault, the suites on which it was tried, and the test that caught it.
 Record = dict[str, Any]
 
 
@@ -106,12 +107,12 @@ class Fault(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Its name, and its place in the order of all."""
+        """The name of the fault, which also determines its place in the order."""
         return hashlib.sha256(repr((self.path, *self[2:])).encode()).hexdigest()[:16]
 
 
 class Change(NamedTuple):
-    """A kind of fault, the part of a program to replace, and the text to replace it by."""
+    """A kind of fault, the part of a program to replace, and its replacement."""
 
     kind: str
     part: ast.AST
@@ -119,14 +120,14 @@ class Change(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """The tests that come by each fault, by its key, and the seconds that every test takes."""
+    """The tests that evaluate each fault, by its key, and the duration of every test in seconds."""
 
     tests: dict[str, set[str]]
     seconds: dict[str, float]
 
 
 def main() -> int:
-    """Run the command line; 1 if a fault survives."""
+    """Run the command line; return 1 if a fault survives."""
     options = read_options()
     results: Path = options.results
     log = results.with_suffix(".touched")
@@ -151,27 +152,31 @@ def read_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "results", type=Path, help="JSON Lines, to which results are added"
+        "results", type=Path, help="JSON Lines file to which results are added"
     )
-    parser.add_argument("--sample", type=int, default=FAULTS, help="how many to plant")
+    parser.add_argument(
+        "--sample", type=int, default=FAULTS, help="number of faults to plant"
+    )
     parser.add_argument(
         "--suites",
         nargs="+",
         choices=SUITES,
         default=SUITES[:2],
-        help="which run, in this order",
+        help="suites to run, in this order",
     )
     parser.add_argument(
-        "--touch", action="store_true", help="only see which tests come by"
+        "--touch",
+        action="store_true",
+        help="only find the tests that evaluate each fault",
     )
     parser.add_argument(
-        "--list", action="store_true", help="plant nothing, print the results"
+        "--list", action="store_true", help="plant nothing; print the results"
     )
     return parser.parse_args()
 
 
 def copy_of_tree(folder: str) -> Path:
-    """Copy the tree into a new folder below one, and return the copy."""
+    """Copy the tree into a new subfolder of a folder, and return the copy."""
     tree = Path(tempfile.mkdtemp(dir=folder), "tree")
     shutil.copytree(ROOT, tree, symlinks=True, ignore=AWAY)
     return tree
@@ -184,7 +189,7 @@ def plant_all(
     records: dict[str, Record],
     results: Path,
 ) -> None:
-    """Try faults on the suites that they were not tried on yet; add records to both."""
+    """Try faults on suites on which they have not been tried; record the results in both places."""
     copies = Queue[Path]()
 
     def plant(fault: Fault) -> None:
@@ -219,11 +224,11 @@ def table(records: dict[str, Record]) -> Iterator[str]:
             yield f"{place}: {record['before']!r} -> {record['after']!r}"
 
 
-# Which faults are there?
+# Faults
 
 
 def chosen(count: int) -> list[Fault]:
-    """Return faults of all rooms, in the order of their hashes."""
+    """Return the first faults in all folders, in the order of their hashes."""
     faults: list[Fault] = []
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
@@ -232,9 +237,9 @@ def chosen(count: int) -> list[Fault]:
 
 
 def faults_in(path: Path) -> Iterator[Fault]:
-    """Yield all faults of a module, but those in types and imports."""
+    """Yield all faults of a module, except those in types and decorators."""
     source = path.read_bytes()
-    # The bytes at which lines start.
+    # The offset in bytes at which each line starts.
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -252,7 +257,7 @@ def faults_in(path: Path) -> Iterator[Fault]:
 
 
 def passive_nodes(tree: ast.AST) -> set[ast.AST]:
-    """Return the nodes of types, decorators and texts with values in them."""
+    """Return the nodes of types, decorators and f-strings."""
     passive: set[ast.AST] = set()
     for node in ast.walk(tree):
         roots: list[ast.AST] = []
@@ -263,7 +268,7 @@ def passive_nodes(tree: ast.AST) -> set[ast.AST]:
             elif isinstance(child, ast.AST):
                 roots.append(child)
         if isinstance(node, ast.JoinedStr):
-            # A part of a text cannot be cut out of it.
+            # A part of an f-string cannot be replaced on its own.
             roots.append(node)
         for root in roots:
             passive.update(ast.walk(root))
@@ -271,7 +276,7 @@ def passive_nodes(tree: ast.AST) -> set[ast.AST]:
 
 
 def changes(node: ast.AST) -> Iterator[Change]:
-    """Yield the faults that a node can have."""
+    """Yield the possible faults of a node."""
     match node:
         case ast.Compare(left, [op], [right]) if type(op) in OTHER:
             changed: ast.AST = ast.Compare(left, [OTHER[type(op)]()], [right])
@@ -301,27 +306,27 @@ def changes(node: ast.AST) -> Iterator[Change]:
 
 
 def code_of(node: ast.AST) -> str:
-    """Return the program text of a node, in brackets."""
+    """Return the source code of a node in brackets."""
     return f"({ast.unparse(ast.fix_missing_locations(node))})"
 
 
 def is_text(node: ast.AST) -> bool:
-    """Whether a node is a text or another constant that is no number."""
+    """Return whether a node is a text or another constant that is not a number."""
     if isinstance(node, ast.Constant):
         return not isinstance(node.value, int | float)
     return isinstance(node, ast.JoinedStr)
 
 
-# Which tests come by a fault?
+# Tests that evaluate a fault
 
 
 def touch(tree: Path, faults: Sequence[Fault], log: Path) -> None:
-    """Write which quick tests evaluate the place of each fault, and how many seconds tests take."""
+    """Record the quick tests that evaluate the place of each fault, and the duration of tests."""
     (tree / "scbench" / "probe.py").write_text(PROBE.format(str(log.absolute())))
-    # The starts of probes in each file, and the bytes that they add.
+    # The start of each probe in a file, and the number of bytes that it adds.
     growth: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    # From the last of a file to the first, and of those with the same start the inner first: so
-    # the start of a fault is still where it was.
+    # Go from the last fault in a file to the first, and from inner to outer at the same start.
+    # So the start of a fault has not moved yet.
     for fault in sorted(faults, key=lambda it: (it.start, -it.end), reverse=True):
         path = tree / fault.path
         source = path.read_bytes()
@@ -335,7 +340,7 @@ def touch(tree: Path, faults: Sequence[Fault], log: Path) -> None:
         try:
             compile(source, str(path), "exec")
         except SyntaxError:
-            # A pattern of a match statement cannot have a call.
+            # A pattern in a match statement cannot contain a call.
             continue
         path.write_bytes(source)
         growth[fault.path].append((fault.start, len(probed) - (end - fault.start)))
@@ -359,7 +364,7 @@ def touched_in(log: Path) -> Touched:
 
 
 def mirrors(path: str) -> list[str]:
-    """Return the tests beside a module: of its name and of its package, else of its folder."""
+    """Return the tests of a module: those of its name and its package, or else of its folder."""
     parts = Path(path.removeprefix("scbench/")).with_suffix("").parts
     if parts[-1] == "__init__":
         parts = parts[:-1]
@@ -376,7 +381,7 @@ def mirrors(path: str) -> list[str]:
     return mirrored
 
 
-# Does a test notice?
+# Detection
 
 
 def attempt(
@@ -386,14 +391,14 @@ def attempt(
     before: Sequence[str],
     touched: Touched,
 ) -> Record:
-    """Plant a fault, and return the record of who noticed it.
+    """Plant a fault, run tests, and return the record of the result.
 
     Args:
-        tree: the copy to plant it in, which is mended afterwards.
+        tree: the copy in which to plant it; it is restored afterwards.
         fault: the fault.
         suites: the suites to run, in this order.
-        before: the suites that it was tried on before.
-        touched: the tests that come by faults.
+        before: the suites on which it was tried before.
+        touched: the tests that evaluate each fault.
     """
     tests = touched.tests.get(fault.key, set())
     record = {
@@ -410,7 +415,7 @@ def attempt(
     path.write_bytes(faulty)
     try:
         compile(faulty, str(path), "exec")
-        # A time of its own, so that nothing stale is run.
+        # A unique modification time prevents stale bytecode from running.
         number = int(fault.key[:7], 16)
         os.utime(path, (number, number))
         for name in suites:
@@ -419,7 +424,7 @@ def attempt(
                 continue
             (tree / "names.txt").write_text("\n".join(arguments), "utf-8")
             run = pytest(tree, "-x", "-n0", "@names.txt")
-            # Below 0, Python crashed.
+            # Below 0, a signal ended the process.
             if run.returncode > 0 and run.returncode != _NO_TESTS:
                 failure = _FAILURE.search(run.stdout)
                 by = (run.stdout + run.stderr).strip()[-200:]
@@ -435,7 +440,7 @@ def attempt(
 def suite_of(
     name: str, fault: Fault, tests: set[str], seconds: dict[str, float]
 ) -> list[str]:
-    """Return the arguments for pytest that run a suite on a fault; none if it has no tests."""
+    """Return the arguments for pytest that run a suite on a fault; empty if there are no tests."""
     beside = mirrors(fault.path)
     if name == "deep":
         return ["-m", "deep", str(Path(beside[0]).parent)]
@@ -450,12 +455,12 @@ def suite_of(
 
 
 def affordable(tests: list[str], seconds: dict[str, float]) -> list[str]:
-    """Return the first tests, which are the cheapest, within the budget of a fault."""
+    """Return the first, cheapest tests within the budget of a fault."""
     total = 0.0
     for i, test in enumerate(tests[:MOST]):
         total += seconds[test]
         if total > BUDGET:
-            # The one that goes beyond is run as well.
+            # The test that exceeds the budget is still run.
             return tests[: i + 1]
     return tests[:MOST]
 
@@ -463,7 +468,7 @@ def affordable(tests: list[str], seconds: dict[str, float]) -> list[str]:
 def pytest(
     tree: Path, *arguments: str, is_limited: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """Run tests in a copy of the tree; a limited run is killed if it does not end."""
+    """Run tests in a copy of the tree; a limited run is killed after `LIMIT` seconds."""
     limit = ("timeout", "--kill-after=9", str(LIMIT)) if is_limited else ()
     return subprocess.run(  # noqa: S603  (this Python, on tests of our own)
         [*limit, sys.executable, "-m", "pytest", "-q", "--no-header", *arguments],
@@ -477,6 +482,6 @@ def pytest(
 
 
 if __name__ == "__main__":
-    # `--list | head` ends without a word.
+    # `--list | head` ends without an error message.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

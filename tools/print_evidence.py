@@ -53,7 +53,7 @@ class World(NamedTuple):
     floor: float
 
 
-# Nobody knows which of them is closest to real models, so results are given as ranges.
+# It is unknown which world is closest to real models, so results are given as ranges.
 WORLDS = {
     "tasks alike": World(1.0, ladder.SLOPES, 0.0),
     "tasks differ": World(1.5, ladder.SLOPES, 0.0),
@@ -65,7 +65,7 @@ WORLDS = {
 
 
 def print_intervals() -> None:
-    """Print the calibration of intervals, and the false verdicts on equal models."""
+    """Print the calibration of intervals, and the rate of false verdicts on equal models."""
     print(
         "| n | right or wrong: mean | minimum |",
         *(f" {name}: mean | minimum |" for name in sim.PARTIAL),
@@ -96,12 +96,12 @@ def print_intervals() -> None:
 
 
 def mean_and_least(coverage: np.ndarray) -> str:
-    """Return two cells: the mean and the minimum of some shares, in percent."""
+    """Return two table cells: the mean and the minimum of shares, in percent."""
     return f"{100 * coverage.mean():.1f} | {100 * coverage.min():.1f}"
 
 
 def print_scores() -> None:
-    """Print how the normalized score ranks models, its intervals and its power."""
+    """Print how well the normalized score ranks models, and its calibration and power."""
     print(
         "| rank correlation with ability |", *(f" {name} |" for name in scores.SCHEMES)
     )
@@ -148,7 +148,7 @@ def print_ladder() -> None:
 
 
 def print_worlds() -> None:
-    """Print how lost replies change levels, in every world and as ranges over them."""
+    """Print how lost replies change levels, in each world and as ranges over all worlds."""
     heads = ("world", "bias", "calibration", "mean width")
     table("replies lost on whole ladders", *heads)
     for lost, is_told in ((0.2, True), (0.1, True), (0.0, True), (0.2, False)):
@@ -160,11 +160,11 @@ def print_worlds() -> None:
 
 
 def world_lines(label: str, simulate: Callable[[World], np.ndarray]) -> None:
-    """Print a line for each world, and one with the ranges over all worlds.
+    """Print a line for each world, and a line with the ranges over all worlds.
 
     Args:
         label: first cell of the lines.
-        simulate: makes n x 3 rows as of `overall`.
+        simulate: returns n x 3 rows in the format of `overall`.
     """
     means = []
     for name, world in WORLDS.items():
@@ -220,7 +220,7 @@ def print_differences() -> None:
 
 
 def bias_coverage_length(rows: np.ndarray, digits: int = 0) -> tuple[str, str, str]:
-    """Return three cells of n x 3 rows as of `overall`: means, and the median length."""
+    """Return three cells for n x 3 rows of `overall`: two means, and the median length."""
     error, covered, length = rows.T
     coverage = f"{100 * covered.mean():.{digits}f}"
     return f"{error.mean():+.2f}", coverage, f"{np.median(length):.2f}"
@@ -232,12 +232,12 @@ def table(*heads: str) -> None:
 
 
 def line(*cells: object) -> None:
-    """Print a line of it."""
+    """Print a line of a table."""
     print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def other_curves(models: int = 1000, seed: int = 6) -> Iterator[tuple[str, float]]:
-    """Bias where scores do not follow the curve: they fall below the floor, or slip everywhere."""
+    """Yield the bias if scores do not follow the curve: lower than the floor, or with slips."""
     rng = np.random.default_rng([seed, 6])
 
     def errors(floor: float, most: float, slope: float = 1.5) -> float:
@@ -269,7 +269,7 @@ def unreadable(
     *,
     is_told: bool = True,
 ) -> np.ndarray:
-    """Models over all tasks, a share of whose replies is lost; rows as of `overall`."""
+    """Simulate models over all tasks, with a share of replies lost; return rows of `overall`."""
     rng = np.random.default_rng([seed, 7])
     rows = []
     for i in range(models):
@@ -291,9 +291,9 @@ def asked_next(
     draws: int = 100,
     batches: int = 10,
 ) -> np.ndarray:
-    """Models that are asked the items of `scbench ladder --next`, 22 at a time; see `overall`.
+    """Simulate models that get the items of `scbench ladder --next`; return rows of `overall`.
 
-    A share of replies cannot be read.
+    Items come 22 at a time, and a share of the replies is unreadable.
     """
     rng = np.random.default_rng([seed, 8])
     rows = []
@@ -302,7 +302,7 @@ def asked_next(
         loss_seed = int(rng.integers(2**31))
         slope = world.slopes[i % len(world.slopes)]
         items: set[str] = set()
-        # One more round than batches: its replies are to all items.
+        # There is one more round than batches; its replies are to all items.
         for number in range(batches + 1):
             results = ladder_results(
                 levels_of(levels),
@@ -321,7 +321,7 @@ def asked_next(
 
 
 def levels_in(world: World, rng: np.random.Generator) -> np.ndarray:
-    """Return the levels of a model's tasks, around an ability of its own."""
+    """Draw a model's ability, and return the levels of its tasks around it."""
     ability = rng.uniform(2, ladder.TOP - 1)
     tasks = ability + rng.normal(0, world.spread, len(ladder.TASKS))
     return np.clip(tasks, 0.5, ladder.TOP + 0.5)
@@ -335,11 +335,15 @@ def levels_of(levels: np.ndarray) -> dict[str, dict[str, float]]:
 def overall(
     results: pl.DataFrame, levels: np.ndarray, draws: int
 ) -> tuple[float, bool, float]:
-    """Error of the overall level of one run, whether its interval holds, and its length."""
+    """Compare the overall level of one run with the truth.
+
+    Returns:
+        The error, whether the interval contains the truth, and the length of the interval.
+    """
     levels_table = ladder_table(climbs_of(results, draws))
     row = levels_table.row(by_predicate=pl.col("bucket") == "overall", named=True)
     truth = ladder.held(levels).mean()
-    # An interval without an end goes beyond the ladder.
+    # An interval without an end extends beyond the ladder.
     low = row["low"] or -np.inf
     high = row["high"] or np.inf
     length = min(high, ladder.TOP + 0.5) - max(low, 0.5)

@@ -1,4 +1,4 @@
-"""Write the parts of the README that are computed: a program's output and the paper's scores.
+"""Write the computed parts of the README: a program's output and the paper's scores.
 
 ::
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 PAPER = ROOT / "tests" / "data" / "paper" / "paper_tables.json"
 
-# Size of the terminal on which the example is shown.
+# Size of the terminal in which the example runs.
 LINES, COLUMNS = 40, 80
 # The example and the block with its output.
 EXAMPLE = re.compile(r"```sh\n(scbench example .*?)```\n\n```text\n(.*?)```", re.DOTALL)
@@ -41,18 +41,18 @@ def updated(text: str, folder: Path) -> str:
 
 
 def example_output(commands: str, folder: Path) -> str:
-    """Return what commands print on a terminal to standard output."""
+    """Return the output of commands in a terminal."""
     main_end, program_end = pty.openpty()
     size = struct.pack("HHHH", LINES, COLUMNS, 0, 0)
     fcntl.ioctl(program_end, termios.TIOCSWINSZ, size)
-    # A pseudo-terminal would write line ends as two characters.
+    # By default, a pseudo-terminal writes line ends as two characters.
     attributes = termios.tcgetattr(program_end)
     attributes[1] &= ~termios.OPOST
     termios.tcsetattr(program_end, termios.TCSANOW, attributes)
     programs = str(Path(sys.executable).parent)
     variables = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
     with (folder / "messages").open("w") as messages:
-        process = subprocess.Popen(  # noqa: S603  (commands of our own page)
+        process = subprocess.Popen(  # noqa: S603  (commands from our own page)
             ["bash", "-e", "-c", commands],  # noqa: S607  (its place differs)
             cwd=folder,
             env=os.environ | variables,
@@ -66,7 +66,7 @@ def example_output(commands: str, folder: Path) -> str:
         try:
             part = os.read(main_end, 65536)
         except OSError:
-            # Linux reports the end of a terminal as an error.
+            # Linux reports the end of a terminal's output as an error.
             break
         if not part:
             break

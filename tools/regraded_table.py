@@ -40,14 +40,14 @@ REASONS = {
     ),
     "two_segments": "exact, on the printed frame, even if it is skewed",
 }
-# Larger differences of scores are no rounding errors.
+# Larger differences between scores are not rounding errors.
 _ROUNDING = 1e-6
 
 Row = Mapping[str, Any]
 
 
 def stored_rows() -> list[Row]:
-    """Return the published and the present score of each answer."""
+    """Return the published and the current score of each answer."""
     lines = SCORES.read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
@@ -66,7 +66,7 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def table_line(name: str, rows: Sequence[Row], reason: str) -> str:
-    """Return the line of some answers; scores are means in percent."""
+    """Return the table line of some answers; its scores are means in percent."""
     equal = sum(row["published"] == row["scbench_3_0_0"] for row in rows)
     cells = [name, str(len(rows)), str(equal)]
     for column in ("published", "scbench_3_0_0"):
@@ -76,7 +76,7 @@ def table_line(name: str, rows: Sequence[Row], reason: str) -> str:
 
 
 def answers_of(folder: Path) -> Iterator[tuple[str, float, float | None]]:
-    """Grade the answers in a folder; yield id, published score, and the score now."""
+    """Grade the answers in a folder; yield the id, the published score and the current score."""
     with tempfile.TemporaryDirectory() as out:
         report = scbench.grade_file(
             folder / "predictions.jsonl", Path(out) / "graded", partial=True, workers=1
@@ -96,10 +96,10 @@ def answers_of(folder: Path) -> Iterator[tuple[str, float, float | None]]:
 def changes(
     rows: Sequence[Row], answers: Iterator[tuple[str, float, float | None]]
 ) -> Iterator[str]:
-    """Yield a sentence for each answer that scores otherwise than in the table, and a count."""
+    """Yield a sentence for each answer whose score differs from the table, and a count."""
     same = 0
     for row_id, published, score in answers:
-        # Answers do not name their run: those with this id and published score may be the one.
+        # Answers do not name their run, so any row with this id and published score may match.
         stored = [
             row["scbench_3_0_0"]
             for row in rows
@@ -111,7 +111,7 @@ def changes(
             same += 1
         else:
             yield f"{row_id}: {score} now, {stored} in the table"
-    yield f"{same} answers score as in the table"
+    yield f"{same} answers have the same score as in the table"
 
 
 if __name__ == "__main__":

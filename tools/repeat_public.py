@@ -1,9 +1,9 @@
-"""How far does one public answer get? The best right answer of the ladder, repeated on a twin.
+"""Measure how much a single public answer earns when it is repeated on a twin of the ladder.
 
-A twin is the ladder drawn with another seed. Each right answer of a task's public rungs is given to
-every item of the task there; the mean of its scores above the floors, in hundredths, is printed of
-the best one. An item without room above its floor counts 0. More than 30 is too much (exit code 1):
-`python tools/repeat_public.py [SEED [TASK...]]`.
+A twin is the ladder drawn with another seed. Each correct answer to a public item of a task is
+given to every item of the task on the twin. For each task, the program prints the best answer and
+its mean score above the floors, in hundredths. Items with a floor of 1 count 0. More than 30 is too
+much (exit code 1): `python tools/repeat_public.py [SEED [TASK...]]`.
 """
 
 import sys
@@ -17,7 +17,7 @@ MOST = 30.0
 
 
 def main(seed: str = "4711", *names: str) -> int:
-    """Print a line for each task; return 1 if an answer scores too much."""
+    """Print a line for each task; return 1 if an answer scores too high."""
     worst = 0.0
     for name in names or ladder().tasks:
         score, id_ = best_repeated(name, int(seed))
@@ -27,7 +27,7 @@ def main(seed: str = "4711", *names: str) -> int:
 
 
 def best_repeated(name: str, seed: int) -> tuple[float, str]:
-    """Return the score of the best public answer to a task on the twin, and its item."""
+    """Return the twin score of a task's best public answer, and the answer's item."""
     table = ladder()
     task = get_task(name)
     items = []

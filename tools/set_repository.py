@@ -4,7 +4,7 @@
 
     python tools/set_repository.py https://github.com/acme/scbench
 
-Run it once before the package is published: until then, the links name a placeholder. Package
+Run it once before publishing the package; until then, the links contain a placeholder. Package
 indexes show these links next to the README.
 """
 
@@ -13,12 +13,12 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
-# The link that is the address itself; others begin with it.
+# This link is the address itself; other links begin with the address.
 SOURCE = "Source"
 
 
 def with_repository(text: str, address: str) -> str:
-    """Return pyproject.toml with another address of the repository."""
+    """Return the text of pyproject.toml with this address of the repository."""
     current = tomllib.loads(text)["project"]["urls"][SOURCE]
     return text.replace(f'"{current}', f'"{address.rstrip("/")}')
 

@@ -1,13 +1,12 @@
-"""Draw one case at corners of parameter spaces, and say how long each takes and how it ends.
+"""Draw one case at corners of parameter spaces, and report how long each takes and how it ends.
 
-The case is made as for a release: with its references, which are judged. Every point has to end
-within a minute, with a case or with the reason why there is none::
+The case is made as for a release, with references, which are judged. Every point has to end within
+a minute, with a case or with the reason why there is none::
 
     python tools/sweep_spaces.py [TASK ...] [--random N]
 
-The corners of a space are too many to visit all. Visited are those where one parameter is at an end
-of its range, those where all numbers are at one end, and some where every parameter is at one of
-its ends by chance.
+A space has too many corners to visit all. The program visits those with one parameter at an end of
+its range, those with all numbers at the same end, and some with every parameter at a random end.
 """
 
 import argparse
@@ -29,11 +28,11 @@ from scbench.catalog import Task, available_tasks, get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh import run
 
-# Seconds that a point may take.
+# Maximum seconds for a point.
 SECONDS = 60
 Parameters = dict[str, Any]
 _ROUND = {"kinds": ["sphere", "cone"], "min_sides": 40, "max_sides": 40}
-# Points from which nothing came for minutes, before work was counted.
+# Points that used to take minutes without a result, before work was limited.
 KNOWN_HARD: dict[str, list[Parameters]] = {
     "hamiltonian_loop": [{"size": 30, "blocked": 0.25, "obstacles": "cells"}],
     "shikaku_rectangles": [
@@ -59,7 +58,7 @@ KNOWN_HARD: dict[str, list[Parameters]] = {
 
 
 class Outcome(NamedTuple):
-    """The seconds that a point takes, and why it gives no case; empty if it does."""
+    """The seconds that a point takes, and the reason why it has no case (empty if it has one)."""
 
     seconds: float
     reason: str
@@ -87,7 +86,7 @@ def ends_of_field(field: FieldInfo) -> tuple[Any, ...]:
         high = bounds.get("le", bounds.get("lt", low + 100) - step)
         return (low, high)
     if get_origin(kind) is tuple:
-        # A list of words: each alone, and all.
+        # For a list of words, the ends are each word alone, and all words.
         words = get_args(get_args(kind)[0])
         return (*([word] for word in words), list(words))
     words = tuple(value for value in get_args(kind) if isinstance(value, str))
@@ -95,7 +94,7 @@ def ends_of_field(field: FieldInfo) -> tuple[Any, ...]:
 
 
 def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
-    """Yield corners of a task's space that its rules allow, none twice."""
+    """Yield different corners of a task's space that its rules allow."""
     ends = ends_of(task)
     rng = Stream("corners", task.id)
     points: list[Parameters] = [{}, *KNOWN_HARD.get(task.id, ())]
@@ -113,22 +112,22 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
         try:
             task.builder.space.model_validate(parameters)
         except ValidationError:
-            # The space refuses it at once, and nothing is drawn.
+            # The space rejects this corner, so nothing would be drawn.
             continue
         yield parameters
 
 
 def within(seconds: int, task_id: str, parameters: Parameters) -> Outcome:
-    """Return the outcome of a point, from a process of its own that may use some time.
+    """Return the outcome of a point, computed in a separate process with a time limit.
 
-    Time is that of the processor, so that a busy machine makes no difference.
+    The limit is in CPU time, so that a busy machine makes no difference.
     """
     receiver, sender = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.Process(
         target=_send_attempt, args=(sender, seconds, task_id, parameters)
     )
     child.start()
-    # Without a sender here, a child that dies ends the pipe.
+    # With the sender closed here, the pipe ends if the child process dies.
     sender.close()
     try:
         outcome = Outcome(*receiver.recv())
@@ -147,14 +146,14 @@ def _send_attempt(
     task_id: str,
     parameters: Parameters,
 ) -> None:
-    """Send the outcome of a point from a child."""
+    """Send the outcome of a point from a child process."""
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    # A plain tuple: the receiver may have loaded this file under another name.
+    # Send a plain tuple, because the receiver may have loaded this file under another name.
     pipe.send(tuple(attempt(task_id, parameters)))
 
 
 def attempt(task_id: str, parameters: Parameters) -> Outcome:
-    """Make the case of a point, in this process."""
+    """Make the case of a point in this process, and return the outcome."""
     start = time.process_time()
     try:
         experiment = experiment_of({"seed": 1, "task": [{"id": task_id, **parameters}]})
@@ -162,21 +161,23 @@ def attempt(task_id: str, parameters: Parameters) -> Outcome:
         reason = part.reason
     except ExperimentError as error:
         reason = f"refused: {error}"
-    except Exception as error:  # noqa: BLE001  (to be told of any point)
+    except Exception as error:  # noqa: BLE001  (report it with the point)
         reason = f"CRASH {type(error).__name__}: {error}"
     return Outcome(time.process_time() - start, reason)
 
 
 def main() -> None:
-    """Sweep the spaces of the tasks named, or of all."""
+    """Sweep the spaces of the named tasks, or of all tasks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tasks", nargs="*", metavar="TASK")
     parser.add_argument(
-        "--random", type=int, default=12, help="corners by chance, for each task"
+        "--random", type=int, default=12, help="number of random corners per task"
     )
-    parser.add_argument("--seconds", type=int, default=SECONDS, help="time for a point")
     parser.add_argument(
-        "--above", type=float, default=10, help="points that take more are listed"
+        "--seconds", type=int, default=SECONDS, help="CPU time limit for a point"
+    )
+    parser.add_argument(
+        "--above", type=float, default=10, help="list points that take more CPU time"
     )
     options = parser.parse_args()
     tasks = [get_task(name) for name in options.tasks] or list(available_tasks())

@@ -3,10 +3,10 @@
 ::
 
     python tools/tasks_page.py            # writes it
-    python tools/tasks_page.py --check    # fails if it is not what would be written
+    python tools/tasks_page.py --check    # fails if the page is out of date
 
-Everything on the page comes from the newest release in this repository and from the catalogue, so
-run this after a release is frozen and after a sentence in scbench/tasks.toml changes.
+Everything on the page comes from the newest release in this repository and from the catalogue. Run
+this after freezing a release, and after changing a sentence in scbench/tasks.toml.
 """
 
 import sys
@@ -27,10 +27,10 @@ from scbench.release.manifest import picture_file
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "tasks.md"
-# Prompts of up to this many characters are shown whole, because their rules come last.
+# Prompts up to this many characters are shown in full, because their rules come last.
 WHOLE_PROMPT = 2_450
 
-# What comes before the tasks.
+# The text before the tasks.
 START = (
     "# Tasks\n\n"
     "This page shows what each task asks, with a picture and an example.\n\n"
@@ -43,7 +43,7 @@ START = (
     "[floor](statistics.md#floors) is the mean score of the best trivial baseline.\n\n"
     "`tools/tasks_page.py` generates this page.\n"
 )
-# What comes before the tasks of a bucket.
+# The text before the tasks of a bucket.
 BUCKET_WORDS = {
     "axiomatic": "Draw conclusions from geometric rules.",
     "constructive": "Construct a shape that meets a specification.",
@@ -53,7 +53,7 @@ BUCKET_WORDS = {
         "score; `scbench manifolds` reports them."
     ),
 }
-# Names of buckets as headings, where they are not the name of the bucket itself.
+# Headings of buckets, if they differ from the name of the bucket.
 HEADINGS = {MANIFOLDS: "Text tasks"}
 
 
@@ -132,7 +132,7 @@ def section(release: Release, task: Task, example: Example | None, floor: float)
 
 
 def example_block(example: Example) -> str:
-    """Return an example, which opens on a click."""
+    """Return an example that opens on a click."""
     prompt = example.instance.prompt.rstrip()
     if len(prompt) > WHOLE_PROMPT:
         prompt = beginning(prompt, MOST_OF_PROMPT)
@@ -149,7 +149,7 @@ def example_block(example: Example) -> str:
 
 
 def share(start: str, whole: str) -> str:
-    """Return a note on how much of a text is shown; empty if it is all of it."""
+    """Return a note on how much of a text is shown; empty if all of it is."""
     if start == whole.rstrip():
         return ""
     return f" (the first {len(start):,} of {len(whole):,} characters)"

@@ -28,7 +28,7 @@ from scbench.builders.shared.builder import (
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 
-# Rank of each operator: the higher binds closer.
+# Rank of each operator: higher ranks bind more tightly.
 USUAL: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
 _ALL_EQUAL = {"+": 1, "-": 1, "*": 1, "/": 1}
 _SUMS_FIRST = {"+": 2, "-": 2, "*": 1, "/": 1}
@@ -41,7 +41,7 @@ _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -
 # A number without its sign, an operator or a bracket.
 _PART = re.compile(r"\d+|[-+*/()]")
 _NUMBER = re.compile(r"\d+")
-# A minus sign that belongs to a number: no value comes before it.
+# A minus sign that belongs to a number, because no value comes before it.
 _SIGN = re.compile(r"(?:^|[-+*/(]) ?-")
 # An operator without a space on one of its sides.
 _TIGHT_OPERATOR = re.compile(r"[\d)](?:[-+*/]| [-+*/][^ ])")
@@ -156,14 +156,14 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return {"depth": depth_of(params.expression)}
 
     def measure(self, params: Params) -> float:
-        """Return the number of operations, and one more for each pair of brackets."""
+        """Return the number of operations plus the number of pairs of brackets."""
         operations = terms_of(params) - 1
         return operations + params.expression.count("(")
 
     def blind_floor(self, params: Params) -> float:
         """Return the score of the best constant for this number of terms, with default parameters.
 
-        More than 64 terms count as 64, for which the score is already close to 0.
+        More than 64 terms count as 64, where the score is already close to 0.
         """
         terms = min(64, terms_of(params))
         return self.constant_floor(length=terms, division="/" in params.expression)
@@ -196,7 +196,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 
 def prompt_of(expression: str) -> str:
-    """Return the prompt, with only those rules that the expression needs."""
+    """Return the prompt, with only the rules that the expression needs."""
     products = "*"
     closing = _WHOLE_NUMBER
     if "/" in expression:
@@ -264,7 +264,7 @@ def signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str
 
 def without_zero_divisors(tokens: list[str]) -> None:
     """Turn every division by zero into a multiplication, in place."""
-    # The new multiplication can make another divisor zero, so all is computed again.
+    # The new multiplication can make another divisor zero, so everything is computed again.
     while True:
         try:
             usual_value(tokens)
@@ -300,7 +300,7 @@ def usual_value(tokens: Sequence[str]) -> int | Fraction:
 def _sum_from(tokens: Sequence[str], at: int) -> tuple[int | Fraction, int]:
     """Return the value from a position to the end of its bracket, and that end."""
     total: int | Fraction = 0
-    # The product that is open; the first number multiplies 1.
+    # The product so far; the first number multiplies 1.
     factors: int | Fraction = 1
     operator = "*"
     operator_at = at
@@ -338,9 +338,9 @@ def value_of(
     Operators of equal rank are evaluated from the left, or optionally from the right.
 
     Raises:
-        ZeroDivisor: it divides by zero.
+        ZeroDivisor: the expression divides by zero.
     """
-    # The right side of an operator takes only operators of higher rank, or else of equal rank, too.
+    # The right side of an operator contains only operators of higher rank, or also of equal rank.
     step = 0 if from_right else 1
     value, _ = _value_of_ranks(tokens, ranks, 0, 1, step)
     return value

@@ -24,14 +24,14 @@ from scbench.builders.shared.builder import (
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 
-# Most NOTs before one term or bracket.
+# Maximum number of NOTs before one term or bracket.
 _CHAIN = 4
-# From the operator that is worked out last to the first.
+# Operators from the last to the first to be evaluated.
 _OPERATORS = ("OR", "XOR", "AND")
 _RANKS = {"OR": 1, "XOR": 2, "AND": 3}
 # The parts that `measure` counts.
 _OPERATION = re.compile(r"NOT|AND|XOR|OR|\(")
-# What separates the words of an expression in which no space is missing.
+# Separators of the words of an expression in which no space is missing.
 _GAP = re.compile(r"[ ()\n]+")
 # A bracket without a space on its outer side.
 _TIGHT_BRACKET = re.compile(r"[^ (\n]\(|\)[^ )\n]")
@@ -73,7 +73,7 @@ class BooleanCase(Case):
 
 
 class Term(NamedTuple):
-    """A term of a row: some NOTs before a value, or before a row in brackets."""
+    """A term of a row: any number of NOTs before a value, or before a row in brackets."""
 
     negations: int
     inside: "Row | None"
@@ -89,8 +89,8 @@ class Row(NamedTuple):
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Expressions over truth values, drawn so that blind guessing is right half of the time.
 
-    OR comes last, so most long random expressions are true. Therefore the truth value is drawn
-    first, and then truth values of the terms that lead to it.
+    OR is evaluated last, so most long random expressions are true. Therefore the value of the
+    expression is drawn first, and then values of the terms that give it.
     """
 
     task = "boolean"
@@ -177,11 +177,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return len(_OPERATION.findall(params.expression))
 
     def blind_floor(self, params: Params) -> float:
-        """Return one half for each value: both values are drawn equally often."""
+        """Return one half to the power of the number of values; both values are equally likely."""
         return float(0.5 ** len(params.expression.splitlines()))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw values, and for each a row of terms, and then values of the terms that give it."""
+        """Draw values; for each, draw a row of terms, then values of the terms that give it."""
         lines = []
         for _ in range(point.expressions):
             value = rng.below(2) == 1
@@ -221,7 +221,7 @@ def truth_values(params: Params) -> list[bool]:
 def _value_of_ranks(
     tokens: Sequence[str], true: str, at: int, least: int
 ) -> tuple[bool, int]:
-    """Return the value of the operations of at least a rank from a position, and their end."""
+    """Evaluate from a position while operators have at least a rank; return value and end."""
     is_negated = False
     while tokens[at] == "NOT":
         is_negated = not is_negated
@@ -234,7 +234,7 @@ def _value_of_ranks(
     at += 1
     while at < len(tokens) and _RANKS.get(tokens[at], 0) >= least:
         operator = tokens[at]
-        # The right side takes only the operators of higher rank.
+        # The right side contains only operators of higher rank.
         right, at = _value_of_ranks(tokens, true, at + 1, _RANKS[operator] + 1)
         if operator == "AND":
             value = value and right
@@ -303,13 +303,13 @@ def tokens_with_value(
 def draw_values(
     operators: Sequence[str], value: bool, rng: Stream, rank: int = 0
 ) -> list[bool]:
-    """Draw values for the terms between some operators, so that the result has a given value.
+    """Draw values for the terms around these operators, so that the result has a given value.
 
     The rank is the position in `_OPERATORS` of the operator that is evaluated last.
     """
     if not operators:
         return [value]
-    # The last operator joins parts in which only operators of higher rank are left.
+    # The operator evaluated last joins parts that contain only operators of higher rank.
     joint = _OPERATORS[rank]
     ends = [i for i, operator in enumerate(operators) if operator == joint]
     shares = _draw_shares(joint, value, len(ends) + 1, rng)
@@ -333,7 +333,7 @@ def _draw_shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
     decides = operator == "OR"
     if value != decides:
         return [value] * n
-    # At least one of the terms decides; each bit is a term.
+    # At least one of the terms decides; each bit is for a term.
     deciding = 1 + rng.below(2**n - 1)
     values = []
     for i in range(n):

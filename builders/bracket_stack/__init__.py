@@ -48,7 +48,7 @@ class Space(Point):
 
     @model_validator(mode="after")
     def _can_stay_open(self) -> Self:
-        # One less, because the number that stays open is even or odd as the length is.
+        # One less, because the number that stays open has the parity of the length.
         most = min(self.max_depth, self.length) - 1
         if self.min_open > max(most, 1):
             raise ValueError(f"min_open {self.min_open} is above {max(most, 1)}")
@@ -113,28 +113,28 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the most brackets that are open at the same time."""
+        """Return the maximum number of brackets that are open at the same time."""
         return {"depth": stack_depth(params)}
 
     def measure(self, params: Params) -> float:
-        """Return the number of brackets, times the most that are open at the same time."""
+        """Return the number of brackets times the maximum number that are open at the same time."""
         return len(params.sequence) * stack_depth(params)
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of one of the shortest endings, such as ")" or "))", or of a rule.
+        """Return the score of a shortest ending, such as ")" or "))", or of a rule if higher.
 
         The rule closes the last run of opening brackets, as if all earlier ones were closed. The
-        number of brackets that stay open is drawn among all numbers of the right parity up to the
-        greatest depth. That is assumed to be the depth reached, so a floor is never too low. In
+        number of brackets that stay open is drawn from all numbers of the right parity up to the
+        maximum depth. That is assumed to be the depth reached, so a floor is never too low. In
         more than 400 brackets, the rule is assumed to score the same as in 400.
         """
         depth = stack_depth(params)
         shortest = shortest_ending(len(params.sequence))
         kinds = len({_CLOSING.get(bracket, bracket) for bracket in params.sequence})
-        # The numbers of brackets that can stay open, each as likely as the others.
+        # The numbers of brackets that can stay open; all are equally likely.
         endings = (depth - shortest) // 2 + 1
         guess = kinds**-shortest / endings
-        # 400 or 401 brackets at most, so that the parity stays.
+        # At most 400 or 401 brackets, so that the parity is kept.
         rule = self.rule_floor(
             close_last_run,
             kinds=kinds,
@@ -148,16 +148,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         highest = min(point.max_depth, point.length)
         shortest = shortest_ending(point.length)
         if point.min_open > shortest:
-            # The least number of the right parity that is large enough.
+            # The smallest number of the right parity that is large enough.
             shortest = point.min_open + (point.length - point.min_open) % 2
-        # Drawn first, so that short and long endings are equally likely.
+        # The height is drawn first, so that short and long endings are equally likely.
         final = shortest + 2 * rng.below((highest - shortest) // 2 + 1)
         pairs = PAIRS[: point.kinds]
-        # The closing brackets of all open ones.
+        # The closing brackets of all open brackets.
         stack: list[str] = []
         sequence = ""
         for step in range(point.length):
-            # A step is possible if those after it can still reach the final height.
+            # A step is possible if later steps can still reach the final height.
             later_steps = point.length - step - 1
             can_open = (
                 len(stack) < point.max_depth and len(stack) + 1 - final <= later_steps
@@ -189,7 +189,7 @@ def closing_of(params: Params) -> str:
 
 
 def stack_depth(params: Params) -> int:
-    """Return the most brackets that are open at the same time."""
+    """Return the maximum number of brackets that are open at the same time."""
     depth = 0
     deepest = 0
     for bracket in params.sequence:

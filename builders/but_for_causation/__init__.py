@@ -1,6 +1,6 @@
-"""But-for causation: which events an outcome needed, given rules for events.
+"""But-for causation: find the events that an outcome needed, given rules for events.
 
-An example of the puzzle, with the answer yes, since the lever rings the bell as well:
+An example of the puzzle, with the answer yes, because the lever also rings the bell:
 
     Would the bell still have rung if the drum had not sounded?
 
@@ -37,10 +37,10 @@ from scbench.builders.shared.builder import Case, Point, chance, parameter, unde
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.but_for_causation import Answer, Params, Question
 
-# Stories drawn until no rule of thumb answers one.
+# Maximum number of stories drawn until no rule of thumb answers one.
 _STORIES = 500
-# Graphs drawn until one has necessary and unnecessary events. If none has, the same number is
-# drawn with a spared outcome.
+# Maximum number of graphs drawn until one has necessary and unnecessary events. If none has, the
+# same number is drawn with a spared outcome.
 _TRIES = 200
 
 
@@ -118,8 +118,8 @@ class ButForCausationCase(Case):
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Stories with rules by which events cause others. Some events are necessary and some are not.
 
-    The rules are drawn before deciding whether the event in question is necessary. So
-    yes and no are equally likely, and the rules give no hint.
+    The rules are drawn first, and then whether the event in question is necessary. So yes and
+    no are equally likely, and the rules give no hint.
     """
 
     task = "but_for_causation"
@@ -157,7 +157,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return story_of(params) + closing
 
     def reference(self, params: Params) -> Answer:
-        """Compute all events that would flip the outcome at the same time."""
+        """Compute all events that would flip the outcome in one pass."""
         is_needed = necessity_of(params)
         if params.question == "but_for":
             return Answer(answer="no" if is_needed[0] else "yes")
@@ -206,9 +206,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return conditions * len(params.candidates)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the events on the way back from the outcome that stops at every "or".
+        """Return the events on a walk back from the outcome that stops at every "or".
 
-        There is none for the question about one event, in which a guess is right half the time.
+        The question about one event has no baseline, because a guess is right half the time.
         """
         if params.question == "but_for":
             return {}
@@ -217,16 +217,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"walk back to the first or": {"answer": list(letters)}}
 
     def blind_floor(self, params: Params) -> float:
-        """Return one half, or the chance of guessing a set of one event, or of all events but one.
+        """Return one half, or the chance of guessing a set of one event or of all events but one.
 
-        The sets have at least one and not all of the n events; each size is assumed to be equally
+        A set has at least 1 and at most n - 1 of the n events; all sizes are assumed to be equally
         likely.
         """
         n = len(params.candidates)
         return 0.5 if params.question == "but_for" else 1 / (n * (n - 1))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a story, and if its facts must matter, until no rule of thumb answers it."""
+        """Draw a story; if its facts must matter, draw until no rule of thumb answers it."""
         for _ in range(_STORIES):
             params = draw_story(point, rng)
             if not point.facts_matter or not is_answered_without_facts(params):
@@ -238,7 +238,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def draw_story(point: Space, rng: Stream) -> Params:
-    """Draw rules until something is necessary and something is not, then the question."""
+    """Draw rules until some event is necessary and some is not, then draw the question."""
     graph, needed = draw_graph(point, rng)
     # Events from this number on are distractors.
     causal = len(graph.levels)
@@ -255,7 +255,7 @@ def draw_story(point: Space, rng: Stream) -> Params:
         # Yes and no are equally likely.
         candidates = [rng.choice(needed)]
     else:
-        # Mostly an event of the causal part, which is harder than a distractor.
+        # It is usually an event in the causal part, because that is harder than a distractor.
         near = [event for event in needless if event < causal]
         if near and rng.below(4):
             needless = near
@@ -264,7 +264,7 @@ def draw_story(point: Space, rng: Stream) -> Params:
 
 
 def is_answered_without_facts(params: Params) -> bool:
-    """Whether a rule of thumb names exactly the necessary events."""
+    """Return whether a rule of thumb names exactly the necessary events."""
     needed = set(compress(params.candidates, necessity_of(params)))
     system = system_of(params)
     return needed in sets_without_facts(system, params.outcome, params.candidates)
@@ -279,7 +279,7 @@ def system_of(params: Params) -> System:
 
 
 def necessity_of(params: Params) -> list[bool]:
-    """Return for each candidate whether it was necessary."""
+    """Return whether each candidate was necessary."""
     needed = events_of(flips(system_of(params), params.outcome))
     return [event in needed for event in params.candidates]
 
@@ -341,11 +341,11 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
             point.prob_overdetermination,
             point.prob_preemption,
             rng,
-            # If second causes replace every cause, the outcome gets none.
+            # If second causes replace every cause, the outcome gets no second cause.
             spare_outcome=i >= _TRIES,
         )
         bits = flips(graph.system(), graph.outcome)
-        # The outcome needs itself, but is not a candidate.
+        # The outcome needs itself but is not a candidate.
         bits &= ~(1 << graph.outcome)
         needed = events_of(bits)
         candidates = sum(graph.happened) - 1
@@ -361,7 +361,7 @@ def draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
 def add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
     """Add an event that leads to nothing; the first ``causal`` events are not distractors."""
     kind = rng.below(10)
-    # The first one happens: the question may need an event that was not necessary.
+    # The first one happens, because the question may need an event that was not necessary.
     is_first = len(graph.levels) == causal
     if kind < 2 and not is_first:
         graph.add_origin(happened=False)
@@ -375,9 +375,9 @@ def add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
 def params_of(
     graph: Graph, candidates: list[int], question: Question, rng: Stream
 ) -> Params:
-    """Give every event a random number and random words, so that they do not reveal its place."""
+    """Give every event a random number and random words, which do not reveal its place."""
     n = len(graph.levels)
-    # New numbers by the old ones. Words are drawn at the end: the order of draws is fixed.
+    # New numbers by old number. Words are drawn at the end, because the order of draws is fixed.
     number = rng.sample(range(n), n)
     setting = rng.choice(settings())
     system = graph.system()

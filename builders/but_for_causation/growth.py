@@ -1,4 +1,4 @@
-"""Growing a graph of events and rules, in which one event leads to another.
+"""Grows a graph of events and rules, in which one event leads to another.
 
 A graph begins as one chain that leads to the outcome; each further event makes it less obvious
 which events the outcome needed.
@@ -16,7 +16,7 @@ _MOST_CONDITIONS = 4
 
 @dataclass(slots=True)
 class Graph:
-    """Events by number, with their rules if they have one.
+    """Events by number, with their rules if they have any.
 
     Attributes:
         rules: the rules by event.
@@ -37,7 +37,7 @@ class Graph:
         return len(self.levels) - 1
 
     def add_effect(self, cause: int) -> int:
-        """Add an event that follows from another one, and return its number."""
+        """Add an event that another one causes, and return its number."""
         event = len(self.levels)
         self.rules[event] = Rule("all", [Condition(cause, holds=True)])
         self.levels.append(self.levels[cause] + 1)
@@ -50,7 +50,7 @@ class Graph:
         self.rules[event] = Rule(kind, conditions)
 
     def extensible(self, events: Sequence[int], kind: Kind) -> list[int]:
-        """Return the events whose rule can take another condition of this kind."""
+        """Return the events whose rule can have another condition of this kind."""
         matches = []
         for event in events:
             rule = self.rules[event]
@@ -62,7 +62,7 @@ class Graph:
         return matches
 
     def up_to(self, highest: int) -> list[int]:
-        """Return the events that happened and are of no higher level."""
+        """Return the events that happened and have at most this level."""
         events = []
         for event, level in enumerate(self.levels):
             if self.happened[event] and level <= highest:
@@ -91,7 +91,7 @@ def grow(
     It begins as one chain. Each further event is a second cause that is enough on its own
     (overdetermination), a stand-in that happens only if a cause does not (pre-emption), a second
     cause that is needed as well, a cause that failed to happen, or a by-product. With
-    `spared`, the outcome gets no second cause, so that its cause is necessary.
+    ``spared``, the outcome gets no second cause, so that its cause is necessary.
     """
     graph = Graph()
     graph.add_origin()
@@ -105,7 +105,7 @@ def grow(
     while len(graph.levels) < events:
         overdetermines = rng.chance(prob_overdetermination)
         stands_in = rng.chance(prob_preemption)
-        # Both chances are drawn every time; of two successes one counts.
+        # Both chances are drawn every time; if both succeed, only one is used.
         if overdetermines and stands_in:
             overdetermines = rng.below(2) == 1
         if overdetermines:
@@ -121,7 +121,7 @@ def grow(
 
 
 def add_ordinary(graph: Graph, effects: list[int], rng: Stream) -> bool:
-    """Add a second cause that is needed, or one that failed; return whether one was added."""
+    """Add a second cause that is needed, or a cause that failed; return whether one was added."""
     turn = rng.below(5)
     if turn < 3:
         return add_second_cause(graph, effects, "all", rng)
@@ -131,7 +131,7 @@ def add_ordinary(graph: Graph, effects: list[int], rng: Stream) -> bool:
 
 
 def add_second_cause(graph: Graph, effects: list[int], kind: Kind, rng: Stream) -> bool:
-    """Add another cause of some event, which happened; return whether there was room for one."""
+    """Add another cause, which happened, of some event; return whether there was room for one."""
     targets = graph.extensible(effects, kind)
     if not targets:
         return False
@@ -173,7 +173,7 @@ def add_stand_in(graph: Graph, effects: Sequence[int], rng: Stream) -> bool:
     cause = rng.choice([cause for cause, _ in conditions if graph.happened[cause]])
     level = graph.levels[cause]
     replacing = [Condition(cause, holds=False)]
-    # An event of no higher level than the cause does not depend on it.
+    # An event whose level is not above the cause's does not depend on the cause.
     independent = [origin for origin in graph.up_to(level) if origin != cause]
     if independent and rng.below(2):
         replacing.insert(0, Condition(rng.choice(independent), holds=True))

@@ -11,7 +11,7 @@ Kind = Literal["all", "any"]
 
 
 class Condition(NamedTuple):
-    """An event, and whether it has to happen or must not."""
+    """An event, and whether it must happen or must not happen."""
 
     event: int
     holds: bool
@@ -34,7 +34,7 @@ class System(NamedTuple):
 class Effect(NamedTuple):
     """Whether an event happens, and the events whose removal would change that.
 
-    The latter are bits: bit i is set for event i.
+    The events are bits: bit i is set for event i.
     """
 
     happens: bool
@@ -56,7 +56,7 @@ def events_of(bits: int) -> list[int]:
 
 
 def _effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
-    """Return the effect of an event; ``results`` caches the effects so far, by event."""
+    """Return the effect of an event; ``results`` caches the effects computed so far, by event."""
     if event not in results:
         if event in system.rules:
             results[event] = _ruled_effect(system, event, results)
@@ -69,11 +69,11 @@ def _effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
 
 def _ruled_effect(system: System, event: int, results: dict[int, Effect]) -> Effect:
     rule = system.rules[event]
-    # One sort of condition decides alone: for "any" one that is met, for "all" one that fails.
+    # A condition can decide alone: for "any", a condition that is met; for "all", one that fails.
     deciding_value = rule.kind == "any"
     is_decided = False
-    # To undo the decision, an event has to flip every deciding condition, and no opposing one.
-    # Without a decision, it is enough to flip one of the opposing conditions.
+    # To undo the decision, an event has to flip every deciding condition and no opposing one.
+    # Without a decision, flipping one of the opposing conditions is enough.
     flips_every_deciding = -1
     flips_an_opposing = 0
     for condition in rule.conditions:
@@ -87,7 +87,7 @@ def _ruled_effect(system: System, event: int, results: dict[int, Effect]) -> Eff
     changes = flips_an_opposing
     if is_decided:
         changes = flips_every_deciding & ~flips_an_opposing
-    # If the event itself is removed, it does not happen, whatever else does.
+    # If the event itself is removed, it does not happen, whatever else happens.
     happens = is_decided == deciding_value
     if happens:
         changes |= 1 << event
@@ -99,7 +99,7 @@ def _ruled_effect(system: System, event: int, results: dict[int, Effect]) -> Eff
 def chain_length(system: System, event: int, lengths: dict[int, int]) -> int:
     """Return the length of the longest chain that led to an event; -1 if it did not happen.
 
-    ``lengths`` caches the lengths so far, by event.
+    ``lengths`` caches the lengths computed so far, by event.
     """
     if event in lengths:
         return lengths[event]

@@ -1,7 +1,7 @@
 """Rules of thumb that name necessary events without the facts of the day.
 
-Each returns the events that it considers necessary; events that are not candidates are
-harmless.
+Each rule returns the events that it considers necessary. These may include events that are not
+candidates.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -14,12 +14,12 @@ from scbench.builders.but_for_causation.rules import (
     flips,
 )
 
-# The conditions of a rule to walk back through.
+# Returns the conditions of a rule through which to walk back.
 Way = Callable[[Rule], Sequence[Condition]]
 
 
 def walk_back(system: System, outcome: int) -> set[int]:
-    """Return the events on the way back from the outcome that stops at every "or"."""
+    """Return the events on a walk back from the outcome that stops at every "or"."""
     return _walk(system, outcome, _sole_or_all)
 
 
@@ -31,7 +31,7 @@ def ancestors(system: System, outcome: int) -> set[int]:
 def walk_back_through_listed(
     system: System, outcome: int, candidates: Collection[int]
 ) -> set[int]:
-    """Return the events on the way back that passes an "or" with one condition in the list."""
+    """Return the events on a walk back that passes an "or" if one condition is in the list."""
 
     def way(rule: Rule) -> Sequence[Condition]:
         if rule.kind == "all":
@@ -63,7 +63,7 @@ def sets_without_facts(
 
 
 def _sole_or_all(rule: Rule) -> Sequence[Condition]:
-    """Return the conditions of a rule that all have to be met; none for an "or"."""
+    """Return the conditions of a rule if all of them must be met; return none for an "or"."""
     is_choice = rule.kind == "any" and len(rule.conditions) > 1
     return () if is_choice else rule.conditions
 

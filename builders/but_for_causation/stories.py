@@ -10,7 +10,7 @@ from scbench.builders.shared.words import capitalised
 from scbench.schemas.but_for_causation import Params
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Ways to begin a story.
+# Ways to introduce the rules of a story.
 _INTRODUCTIONS = (
     "{opening} These are its rules:",
     "{opening} The rules are as follows:",
@@ -19,7 +19,7 @@ _INTRODUCTIONS = (
 
 
 class Phrase(NamedTuple):
-    """An event in words: the bell, ring, rings, rang, rung."""
+    """An event in words, such as "the bell", "ring", "rings", "rang" and "rung"."""
 
     subject: str
     infinitive: str
@@ -48,7 +48,7 @@ def settings() -> tuple[Setting, ...]:
 
 def story_of(params: Params) -> str:
     """Return the question, the rules, the facts, the events to choose from, and how rules work."""
-    # Remainders of one number choose the wordings of a story.
+    # Remainders of one number determine the wordings of a story.
     introduction = _INTRODUCTIONS[params.style % 3].format(opening=params.opening)
     sentences = []
     for i, (event, kind, conditions) in enumerate(params.rules):
@@ -110,7 +110,7 @@ def _note(kind: Kind, conditions: int) -> str:
 
 
 def facts_of(params: Params) -> str:
-    """Return the paragraph on the events that happened or not at the start, and on the outcome."""
+    """Return the paragraph on events that did or did not happen at first, and on the outcome."""
     sentences = []
     for event, happened in params.told:
         phrase = phrase_of(params, event)
@@ -143,7 +143,7 @@ def question_of(params: Params) -> str:
 
 
 def candidates_of(params: Params) -> str:
-    """Return the events to choose from, one on each line after its letter."""
+    """Return the events to choose from, one per line after its letter."""
     pairs = zip(LETTERS, params.candidates, strict=False)
     return "\n".join([f"{letter}) {past_of(params, event)}" for letter, event in pairs])
 

@@ -1,4 +1,4 @@
-"""Classify behaviour: how curves divide a square, from the classes at its corners.
+"""Classify behaviour: name how curves divide a square, given the classes at its corners.
 
 An example of the puzzle, with corners in the order bottom-left, bottom-right, top-right, top-left:
 
@@ -6,7 +6,7 @@ An example of the puzzle, with corners in the order bottom-left, bottom-right, t
     square 1: (1, 1, 2, 3)    three domains meeting: in one junction
     square 2: (1, 2, 1, 2)    ambiguous: the curves can cut off either pair of corners
 
-A curve begins at each side whose ends differ, a crossed side.
+A curve begins at each crossed side: a side whose ends have different classes.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -63,7 +63,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Squares of all kinds in any order of corners, with the three names about equally often."""
+    """Squares of all kinds in any order of corners; the three names occur about equally often."""
 
     task = "classify_behaviour"
     version = 3
@@ -91,7 +91,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for name in _NAMES:
             first_word, *_ = name.split()
             lists[f"always_{first_word}"] = [name] * len(right)
-        # Patterns around the ring that are misread, and the wrong name for them.
+        # Patterns around the ring that can be misread, and the wrong names for them.
         misjudged: dict[str, tuple[Collection[str], Behaviour]] = {
             "odd_corners_ambiguous": (_ODD_PATTERNS, _AMBIGUOUS),
             "odd_corners_as_three_domains": (_ODD_PATTERNS, _THREE),
@@ -110,7 +110,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         lists["last_square_left_out"] = right[:-1]
         lists["one_name_too_many"] = [*right, right[-1]]
 
-        # A mistake need not change the answer.
+        # Some mistakes do not change the answer.
         answers = without_right(lists, right)
         answers["capitals"] = [name.capitalize() for name in right]
         answers["null"] = None
@@ -120,14 +120,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return wrong
 
     def measure(self, params: Params) -> float:
-        """Return the number of crossed sides, twice if the order of corners is not a walk."""
+        """Return the number of crossed sides, doubled if the order of corners is not a walk."""
         crossed = sum(len(crossed_sides(ring)) for ring in rings_of(params))
         # An order that is not a walk hides which corners are neighbours.
         is_walk = corner_labels.is_walk(params.corner_order, CORNERS)
         return crossed if is_walk else 2 * crossed
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return names that depend only on the number of classes at the corners."""
+        """Return the list of names that depend only on the number of classes at the corners."""
         names = {3: _THREE, 4: _AMBIGUOUS}
         labels: list[JsonValue] = []
         for square in params.squares:
@@ -138,9 +138,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw different squares, each with any of the three names.
 
-        Names are drawn one by one, so that the counts of names vary. Only two cases are
-        ambiguous and four have three domains, so lists of fifteen fill up with known
-        ones. From four squares on, all three names occur.
+        Names are drawn one by one, so that their counts vary. Only two cases are ambiguous
+        and four have three domains, so lists of fifteen fill up with known ones. In lists of
+        four or more squares, all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
         # Cases that have not been drawn yet, by name. They are refilled when all are used.
@@ -154,7 +154,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if not any(decks.values()):
                 decks = decks_of_cases()
             names = [name for name in _NAMES if decks[name]]
-            # The last places are for names that do not occur yet.
+            # The last places are for names that have not occurred yet.
             places = point.squares - len(cases)
             if point.squares > _NAMED_FREELY and len(missing) >= places:
                 names = [name for name in names if name in missing]

@@ -34,8 +34,8 @@ from scbench.graders.shared.vectors import Array
 from scbench.schemas import csg_union as schema
 from scbench.schemas.csg_union import Answer, Params
 
-# A mesh may have this many triangles. The prompt names the grader's limit on pairs of a triangle
-# and a face only if such a mesh could exceed it.
+# Number of triangles that a mesh may have. The prompt states the grader's limit on pairs of a
+# triangle and a face only if a mesh of this size could exceed it.
 _UNMENTIONED_LIMIT = 10_000
 # Follows an item of a list in the prompt.
 _LIMIT = """
@@ -43,9 +43,9 @@ _LIMIT = """
   the solid; {least} triangles are always few enough."""
 # Follows the definition of B if B is 0, because no solids meet.
 _NO_ROOM = " (B is 0 here, so any inner\nwall makes the score 0.)"
-# Scenes to try until the baselines (the convex hull, the largest solid) score low enough on one.
+# Number of scenes to try until the baselines (convex hull, largest solid) score low enough.
 _DRAWS = 60
-# Coordinates that differ by less are equal; bodies that do not meet are always much farther apart.
+# Coordinates that differ by less count as equal; separate bodies are always much farther apart.
 _SAME = 1e-4
 
 
@@ -61,7 +61,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     )
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the solids, in full and in brief, what turns and moves mean, and limits."""
+        """Return the solids in full and in brief, the meaning of turns and moves, and limits."""
         in_full = []
         in_brief = []
         for i, solid in enumerate(params.solids, 1):
@@ -110,11 +110,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counterexamples(params)
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return the union shifted, scaled, with coarse rounds or a solid missing, and its box."""
+        """Return the bounding box, and the union shifted, scaled, coarsened or without a solid."""
         return honest_faults(params)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the convex hull of all solids, and the largest of them."""
+        """Return the convex hull of all solids, and the largest solid."""
         bodies = [solid_body(solid) for solid in params.solids]
         hull = union_body(params).hull()
         largest = max(bodies, key=lambda body: float(body.volume()))
@@ -124,13 +124,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return the number of things to find out before the union can be written down.
+        """Return the number of things to work out before the union can be written down.
 
         The sum of:
 
         - the pairs of solids that meet;
         - the corners of solids that are not corners of the union;
-        - the corners of the union; those of a turned solid and those where surfaces cross count
+        - the corners of the union; corners of a turned solid and crossings of surfaces count
           twice;
         - two for each coordinate of a crossing that is not that of an axis-aligned face.
         """
@@ -143,7 +143,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 meeting += 1
 
         vanished = 0
-        # Masks over the corners of the union: which of them are corners of a solid.
+        # Masks over the corners of the union: which ones are corners of a solid.
         union_at_straight = np.zeros(len(union), dtype=bool)
         union_at_turned = np.zeros(len(union), dtype=bool)
         straight_bodies = []
@@ -158,14 +158,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 union_at_straight |= in_solid
                 straight_bodies.append(body)
 
-        # The other corners are where surfaces cross. Those coordinates of a crossing that are those
-        # of an axis-aligned face can be read off; the solver has to compute the others.
+        # The other corners are crossings of surfaces. Coordinates that a crossing shares with an
+        # axis-aligned face can be read off; the solver has to compute the others.
         crossings = union[~(union_at_turned | union_at_straight)]
         computed = 0
         for axis, levels in enumerate(square_levels(straight_bodies)):
-            # A list as index keeps the shape (n, 1).
+            # Indexing with a list keeps the shape (n, 1).
             computed += int((~is_among(crossings[:, [axis]], levels)).sum())
-        # Corners of turned solids and crossings are in `len(union)` once already.
+        # `len(union)` already counts corners of turned solids and crossings once.
         return (
             meeting
             + vanished
@@ -191,7 +191,7 @@ def is_among(points: Array, candidates: Array) -> NDArray[np.bool_]:
     """Return for each point (n, d) whether it equals one of the candidates (m, d)."""
     if not len(candidates):
         return np.zeros(len(points), dtype=bool)
-    # For each pair, the largest difference of a coordinate.
+    # For each pair, the largest difference between coordinates.
     gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)
     return np.asarray(gaps.min(axis=1) < _SAME)
 

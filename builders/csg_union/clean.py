@@ -1,6 +1,6 @@
 """Checks that a set of solids has a clean union: every solid counts, and nothing nearly touches.
 
-The margins are well above the grader's tolerance, so that rounding an answer spoils nothing.
+The margins are well above the grader's tolerance, so that rounding an answer does no harm.
 """
 
 from collections.abc import Sequence
@@ -24,21 +24,21 @@ from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.csg_union import Params, Solid
 
-# Least part of its own volume that each solid adds; and of an overlap, that it shares.
+# Minimum share of a solid's volume that it must add to the union, or share in an overlap.
 SHARE = 0.05
-# Least distance of the union's vertices, and of parts of its surface that are not
-# joined.
+# Minimum distance between vertices of the union, and between parts of its surface that are
+# not joined.
 CLEAR = 0.05
-# By so much, solids grow or shrink without a change of the union's form.
+# Solids may grow or shrink by this much without changing the union's form.
 _GROWTH = 1e-3
-# Share of the union's volume that a mesh of it may be wrong by.
+# Largest error in the volume of the union's mesh, as a share of the volume.
 _WRONG = 1e-5
-# Pairs of triangles that are compared.
+# Maximum number of pairs of triangles that are compared.
 _MAX_PAIRS = 10**6
 
 
 class Form(NamedTuple):
-    """The numbers of outer shells, of voids, and of handles in all."""
+    """The numbers of outer shells, voids and handles."""
 
     shells: int
     voids: int
@@ -50,8 +50,8 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
 
     Args:
         solids: the solids at their places.
-        max_vertices: most vertices of the union.
-        touching: whether solids may be in contact, which shrinking would end.
+        max_vertices: maximum number of vertices of the union.
+        touching: whether solids may touch; shrinking would end such contacts.
     """
     bodies = [solid_body(solid) for solid in solids]
     union = unite(bodies)
@@ -59,7 +59,7 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
     # The cheap checks come first.
     if len(mesh.points) > max_vertices or any(edge_faults(mesh.faces)):
         return False
-    # Not only along edges: where a surface touches itself in a point, two vertices are one place.
+    # This also rules out a surface that touches itself in a point, where two vertices coincide.
     square_gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
     pairs = np.triu_indices(len(square_gaps), 1)
     if square_gaps[pairs].min() < CLEAR**2:
@@ -95,7 +95,7 @@ def inflated(body: Manifold, margin: float) -> Manifold:
 
 
 def form_of(body: Manifold) -> Form:
-    """Return the shape counts of a body, which must survive a small change of the solids."""
+    """Return the numbers of shells, voids and handles, which small changes must not change."""
     parts = body.decompose()
     shells = sum(part.volume() > 0 for part in parts)
     handles = sum(part.genus() for part in parts)
@@ -107,7 +107,7 @@ def has_right_volume(mesh: PolygonMesh, solids: Sequence[Solid]) -> bool:
 
     The mesh is made by boolean operations that can fail; the volume is computed independently.
     """
-    # The grader needs them, too, and then has them in its cache.
+    # The grader needs them too, and then finds them in its cache.
     parts = union_parts(Params(solids=tuple(solids)))
     exact = union_volume(parts)
     triangles = meshes.triangulate(mesh)

@@ -15,7 +15,7 @@ class Filling(NamedTuple):
 
 
 def described(solid: Solid) -> str:
-    """Return a solid in its own frame, and how it gets to its place."""
+    """Return a text of a solid in its own frame, with its turn and its move."""
     steps = []
     if any(solid.rotation_deg_xyz):
         steps.append(f"turned by {point_text(solid.rotation_deg_xyz)}")
@@ -26,7 +26,7 @@ def described(solid: Solid) -> str:
 
 
 def brief(solid: Solid) -> str:
-    """Return a solid with its size and place, but without its corners unless it has no name."""
+    """Return a text of a solid with its size and place; only nameless solids list their corners."""
     filling = filling_of(solid)
     turns = ""
     for axis, angle in zip("xyz", solid.rotation_deg_xyz, strict=True):
@@ -102,5 +102,5 @@ def point_text(values: Sequence[float]) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number as JSON would print it, whole ones without a point."""
+    """Return a number as JSON would print it; whole numbers have no decimal point."""
     return str(int(value)) if value == int(value) else repr(value)

@@ -1,4 +1,4 @@
-"""Wrong meshes with one fault each: the mistakes of models, and those that older graders missed."""
+"""Wrong meshes with one fault each: mistakes of models, and mistakes that older graders missed."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -19,20 +19,20 @@ from scbench.graders.shared.meshes import PolygonMesh
 from scbench.graders.shared.vectors import unit
 from scbench.schemas.csg_union import Params
 
-# Of two bodies, one inside the other, the smaller must have less than this share of the
-# larger for the one to be a wrong answer for the other.
+# A body and one inside it are wrong answers for each other only if the smaller one has less
+# than this share of the larger one's volume.
 _SHARE = 0.9
 # Distance by which a corner is lifted to measure how a face bends.
 _LIFT = 0.1
-# Distances between the halves of a body that is cut in two: shells may be so near each other.
+# Distances between the halves of a body that is cut in two; shells may be this near each other.
 _GAPS = (0.02, 0.1, 0.5)
-# From this many vertices on, one that is far from the others moves their mean little
+# With at least this many vertices, one that is far from the others moves their mean little
 # enough.
 _MANY = 20
 
 
 def counterexamples(params: Params) -> dict[str, JsonValue]:
-    """Return answers that must score below 1, by the fault that they have."""
+    """Return answers that must score below 1, keyed by their fault."""
     union = union_body(params)
     mesh = polygon_mesh(union)
     bodies = [solid_body(solid) for solid in params.solids]
@@ -43,7 +43,7 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     for gap in _GAPS:
         wrong[f"cut_in_two_{gap:g}_apart"] = polygon_mesh(cut_in_two(union, gap))
     if len(mesh.points) >= _MANY:
-        # A misplaced decimal point: one vertex, on no face, that is far away.
+        # A misplaced decimal point: one vertex that is far away and on no face.
         far = np.concatenate([mesh.points, [[1e5, 0.0, 0.0]]])
         wrong["far_vertex"] = mesh._replace(points=far)
     bent = bent_face(mesh)
@@ -67,7 +67,7 @@ def as_answer(mesh: PolygonMesh) -> dict[str, JsonValue]:
 def answer_of(
     vertices: list[JsonValue], faces: list[JsonValue]
 ) -> dict[str, JsonValue]:
-    """Return an answer with these entries, which need not be valid."""
+    """Return an answer with these entries; they need not be valid."""
     return {"polyhedron": {"vertex": vertices, "faces": faces}}
 
 
@@ -83,7 +83,7 @@ def faulty_meshes(mesh: PolygonMesh) -> dict[str, PolygonMesh]:
         "face_missing": PolygonMesh(points, tuple(others)),
         "face_turned": PolygonMesh(points, (first[::-1], *others)),
         "face_twice": PolygonMesh(points, (*faces, first)),
-        # A sheet without thickness: every edge is used in both directions, but four times.
+        # A sheet without thickness: every edge is used in both directions, but four times in all.
         "both_sides_of_a_face": PolygonMesh(points, (*faces, first, first[::-1])),
         "flat_shell": flat_shell(mesh),
         "index_past_the_end": PolygonMesh(points, ((*first[:-1], n), *others)),
@@ -159,7 +159,7 @@ def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
         None if no face can be bent, because all are triangles.
     """
     normals = unit(meshes.newell_normals(mesh))
-    # The greatest unevenness for each unit of lift, its face and its corner.
+    # The greatest unevenness per unit of lift, with its face and its corner.
     best = (0.0, 0, 0)
     for k, face in enumerate(mesh.faces):
         if len(face) == 3:
@@ -193,7 +193,7 @@ def turned_voids(mesh: PolygonMesh) -> PolygonMesh | None:
 def unmerged_meshes(
     params: Params, bodies: Sequence[Manifold]
 ) -> dict[str, PolygonMesh]:
-    """Return the solids unchanged in one mesh, unless they are all separate."""
+    """Return one mesh of the unmerged solids, unless they are all separate."""
     gaps = [a.min_gap(b, 2 * TOLERANCE) for a, b in combinations(bodies, 2)]
     if all(gap >= TOLERANCE for gap in gaps):
         return {}

@@ -1,4 +1,4 @@
-"""Meshes that are slightly wrong in good faith, with the scores that their volumes give them."""
+"""Meshes with honest mistakes, and their scores by volume."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ from scbench.schemas.csg_union import Params, Prism, Solid, UvSphere
 
 _SHIFT = (0.15, 0.1, 0.12)
 _SCALE = 0.97
-# Sides of round solids that are drawn coarsely.
+# Number of sides of round solids that are drawn coarsely.
 _SIDES = 12
 # Scores by volume above this count as 1.
 _FULL_MARKS_ABOVE = 0.95
-# A score by volume this near to that limit may be rounded to either side of it.
+# A score by volume within this distance of the limit may be rounded to either side of it.
 _UNSURE = 1e-4
 
 
@@ -58,7 +58,7 @@ def coarse(solid: Solid) -> Solid:
 
 
 def score_by_volume(union: Manifold, body: Manifold) -> float:
-    """Return the score of the formula, before full marks, from volumes of mesh booleans."""
+    """Return the formula's score before full marks are given, from volumes of mesh booleans."""
     whole = union.volume()
     own = body.volume()
     common = (union ^ body).volume()

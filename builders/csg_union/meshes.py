@@ -16,7 +16,7 @@ from scbench.graders.shared.vectors import Array, Indices, unit
 
 # Coordinates are rounded to this many decimals.
 DECIMALS = 6
-# How far from one plane two triangles may be that become one face.
+# How far from one plane two triangles may be to become one face.
 _FLAT = 1e-6
 Ring = list[int]
 
@@ -50,7 +50,7 @@ def inner_edges(points: Array, triangles: Indices) -> list[Edge]:
     inner = []
     for (p, q), i in owner.items():
         j = owner[q, p]
-        # Every edge is there in both directions.
+        # Every edge occurs in both directions.
         if p > q or normals[i] @ normals[j] <= 0:
             continue
         # Distances of each triangle's corners from the plane of the other.
@@ -96,7 +96,7 @@ def edges_of(ring: Ring) -> list[Edge]:
 
 def joined_ring(first: Ring, second: Ring, edge: Edge) -> Ring | None:
     """Return two rings that share an edge as one; None if they share more than one chain."""
-    # The first ring from the edge's end round to its start, and the second the other way.
+    # The first ring runs from the edge's end to its start, the second from its start to its end.
     begin, end = edge
     start = first.index(end)
     ahead = first[start:] + first[:start]

@@ -1,4 +1,4 @@
-"""The solids in three views with their measures, and their descriptions below.
+"""The solids in three views with their dimensions, and their descriptions below.
 
 Each view is a plane ruled every 5 cm. Bars below and on the right of the views show the length of
 each solid along x, y and z.
@@ -33,16 +33,16 @@ from scbench.schemas.csg_union import Params
 
 # One for each solid.
 _COLOURS = (BLUE, RED, GREEN, VIOLET, BROWN, BLACK)
-# Greatest side of a view, and the distance from one view to the next.
+# Maximum side of a view, and the distance from one view to the next.
 _SIDE = 360
 _PITCH = 470
 # Corner of the first view.
 _LEFT = 60
 _TOP = 40
-# Letters of a line of text, and its height.
+# Maximum number of letters in a line of text, and the height of a line.
 _LETTERS = 126
 _LINE = 20
-# Pixels from a view to the bars below it, all pixels on its right, and half the end of a bar.
+# Pixels between a view and the bars below it, all pixels on its right, and half a bar's end mark.
 _BARS = 38
 _BESIDE = 180
 _END = 4
@@ -57,7 +57,7 @@ class View(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """Where a view is drawn: its left and top, pixels per centimetre, centimetres to its sides."""
+    """The place of a view: left, top, pixels per centimetre, and half its side in centimetres."""
 
     left: int
     top: int
@@ -70,7 +70,7 @@ class Plane(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """The least and the greatest coordinate of a solid along an axis."""
+    """The smallest and the largest coordinate of a solid along an axis."""
 
     low: float
     high: float
@@ -128,7 +128,7 @@ def rule_plane(canvas: Canvas, plane: Plane, view: View) -> None:
     title = f"{view.name}: {across} right, {up} up, cm"
     canvas.text(plane.left, 8, title, 2, GREY)
     side = 2 * plane.half * plane.unit
-    # Where numbers would touch, every second line has one.
+    # If numbers would touch, only every second line has one.
     widest, _ = text_size(str(-plane.half), 2)
     step = 5 if 5 * plane.unit > widest + 6 else 10
     for number in range(-plane.half, plane.half + 1, 5):
@@ -146,7 +146,7 @@ def rule_plane(canvas: Canvas, plane: Plane, view: View) -> None:
 def draw_edges(
     canvas: Canvas, plane: Plane, view: View, mesh: PolygonMesh, colour: int
 ) -> None:
-    """Draw all edges of a solid in a view, also hidden ones."""
+    """Draw all edges of a solid in a view, including hidden ones."""
     middle_x, middle_y = plane.middle()
     places = []
     for point in mesh.points.tolist():

@@ -1,7 +1,7 @@
 """Fresh sets of solids whose union is one clean mesh.
 
-A set is drawn solid by solid, each at a place where it overlaps an earlier one, touches it, lies
-inside it or lies apart. Sets with an unclean union are thrown away.
+A set is drawn solid by solid. Each new solid overlaps an earlier one, touches it, lies inside it or
+lies apart. Sets with an unclean union are discarded.
 """
 
 from typing import Literal, NamedTuple
@@ -24,14 +24,14 @@ Kind = Literal["box", "prism", "cone", "sphere", "tetrahedron", "wedge"]
 Relation = Literal["mixed", "overlap", "contact", "nested", "disjoint", "void"]
 # Relations that shrinking would end.
 _TOUCHING = ("mixed", "contact", "void")
-# Bounds on one draw: sets of solids begun, and places tried for each solid.
+# Limits of one draw: the number of sets begun, and of places tried for each solid.
 _SCENES = 30
 _PLACES = 20
-# A draw ends after sets of solids with this many triangles.
+# A draw ends once its sets of solids have this many triangles in total.
 _FACETS = 20_000
-# Distance of solids that are to be apart; and least area of a contact.
+# Minimum distance of solids that must be apart, and minimum area of a contact.
 _GAP = 1.0
-# Degrees of the smallest turn.
+# The smallest turn, in degrees.
 _TURNS = {"none": 360, "90": 90, "45": 45, "free": 1}
 _ORIGIN = (0.0, 0.0, 0.0)
 
@@ -69,8 +69,8 @@ class Space(Point):
     )
     relation: Relation = parameter(
         "mixed",
-        "position of each further solid relative to an earlier one; mixed is any but a void, which "
-        "is six panels around a hollow",
+        "position of each further solid relative to an earlier one; mixed is any except a void, "
+        "which is six panels around a hollow",
     )
     greedy: float = parameter(
         1.0,
@@ -103,10 +103,10 @@ def sphere_sides(point: Space) -> list[int]:
 
 
 def draw_scene(point: Space, rng: Stream) -> Params:
-    """Draw solids that all count, with a union without edge and point contacts.
+    """Draw solids that all count and whose union has no edge or point contacts.
 
     Raises:
-        GenerationError: no such set in 30 attempts with 20 places for each solid.
+        GenerationError: no such set was found in 30 attempts with 20 places for each solid.
     """
     facets = 0
     scenes = 0
@@ -127,7 +127,7 @@ def draw_scene(point: Space, rng: Stream) -> Params:
 
 
 def draw_heap(point: Space, rng: Stream) -> list[Solid]:
-    """Place solids one after the other; return none of them if one finds no place."""
+    """Place solids one after the other; return none if there is no place for one of them."""
     solids = [draw_solid(point, rng, small=False)]
     bodies = [solid_body(solids[0])]
     heap = bodies[0]
@@ -160,7 +160,7 @@ def place_solid(
     solid = solid.model_copy(update={"rotation_deg_xyz": turn})
     low, high = ends_of(solid_mesh(solid))
     target_low, target_high = box_of(target)
-    # Anywhere that the two boxes share a length of 1 along each axis.
+    # Anywhere, if the two boxes share a length of 1 along each axis.
     least = target_low - high + 1
     greatest = target_high - low - 1
     ranges = zip(least, greatest, strict=True)
@@ -185,12 +185,12 @@ def place_solid(
 
 
 def ends_of(mesh: PolygonMesh) -> tuple[Array, Array]:
-    """Return the least and the greatest coordinates of a mesh, along each axis."""
+    """Return the smallest and the largest coordinates of a mesh along each axis."""
     return mesh.points.min(axis=0), mesh.points.max(axis=0)
 
 
 def box_of(body: Manifold) -> tuple[Array, Array]:
-    """Return the least and the greatest coordinates of a body, along each axis."""
+    """Return the smallest and the largest coordinates of a body along each axis."""
     low, high = np.array(body.bounding_box()).reshape(2, 3)
     return low, high
 
@@ -283,7 +283,7 @@ def draw_solid(point: Space, rng: Stream, *, small: bool) -> Solid:
 def draw_turn(
     point: Space, rng: Stream, axis: int | None
 ) -> tuple[float, float, float]:
-    """Draw angles in degrees, about one axis only if an axis is given or turns are not free."""
+    """Draw angles in degrees; only about one axis if an axis is given or turns are not free."""
     step = _TURNS[point.rotation]
     x, y, z = (float(step * rng.below(360 // step)) for _ in range(3))
     if axis is None:

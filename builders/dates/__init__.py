@@ -1,4 +1,4 @@
-"""Dates: a short story in which events are a given number of days, months or weekdays apart.
+"""Dates: a short story in which events are given numbers of days or months, or weekdays, apart.
 
 An example of the puzzle, with the answer 03/05/2024:
 
@@ -34,9 +34,9 @@ from scbench.schemas.dates import Answer, DateFormat, Params
 _CLOSING = reply_short(
     "a date in the form MM/DD/YYYY, with two digits for month and day"
 )
-# Lengths, in days, that a careless calculation assumes.
+# Lengths in days that a careless calculation assumes.
 _ROUGH_DAYS = {"months": 30, "years": 365}
-# Number of styles. The style of a story chooses all of its wordings, see `story_of`.
+# Number of styles. The style of a story determines all of its wordings, see `story_of`.
 _STYLES = 60
 
 
@@ -103,7 +103,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     version = 3
     draws = 2
     case_model = DatesCase
-    # Each tier at its ends, every date format, the first and last scenario, and most steps.
+    # The ends of each tier, every date format, the first and last scenario, and the most steps.
     extremes = (
         {"tier": 0, "date_format": "ORDINAL_DAY"},
         {"tier": 1, "date_format": "NATURAL_LANGUAGE", "scenario": 1},
@@ -122,20 +122,20 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=slashed(solution_path(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return dates caused by mistakes, and the right date in formats that are not accepted."""
+        """Return dates that mistakes lead to, and the right date in formats not accepted."""
         start, moves = chain_of(params)
         path = path_of(start, moves)
         right = path[-1]
         # A clue begins with the number of its event.
         clues = [date_of(clue) for clue in params.given if clue[0] != params.asked]
-        # If there is no such event or step, another date near the right one takes its place.
+        # If there is no such event or step, another date near the right one is used instead.
         another_event = clues[0] if clues else right + 2 * ONE_DAY
         last_step_left_out = path[-2] if moves else right - 2 * ONE_DAY
         # A day above 12 cannot be a month. Mistakes that give the right date are dropped below.
         swapped = right
         if right.day <= 12:
             swapped = right.replace(month=right.day, day=right.month)
-        # Every day above 28 becomes the 28th, as February 29 is not in the next year.
+        # Every day above 28 becomes the 28th, because the next year may have no February 29.
         a_year_late = right.replace(year=right.year + 1, day=min(right.day, 28))
         mistakes = {
             "a_day_late": right + ONE_DAY,
@@ -151,7 +151,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         for name, day in mistakes.items():
             if day != right:
                 wrong[name] = slashed(day)
-        # The right date in a wrong form, with another date, or as the text of its event.
+        # The right date in a wrong format, with another date, or as the text of its event.
         wrong["listed"] = [slashed(right)]
         wrong["two_dates"] = f"{slashed(right)} or {slashed(right + ONE_DAY)}"
         wrong["event"] = params.events[params.asked]
@@ -164,7 +164,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the number of steps, plus one for each step that leads to another month.
 
-        Dates that are written as counts of days add one more.
+        Add one more if dates are written as counts of days.
         """
         months = [month_number(day) for day in solution_path(params)]
         changes = sum(start != end for start, end in pairwise(months))
@@ -172,23 +172,23 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return len(params.steps) + changes + int(counts_days)
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of guessing the answer among the story's dates; 0 if it is not one."""
+        """Return the chance of guessing the answer among the story's dates; 0 if not among them."""
         is_answer_given = any(clue[0] == params.asked for clue in params.given)
         return 1 / len(params.given) if is_answer_given else 0.0
 
     def compose(self, point: Space, rng: Stream) -> Composed:
-        """Draw the steps first, then the events that they lead between."""
+        """Draw the steps first, then the events that they connect."""
         path, moves = draw_path(point.tier, point.links, rng)
         # In tier 0 the answer itself is in the story, so there is another decoy.
         decoys = draw_decoys(path, 2 if point.tier == 0 else 1, rng)
         days = [*path, *decoys]
 
         # The events happen in the order of a scenario, so they are numbered by date: the event of
-        # days[i] is event_of_day[i]. Of equal dates, the first in `days` comes first.
+        # days[i] is event_of_day[i]. Equal dates keep their order in `days`.
         by_date = sorted(range(len(days)), key=days.__getitem__)
         event_of_day = [by_date.index(i) for i in range(len(days))]
-        # The story gives the first date of the path, and the decoys. A clue is its event, and the
-        # numbers of `draw_clue`.
+        # The story gives the first date of the path, and the decoys. A clue is its event and
+        # the numbers of `draw_clue`.
         given_days = [0, *range(len(path), len(days))]
         clues = []
         for i in given_days:
@@ -206,7 +206,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             at = rng.below(len(scenarios()))
         scenario = scenarios()[at]
         openings = [scenario.opening]
-        # A long chain has more events than one scenario, so a second is mixed in.
+        # A long chain has more events than one scenario, so a second scenario is mixed in.
         if len(days) > len(scenario.events):
             further = draw_further(at, rng)
             openings.append(further.opening)
@@ -241,8 +241,8 @@ def prompt_of(params: Params | Instance, path: Sequence[date]) -> str:
 def depends_on_leap_years(params: Params | Instance, path: Sequence[date]) -> bool:
     """Return whether a February 29, or its absence, can affect the story.
 
-    It can if a weekday has to be worked out, if days are counted past the end of a February, or if
-    a month or year leads there.
+    It can if a weekday has to be computed, if days are counted past the end of a February, or if a
+    step by months or years leads there.
     """
     kinds = {kind for _, kind, _, _ in params.steps}
     if kinds & {"weekday_after", "weekday_before"}:
@@ -254,12 +254,12 @@ def depends_on_leap_years(params: Params | Instance, path: Sequence[date]) -> bo
             return True
     if kinds & {"days", "weeks", "counted_day"}:
         return any(passes_end_of_february(*leg) for leg in pairwise(path))
-    # Steps by months and years do not count days, so only their ends can matter.
+    # Steps by months and years do not count days, so only where they end can matter.
     return len(path) > 1 and any(passes_end_of_february(day, day) for day in path)
 
 
 def passes_end_of_february(start: date, end: date) -> bool:
-    """Return whether a day from February 28 to March 1 is between two dates, ends included."""
+    """Return whether a day from February 28 to March 1 is between two dates, including the ends."""
     first, last = sorted((start, end))
     years = range(first.year, last.year + 1)
     return any(
@@ -268,7 +268,7 @@ def passes_end_of_february(start: date, end: date) -> bool:
 
 
 def draw_decoys(path: Sequence[date], count: int, rng: Stream) -> list[date]:
-    """Draw dates of events that do not matter; they differ from the answer and from each other."""
+    """Draw different dates of events that do not matter, none of them the answer."""
     decoys: list[date] = []
     for _ in range(count):
         decoy = path[0] + ONE_DAY * either_way(rng.between(1, 200), rng)
@@ -282,7 +282,8 @@ def draw_decoys(path: Sequence[date], count: int, rng: Stream) -> list[date]:
 def draw_clue(day: date, form: DateFormat, rng: Stream) -> tuple[int, int, int, int]:
     """Return the numbers of a clue to a day: year, month and day of an origin, and an offset.
 
-    The offset is the number of days from the origin to the day; negative if the day is earlier.
+    The offset is the number of days from the origin to the day; it is negative if the day is
+    earlier.
     """
     offset = 0
     if form == "ORDINAL_DAY":
@@ -297,7 +298,7 @@ def draw_clue(day: date, form: DateFormat, rng: Stream) -> tuple[int, int, int, 
 def draw_further(at: int, rng: Stream) -> Scenario:
     """Draw a scenario other than the one at position ``at``."""
     count = len(scenarios())
-    # Less than once around the circle, so it never ends where it began.
+    # The shift is less than a full circle, so it never ends where it began.
     distance = rng.between(1, count - 1)
     return scenarios()[(at + distance) % count]
 
@@ -308,7 +309,7 @@ def either_way(amount: int, rng: Stream) -> int:
 
 
 def solution_path(params: Params) -> list[date]:
-    """Return the dates from the one in the story to the requested one."""
+    """Return the dates from the date in the story to the requested date."""
     return path_of(*chain_of(params))
 
 
@@ -320,7 +321,7 @@ def chain_of(params: Params) -> Chain:
     moves = []
     event = params.asked
     while event not in clues:
-        # A step is used once (pop), so a circle of steps raises a KeyError instead of looping.
+        # Each step is used once (pop), so a circle of steps raises a KeyError instead of looping.
         _, kind, amount, previous_event = steps.pop(event)
         moves.append(Move(kind, amount))
         event = previous_event
@@ -340,7 +341,7 @@ def rough_date(params: Params) -> date:
         if move.kind in _ROUGH_DAYS:
             day += timedelta(days=_ROUGH_DAYS[move.kind] * move.amount)
         elif move.kind == "counted_day":
-            # The mistake: the start is day 1, so one day less is right.
+            # The mistake is to ignore that the start is day 1, so one day less would be right.
             day += timedelta(days=move.amount)
         else:
             day = take_step(day, move)
@@ -371,7 +372,7 @@ def month_number(day: date) -> int:
 
 
 def includes_leap_day(first: date, last: date) -> bool:
-    """Return whether a February 29 lies between two dates, ends included."""
+    """Return whether a February 29 is between two dates, including the ends."""
     years = range(first.year, last.year + 1)
     return any(isleap(year) and first <= date(year, 2, 29) <= last for year in years)
 

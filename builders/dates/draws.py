@@ -14,10 +14,10 @@ from scbench.builders.dates.steps import (
 )
 from scbench.schemas.dates import StepKind
 
-# Steps drawn until one leads to another day, or past the end of a month.
+# Maximum number of steps drawn until one leads to another day, or past the end of a month.
 _TRIES = 200
 _KINDS: tuple[StepKind, ...] = get_args(StepKind)
-# Kinds of steps that can pass the end of a month by counting; days twice as often.
+# Kinds of steps that can pass the end of a month by counting; days occur twice as often.
 _PAST_MONTH: tuple[StepKind, ...] = (
     "days",
     "days",
@@ -25,15 +25,15 @@ _PAST_MONTH: tuple[StepKind, ...] = (
     "counted_day",
     "month_first",
 )
-# Greatest usual amounts.
+# Largest usual amounts.
 _LIMITS = {"days": 120, "weeks": 20, "months": 18, "years": 9}
 _LONG_MONTHS = (1, 3, 5, 7, 8, 10, 12)
-# Only one of them is a leap year.
+# Only one of these is a leap year.
 _CENTURIES = (1900, 2000, 2100)
 
 
 def draw_path(tier: int, links: int, rng: Stream) -> tuple[list[date], list[Move]]:
-    """Draw the dates from the one in the story to the requested one, and the steps between.
+    """Draw the dates from the story's date to the requested date, and the steps between them.
 
     ``links`` is the number of steps in tier 3, or 0 for three to five.
     """
@@ -60,7 +60,7 @@ def draw_date(rng: Stream) -> date:
 
 
 def draw_within_month(rng: Stream) -> tuple[date, Move]:
-    """Return a date and a number of days that stays in its month."""
+    """Return a date and a number of days that does not leave its month."""
     start = draw_date(rng)
     days = range(1, days_in_month(start.year, start.month) + 1)
     first, last = sorted(rng.sample(days, 2))
@@ -88,14 +88,15 @@ def draw_amount(kind: StepKind, rng: Stream) -> Move:
 
 
 def mostly_forward(amount: int, rng: Stream) -> int:
-    """Return an amount, with the opposite sign in one of three cases."""
+    """Return an amount, with the opposite sign in one case of three."""
     return amount if rng.below(3) else -amount
 
 
 def draw_crossing(rng: Stream) -> tuple[date, Move]:
-    """Return a date and a step across a difficult place of the calendar.
+    """Return a date and a step across a difficult place in the calendar.
 
-    The end of a month or a year, the end of February, a day that the target month does not have.
+    Such places are the end of a month or year, the end of February, and a day that the target month
+    does not have.
 
     Raises:
         GenerationError: none was found; tier 2 always has one.
@@ -129,12 +130,12 @@ def past_month(rng: Stream) -> tuple[date, Move]:
 
 
 def past_year(rng: Stream) -> tuple[date, Move]:
-    """Count days across New Year, backwards in one of three cases."""
+    """Count days across New Year; backwards in one case of three."""
     new_year = date(draw_date(rng).year, 1, 1)
     is_back = rng.below(3) == 0
     days = rng.between(1, 60)
     days_beyond = rng.between(0, 90)
-    # The step begins 1 to 60 days on one side of the New Year, and ends up to 90 on the other.
+    # The step begins 1 to 60 days on one side of New Year, and ends up to 90 on the other.
     if is_back:
         start = new_year + timedelta(days=days - 1)
         return start, Move("days", -days - days_beyond)
@@ -157,20 +158,20 @@ def past_february(rng: Stream) -> tuple[date, Move]:
 
 
 def to_shorter_month(rng: Stream) -> tuple[date, Move]:
-    """Move some months from one of the last days of a month, often to February."""
+    """Move by some months from one of the last days of a month, often to February."""
     year = draw_date(rng).year
     month = rng.choice(_LONG_MONTHS)
     start = date(year, month, rng.between(29, 31))
     months = mostly_forward(rng.between(1, 14), rng)
     if rng.below(2):
-        # Months are added up to the next February.
+        # Add months up to the next February.
         months += (2 - month - months) % 12
     # Zero months would not be a step.
     return start, Move("months", months or 12)
 
 
 def from_leap_day(rng: Stream) -> tuple[date, Move]:
-    """Move some years from a leap day, which most years do not have."""
+    """Move by some years from a leap day, which most years do not have."""
     year = draw_date(rng).year
     years = mostly_forward(rng.between(1, 8), rng)
     # 1900, the first year that can be drawn, was not a leap year.

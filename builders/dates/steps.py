@@ -19,7 +19,7 @@ class Move(NamedTuple):
 
 
 def take_step(start: date, move: Move) -> date:
-    """Return the date that a step leads to."""
+    """Return the date to which a step leads."""
     match move.kind:
         case "days":
             return start + timedelta(days=move.amount)
@@ -55,7 +55,7 @@ def end_of_month(day: date) -> date:
 
 
 def days_in_month(year: int, month: int) -> int:
-    """Return the number of days of a month."""
+    """Return the number of days in a month."""
     _, days = monthrange(year, month)
     return days
 

@@ -1,4 +1,4 @@
-"""The text of a prompt: the question, events of a scenario with their dates, calendar rules."""
+"""The text of a prompt: the question, events of a scenario with their dates, and calendar rules."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -36,12 +36,12 @@ WEEKDAYS = (
 )
 # Verbs that alternate in the sentences of a story.
 _VERBS = ("is", "falls", "comes")
-# Kinds of steps that are a number of units.
+# Kinds of steps that count a number of units.
 _UNITS = frozenset({"days", "weeks", "months", "years"})
 
 
 class Scenario(NamedTuple):
-    """A setting with its events in their usual order; the opening has a place for a name."""
+    """A setting with its events in their usual order; the opening has a placeholder for a name."""
 
     id: str
     opening: str
@@ -75,7 +75,7 @@ def names() -> tuple[str, ...]:
 
 
 def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
-    """Return two scenarios as one, with the events of each in order."""
+    """Merge two scenarios into one that keeps the order of each one's events."""
     turns = [first] * len(first.events) + [second] * len(second.events)
     rng.shuffle(turns)
     first_events = iter(first.events)
@@ -92,17 +92,17 @@ def story_of(params: Params | Instance, *, with_leap_years: bool) -> str:
 
     Args:
         params: the instance.
-        with_leap_years: whether the rule on leap years is among them.
+        with_leap_years: whether to include the rule on leap years.
     """
     texts = data_file(__package__, "sentences.json")
-    # One number chooses all wordings of a story; divisions make them differ independently.
+    # One number determines all wordings of a story; divisions make them vary independently.
     link = texts["links"][params.style % len(texts["links"])]
     question = texts["questions"][params.style % len(texts["questions"])]
     on_dates = date_sentences(params)
     on_steps = step_sentences(params)
     sentences = [*on_dates, *on_steps]
     if params.style % 4 == 1:
-        # A step can come before the date that it is counted from.
+        # A step can come before the date from which it is counted.
         sentences = [*on_steps, *on_dates]
     story = " ".join([params.opening, link, *sentences])
     kinds = frozenset([kind for _, kind, _, _ in params.steps])
@@ -114,8 +114,8 @@ def story_of(params: Params | Instance, *, with_leap_years: bool) -> str:
 def calendar_rules(
     form: DateFormat, kinds: frozenset[StepKind], *, with_leap_years: bool
 ) -> str:
-    """Return the rules for a date format and kinds of steps as a paragraph; empty without rules."""
-    # The order of the rules is that of the prompt.
+    """Return the paragraph of rules for a date format and kinds of steps; empty without rules."""
+    # The rules are in the order of the prompt.
     rules = []
     if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
         rules.append("slashes")
@@ -132,7 +132,7 @@ def calendar_rules(
     texts = data_file(__package__, "sentences.json")
     lines = [texts[rule] for rule in rules]
     if lines:
-        # An empty line after the paragraph.
+        # An empty line follows the paragraph.
         lines.append("")
     return "".join(f"{line}\n" for line in lines)
 
@@ -152,8 +152,8 @@ def date_words(form: DateFormat, clue: Sequence[int], style: int) -> str:
 
     Args:
         form: the format of dates in the story.
-        clue: year, month and day, and the number of days that the date is after them.
-        style: chooses among the ways to write a date in a format.
+        clue: year, month and day of an origin, and the number of days from there to the date.
+        style: number that determines the way to write a date in a format.
     """
     year, month, day, after = clue
     if form == "RELATIVE_OFFSET":

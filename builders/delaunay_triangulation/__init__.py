@@ -1,4 +1,4 @@
-"""Delaunay triangulation of points in the plane, no four of them on one empty circle.
+"""Delaunay triangulation of points in the plane; no four of them are on one empty circle.
 
 An example of the puzzle, with the answer [0, 1, 3], [0, 2, 3], [1, 2, 3]:
 
@@ -33,7 +33,8 @@ from scbench.graders.shared.plane_geometry import (
 )
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
-# Point sets that one draw may try. Few decimals and many points often give three on a line.
+# Maximum number of point sets that one draw tries. With few decimals and many points, three are
+# often on a line.
 _TRIES = 200
 Place = tuple[float, float]
 
@@ -104,7 +105,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("triangles", lists)
 
     def measure(self, params: Params) -> float:
-        """Return the number of bits that the circle tests across all inner edges need."""
+        """Return the number of bits in the circle tests across all inner edges."""
         precision: int = (10 ** (4 * params.decimals)).bit_length() + 1
         tests = inner_tests(to_integers(params.points, params.decimals))
         return sum(precision - abs(determinant).bit_length() for determinant in tests)
@@ -112,11 +113,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw points, round them, and keep the set if it is in general position."""
         scale = 10**point.decimals
-        # A determinant has the dimension of a length to the fourth power.
+        # The determinant has the dimension of a length to the fourth power.
         margin = point.min_margin * float(scale) ** 4
         for _ in range(_TRIES):
             places = draw_places(point, rng)
-            # Tests use the printed coordinates, as integers.
+            # The tests use the printed coordinates, as integers.
             points = tuple((round(x * scale), round(y * scale)) for x, y in places)
             if in_general_position(points, margin):
                 rounded = tuple((x / scale, y / scale) for x, y in points)
@@ -131,13 +132,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def flip_one_edge(
     points: Sequence[XY], triangles: Sequence[tuple[int, ...]]
 ) -> list[JsonValue] | None:
-    """Return the triangles with one inner edge flipped, if some edge can be."""
+    """Return the triangles with one inner edge flipped, if any edge can be flipped."""
     third = third_corners(points, triangles)
     for (a, b), c in third.items():
         d = third.get((b, a))
         if d is None:
             continue
-        # With all four points on one circle, the flipped edge would be right as well.
+        # If all four points are on one circle, the flipped edge is right as well.
         if in_circle(points[a], points[b], points[c], points[d]) == 0:
             continue
         # The other diagonal lies inside only if it separates the ends of this one.
@@ -154,9 +155,9 @@ def flip_one_edge(
 
 
 def in_general_position(points: Sequence[XY], margin: float) -> bool:
-    """Return whether points are different, no three on a line, and the triangulation unique."""
+    """Return whether points differ, no three are on a line, and the triangulation is unique."""
     for i, (ax, ay) in enumerate(points):
-        # Points on one line through this point are in the same or the opposite direction.
+        # Two points on a line through this point are in the same or in opposite directions.
         directions = set()
         for bx, by in points[i + 1 :]:
             dx = bx - ax
@@ -173,7 +174,7 @@ def in_general_position(points: Sequence[XY], margin: float) -> bool:
 
 
 def inner_tests(points: Sequence[XY]) -> Iterator[int]:
-    """Yield the in-circle determinant across every inner edge of a triangulation, both ways."""
+    """Yield the in-circle determinant across every inner edge, from both sides."""
     triangles, _ = triangulate(points)
     third = third_corners(points, triangles)
     for (a, b), c in third.items():
@@ -203,7 +204,7 @@ def draw_clusters(n: int, rng: Stream) -> list[Place]:
     centre_of_each = [rng.choice(centres) for _ in range(n)]
 
     def deviation() -> float:
-        # The sum of four uniforms is close enough to a bell curve, and exact on every machine.
+        # The sum of four uniform numbers is close to a bell curve, and the same on every machine.
         total = sum(rng.unit() for _ in range(4))
         return 0.1 * (total - 2)
 

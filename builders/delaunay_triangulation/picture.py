@@ -17,7 +17,7 @@ _RIGHT = 10
 _BOTTOM = 24
 # Pixels from one grey line to the next.
 _STEP = 100
-# Pixels by which each point may be misread, along x and y, without another triangulation.
+# Pixels by which every point may be misread along x and y without changing the triangulation.
 _SHIFT = 2
 # Pixels from the middle of a mark to its edge.
 _MARK = 3
@@ -36,7 +36,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     """Draw the points, if misreading them by two pixels cannot change the triangulation."""
     points = to_integers(params.points, params.decimals)
     inside = all(min(point) >= 0 and max(point) <= _SIDE for point in points)
-    # A pixel must be one unit of the last decimal.
+    # One pixel must be one unit of the last decimal.
     if 10**params.decimals != _SIDE or not inside or not is_stable(points, _SHIFT):
         return ()
     canvas = Canvas(_LEFT + _SIDE + 1 + _RIGHT, _TOP + _SIDE + 1 + _BOTTOM)
@@ -58,7 +58,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 
 
 def draw_ruling(canvas: Canvas) -> None:
-    """Draw the grey lines, a tenth apart, with their values, and the names of the axes."""
+    """Draw the grey lines, 0.1 apart, with their values, and the names of the axes."""
     bottom = _TOP + _SIDE
     for distance in range(0, _SIDE + 1, _STEP):
         x = _LEFT + distance
@@ -66,7 +66,7 @@ def draw_ruling(canvas: Canvas) -> None:
         text = f"{distance / _SIDE:.1f}"
         canvas.fill(x, _TOP, 1, _SIDE + 1, LIGHT)
         canvas.fill(_LEFT, y, _SIDE + 1, 1, LIGHT)
-        # Without limits, the last value would cross the right edge, and the highest the top edge.
+        # Without a limit, the last value would cross the right edge, and the highest the top edge.
         canvas.text(min(x - 17, _LEFT + _SIDE + _RIGHT - 35), bottom + 8, text, 2)
         canvas.text(2, max(0, y - 7), text, 2)
     canvas.text(_LEFT + _SIDE - 55, bottom + 8, "x", 2)
@@ -101,7 +101,7 @@ def label_place(
 
 
 def gap(a: Rectangle, b: Rectangle) -> int:
-    """Return the distance of two rectangles along the axis where it is larger."""
+    """Return the distance between two rectangles along the axis where it is larger."""
     across = max(a.left - b.left - b.wide, b.left - a.left - a.wide)
     down = max(a.top - b.top - b.high, b.top - a.top - a.high)
     return max(across, down)

@@ -1,6 +1,6 @@
 """A test of whether misreading points by a few pixels can change their triangulation.
 
-It uses interval arithmetic on integers: every quantity is a lower and an upper bound.
+It uses interval arithmetic on integers: every quantity has a lower and an upper bound.
 """
 
 from collections.abc import Sequence
@@ -66,9 +66,9 @@ class Vector(NamedTuple):
 def is_stable(points: Sequence[XY], shift: int) -> bool:
     """Return whether the triangulation stays the same when the points move.
 
-    Each point may move by up to the shift along either axis. By interval arithmetic, every triangle
-    must keep its orientation, and the corner beyond each of its sides must stay outside its circle.
-    True is certain; False means that it is unknown.
+    Each point may move by up to the shift along either axis. Interval arithmetic checks that every
+    triangle keeps its orientation, and that the corner beyond each of its sides stays outside its
+    circle. True is certain; False means unknown.
     """
     triangles, _ = triangulate(points)
     third = third_corners(points, triangles)
@@ -80,7 +80,7 @@ def is_stable(points: Sequence[XY], shift: int) -> bool:
             corners = (points[a], points[b], points[c])
             if circle_bounds(corners, points[d], shift).high >= 0:
                 return False
-    # Sides of the hull have no triangle beyond them. The hull must stay convex.
+    # There is no triangle beyond a side of the hull. The hull must stay convex.
     next_on_hull = {a: b for a, b in third if (b, a) not in third}
     for a, b in next_on_hull.items():
         if not turns_left(points[a], points[b], points[next_on_hull[b]], shift):
@@ -89,14 +89,14 @@ def is_stable(points: Sequence[XY], shift: int) -> bool:
 
 
 def turns_left(a: XY, b: XY, c: XY, shift: int) -> bool:
-    """Return whether the path from a over b to c turns left wherever the points move."""
+    """Return whether the path from a via b to c turns left wherever the points move."""
     way_to_b = way_between(a, b, shift)
     way_to_c = way_between(a, c, shift)
     return way_to_b.cross(way_to_c).low > 0
 
 
 def way_between(start: XY, end: XY, shift: int) -> Vector:
-    """Return bounds of the vector between points that may each move by the shift on each axis."""
+    """Return bounds of the vector between two points that may move by the shift along each axis."""
     x = end[0] - start[0]
     y = end[1] - start[1]
     # Both ends may move, in opposite directions.
@@ -107,8 +107,8 @@ def way_between(start: XY, end: XY, shift: int) -> Vector:
 def circle_bounds(corners: tuple[XY, XY, XY], beyond: XY, shift: int) -> Interval:
     """Return bounds of a determinant that is negative if the point beyond is outside the circle.
 
-    They are its value at the points themselves, plus or minus the most that it can change, which
-    follows from the bounds of its slopes.
+    They are its value at the given points, plus or minus the largest possible change, which follows
+    from the bounds of its slopes.
     """
     ways = [way_between(beyond, corner, shift) for corner in corners]
     slopes: list[Interval] = []

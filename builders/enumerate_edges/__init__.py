@@ -1,7 +1,7 @@
-"""Enumerate edges: the pairs of sides of a square that a curve must join.
+"""Enumerate edges: list the pairs of sides of a square that a curve must join.
 
-An example of the puzzle, with the answer [[0, 3]]: a curve cuts off the corner of class 2, and
-joins the two sides at this corner.
+An example of the puzzle, with the answer [[0, 3]]: a curve cuts off the corner of class 2 and joins
+the two sides at this corner.
 
     bottom-left 2, bottom-right 1, top-right 1, top-left 1
     0: bottom (bottom-left to bottom-right)
@@ -30,7 +30,7 @@ from scbench.graders.shared.corner_labels import (
 from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
 
-# Cases in which no three domains meet, and those of them with four crossed sides.
+# Cases in which no three domains meet, and the ones among them with four crossed sides.
 _DECIDED = tuple(
     i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting"
 )
@@ -74,7 +74,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         rows = []
         for i, side in enumerate(params.edge_order):
             start = SIDES.index(side)
-            # Three back is one ahead on a ring of four.
+            # On a ring of four, three back is one ahead.
             rows.append(f"  {i}: {side} ({CORNERS[start]} to {CORNERS[start - 3]})")
         return {
             "squares": corner_labels.print_squares(params.squares, params.corner_order),
@@ -94,7 +94,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         lists = {**misreadings(params, right), **single_mistakes(right)}
         counters: dict[str, JsonValue] = {}
         for name, edges in lists.items():
-            # In some squares a misreading changes nothing.
+            # In some squares, a misreading changes nothing.
             if [sorted(pairs) for pairs in edges] != right:
                 counters[name] = {"edges": edge_lists(edges)}
         if any(len(pairs) > 1 for pairs in right):
@@ -104,7 +104,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counters
 
     def measure(self, params: Params) -> float:
-        """Return the number of crossed sides, counted again for each order that is not a walk."""
+        """Return the number of crossed sides, times 1 + the number of orders other than walks."""
         factor = 1
         if not corner_labels.is_walk(params.corner_order, CORNERS):
             factor += 1
@@ -154,12 +154,12 @@ def rings_of(params: Params) -> list[tuple[int, ...]]:
 def certain_pairs(
     rings: Sequence[Sequence[int]], edge_order: Sequence[Side]
 ) -> list[list[Pair]]:
-    """Return for each square the pairs of sides certain to be joined, by a prompt's indices."""
+    """Return the pairs of sides that are certain to be joined in each square, as prompt indices."""
     return [by_index(joined_sides(ring) or [], edge_order) for ring in rings]
 
 
 def by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
-    """Return pairs of sides of the ring as pairs of a prompt's indices, sorted."""
+    """Return pairs of sides of the ring as pairs of prompt indices, sorted."""
     indices = []
     for a, b in pairs:
         i = edge_order.index(SIDES[a])
@@ -171,12 +171,12 @@ def by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
 def misreadings(
     params: Params, right: Sequence[list[Pair]]
 ) -> dict[str, list[list[Pair]]]:
-    """Return the lists that result from a misunderstanding; some equal the correct ones."""
+    """Return the lists that result from a misunderstanding; some may equal the correct lists."""
     order = params.edge_order
     rings = rings_of(params)
 
     def instead(wrong: Mapping[str, Sequence[Pair]]) -> list[list[Pair]]:
-        """Return the right lists, with wrong ones for squares of these patterns."""
+        """Return the right lists, but with wrong ones for squares of these patterns."""
         lists = list(right)
         for i, ring in enumerate(rings):
             pattern = letters(ring)

@@ -11,5 +11,5 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 
 
 def words(params: Params) -> dict[str, str]:
-    """Return the words that the prompt has instead of the squares."""
+    """Return the words that replace the squares in the prompt."""
     return corner_labels.picture_words(params.corner_order)

@@ -1,4 +1,4 @@
-"""Fluid simulation: earthworks that keep rain water where a goal wants it.
+"""Fluid simulation: plan earthworks that keep rain water where a goal requires it.
 
 An example of the puzzle: the world is 16 x 16 x 8 voxels, of rock up to z = 2 and of air above.
 
@@ -55,7 +55,7 @@ from scbench.schemas.fluid_simulation import (
 )
 
 _TRIES = 40
-# Zones that are added at most.
+# Maximum number of zones that are added.
 _MOST_ZONES = 80
 # Goals that plans for an empty world can meet.
 _MET_BLINDLY = {"ring_lake", "water_levels", "hidden_water", "hidden_lakes"}
@@ -64,7 +64,7 @@ _IGNORED = {
     "ground": "plan that ignores hills and holes",
     "protected": "plan that ignores protected zones",
 }
-# "1", adjectives, and the plural of a thing that goals count, as templates have it.
+# "1", adjectives, and the plural of a thing that goals count, as written in templates.
 _ONE_OF_MANY = re.compile(
     r"\b1 ((?:large |separate |different |z )*)(column|voxel|lake|level)s\b"
 )
@@ -125,7 +125,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Worlds whose goal some plan of a few boxes meets."""
+    """Worlds with a goal that some plan of a few boxes meets."""
 
     task = "fluid_simulation"
     version = 5
@@ -216,9 +216,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return the boxes of a plan, times the things to avoid, times the size of the goal.
+        """Return the number of a plan's boxes, times obstacles plus 1, times the size of the goal.
 
-        The size is 1 plus log2 of the product of the goal's numbers, such as lakes and voxels.
+        Obstacles are hills, holes and zones. The size of the goal is 1 plus log2 of the product of
+        its numbers, such as lakes and voxels.
         """
         things = 1 + len(params.ground) + len(params.protected)
         amount = 1
@@ -228,7 +229,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return len(self.reference(params).earthworks) * things * (1 + math.log2(amount))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a world, build something that keeps water, and make its result the goal."""
+        """Draw a world, build something that keeps water, and make the result the goal."""
         for _ in range(_TRIES):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
             world = draw_ground(point, rng)
@@ -255,9 +256,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def blind_plans(params: Params) -> dict[str, list[Box]]:
     """Return plans that ignore part of the world, for goals that such plans can meet.
 
-    Plans at a fixed place fill the holes of the ground, and have the smallest parts of the right
-    size. They ignore the rain, the hills and the zones. The others ignore the ground or the zones
-    alone.
+    Plans at fixed places fill the holes in the ground, and have the smallest parts of the right
+    size. They ignore the rain, the hills and the zones. The other plans ignore only the ground or
+    only the zones.
     """
     if params.goal.kind not in _MET_BLINDLY:
         return {}
@@ -299,7 +300,7 @@ def crowded(params: Params, open_share: float, rng: Stream) -> Params:
         if not corners and share_of_open_places(params) <= open_share:
             break
         zone = corners.pop() if corners else draw_zone(params.width, rng)
-        # A hole in a zone could not be filled.
+        # A hole inside a zone could not be filled.
         if not any(overlap(hole, zone) for hole in holes):
             zones.append(zone)
             params = params.model_copy(update={"protected": tuple(zones)})
@@ -307,7 +308,7 @@ def crowded(params: Params, open_share: float, rng: Stream) -> Params:
 
 
 def corner_zones(width: int, rng: Stream) -> list[Zone]:
-    """Draw a zone of one column near each corner, where other zones are rare."""
+    """Draw a zone of one column near each corner, because other zones are rare there."""
     zones = []
     for is_east, is_north in ((0, 0), (0, 1), (1, 0), (1, 1)):
         x = rng.between(2, 3)
@@ -325,13 +326,13 @@ def share_of_open_places(params: Params) -> float:
     wide, deep = smallest_plan(params)
     reserved = reserved_columns(params, smooth=False)
     free = free_places(reserved, wide, deep)
-    # Plans that reach the sides of the world fit nowhere, so they do not count.
+    # Places that reach the sides of the world are never open, so they do not count.
     inner = params.width - 2
     return float(free.sum()) / ((inner - wide + 1) * (inner - deep + 1))
 
 
 def smallest_plan(params: Params) -> tuple[int, int]:
-    """Return the columns along x and y of the smallest plan for a goal, without a natural rim."""
+    """Return the width along x and y of the smallest plan for a goal, without a natural rim."""
     match params.goal:
         case WaterLevels():
             # One voxel of water and its walls.
@@ -343,13 +344,13 @@ def smallest_plan(params: Params) -> tuple[int, int]:
 
 
 def draw_zone(width: int, rng: Stream) -> Zone:
-    """Draw a protected zone, not at the sides of the world."""
+    """Draw a protected zone that does not touch the sides of the world."""
     x, y, u, v = draw_rectangle(width, max(3, width // 5), rng)
     return Zone(low=(x, y, 0), high=(u, v, HEIGHT - 1))
 
 
 def draw_rectangle(width: int, longest: int, rng: Stream) -> tuple[int, int, int, int]:
-    """Draw the low and the high corner of some columns, none at the sides of the world."""
+    """Draw the low and the high corner of a rectangle of columns away from the world's sides."""
     wide = rng.between(2, longest)
     deep = rng.between(2, longest)
     x = rng.between(1, width - 1 - wide)
@@ -364,7 +365,7 @@ def ranges(box: Zone) -> str:
 
 
 def goal_words(params: Params) -> dict[str, str]:
-    """Return the goal, its score, and the goal of the terse prompt, each in lines."""
+    """Return the texts of the goal, of its score, and of the goal in the terse prompt."""
     goal = params.goal
     numbers = {**goal.model_dump(), "top": params.height - 1}
     if isinstance(goal, WideLakes):
@@ -396,7 +397,7 @@ def goal_words(params: Params) -> dict[str, str]:
 
 
 def level_list(levels: tuple[int, ...], word: str) -> str:
-    """Return levels in words, the last after "and" or "or"."""
+    """Return levels in words, with "and" or "or" before the last one."""
     *earlier, last = [f"z = {z}" for z in levels]
     return f"{', '.join(earlier)} {word} {last}" if earlier else last
 
@@ -414,7 +415,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
     for _ in range(point.holes):
         x, y, u, v = draw_rectangle(width, longest, rng)
         low = rng.between(1, LAYERS - 1)
-        # Open above, so that no hill hangs over a hole.
+        # Holes are open above, so that no hill hangs over them.
         sky = HEIGHT - 1
         ground.append(GroundBox(low=(x, y, low), high=(u, v, sky), material="Air"))
     protected = [draw_zone(width, rng) for _ in range(point.zones)]
@@ -443,7 +444,7 @@ def draw_ground(point: Space, rng: Stream) -> Params:
 def draw_goal(
     point: Space, world: Params, kind: GoalKind, rng: Stream
 ) -> Params | None:
-    """Build something at a drawn place; return the world with a goal that it meets, if possible."""
+    """Build something at a drawn place; return the world with a goal that it meets, or None."""
     draft = draft_goal(
         kind, world.rain, point.side, point.lakes, rng, dry_ground=point.dry_ground
     )

@@ -1,4 +1,4 @@
-"""Drafts of goals: parts to build in a fresh world, and the thresholds that the result gives."""
+"""Drafts of goals: parts to build in a fresh world, and thresholds derived from the result."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -18,7 +18,7 @@ from scbench.graders.fluid_simulation.lakes import squares, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import Params
 
-# Levels of a fresh world, and how many of them are rock.
+# Number of levels in a fresh world, and how many of them are rock.
 HEIGHT = 8
 LAYERS = 3
 GoalKind = Literal[
@@ -59,7 +59,7 @@ def draft_goal(
         kind: the kind of goal.
         rain: the columns that get rain in every round.
         side: the largest side of a lake.
-        lakes: number of lakes, for the goals that ask for several.
+        lakes: number of lakes, for goals that ask for several.
         rng: the source of the draws.
         dry_ground: whether the highest level of rock is one of the dry levels.
     """
@@ -90,7 +90,7 @@ def draft_goal(
         case "lakes_on_levels":
             levels = rng.between(2, lakes)
             numbers |= {"lakes": lakes, "levels": levels}
-            # The lakes beyond the number of levels share the highest one.
+            # Lakes beyond the number of levels share the highest level.
             heights = [top + min(i, levels - 1) for i in range(lakes)]
             parts = [basin(LAYERS, *sides(), z, z) for z in heights]
         case "deep_water":
@@ -124,7 +124,7 @@ def draft_goal(
 def measured_goal(
     world: Params, plan: Sequence[Box], numbers: dict[str, Any], slack: int
 ) -> dict[str, Any] | None:
-    """Return a goal that a plan meets with at most this margin, if there is one."""
+    """Return a goal that a plan meets with at most this margin; None if there is none."""
     rock, _ = carry_out(world, as_answer(plan).earthworks)
     rock, _ = settle(rock)
     water = survey(rock, rain_on(rock, world.rain).water)

@@ -36,10 +36,10 @@ def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
 
 
 def faulty_answers(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValue]:
-    """Return plans with a mistake each, without those that happen to be right in this world."""
+    """Return plans with one mistake each, except those that happen to be right in this world."""
     answers: dict[str, JsonValue] = {}
     for name, faulty in faulty_plans(params, plan):
-        # A mistake that changes nothing need not be simulated.
+        # A mistake that changes nothing needs no simulation.
         if not faulty or faulty == list(plan):
             continue
         if grade(params, as_answer(faulty)).score < 1:
@@ -50,7 +50,7 @@ def faulty_answers(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
 def faulty_plans(
     params: Params, plan: Sequence[Box]
 ) -> Iterator[tuple[str, list[Box]]]:
-    """Yield every faulty plan; some may happen to be right."""
+    """Yield every faulty plan; some plans may happen to be right."""
     air = [box for box in plan if box.material == "Air"]
     rock = [box for box in plan if box.material == "Rock"]
     deep = []

@@ -1,4 +1,4 @@
-"""Plans that miss the goal by a little, with the scores that the printed rules give them."""
+"""Plans that miss the goal by a little, and their scores by the rules of the prompt."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ from scbench.schemas.fluid_simulation import (
 
 def plans_that_miss(params: Params) -> Iterator[tuple[str, list[Box], float]]:
     """Yield plans with honest mistakes, as name, boxes and score; none on uneven ground."""
-    # Holes in the ground hold water, too, which would have to be simulated.
+    # Holes in the ground also hold water, which would have to be simulated.
     if params.ground:
         return
     for name, parts, score in parts_that_miss(params):

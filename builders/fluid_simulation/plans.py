@@ -1,4 +1,4 @@
-"""Plans of earthworks: choices of parts, and of places for them.
+"""Plans of earthworks: choices of parts and of places for them.
 
 The grader's simulation decides whether a plan works.
 """
@@ -37,7 +37,7 @@ from scbench.schemas.fluid_simulation import (
     Zone,
 )
 
-# Most simulations in one search for a plan.
+# Maximum number of simulations in one search for a plan.
 _TRIES = 30
 # Goals that water elsewhere can spoil.
 _SENSITIVE = (
@@ -57,10 +57,10 @@ def solve(params: Params) -> list[Box] | None:
 
 
 def plans_for(params: Params) -> Iterator[list[Box]]:
-    """Yield plans of the parts that should meet the goal, the ones with fewest boxes first."""
+    """Yield plans with parts that should meet the goal, those with the fewest boxes first."""
     choices = list(parts_for(params))
     preparations: list[list[Box]] = [[]]
-    # Holes in the ground hold water, too.
+    # Holes in the ground also hold water.
     if isinstance(params.goal, _SENSITIVE):
         preparations = [undo_ground(params, holes_only=True)]
     ways = [True]
@@ -154,7 +154,7 @@ def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
 
 
 def targets(params: Params) -> list[tuple[int, int]]:
-    """Return places to build at, doubled: where the rain falls, then the quarters of the world."""
+    """Return doubled places to build at: where the rain falls, then the world's quarters."""
     n = len(params.rain)
     rain_x = 2 * sum(x for x, _ in params.rain) // n + 1
     rain_y = 2 * sum(y for _, y in params.rain) // n + 1
@@ -179,7 +179,7 @@ def undo_ground(params: Params, *, holes_only: bool) -> list[Box]:
 
 
 def overlap(box: Box, zone: Zone) -> bool:
-    """Whether a box and a zone have a voxel in common."""
+    """Return whether a box and a zone have a voxel in common."""
     for low, high, zone_low, zone_high in zip(
         box.low, box.high, zone.low, zone.high, strict=True
     ):
@@ -191,9 +191,10 @@ def overlap(box: Box, zone: Zone) -> bool:
 def assemble(
     params: Params, parts: Sequence[Structure], target: Sequence[int], *, smooth: bool
 ) -> list[Box] | None:
-    """Return a plan of parts near a target (twice its x and y), or None if there is no room.
+    """Return a plan of parts near a target, or None if there is no room.
 
-    If smooth, it builds only on unchanged ground; otherwise it flattens the ground first.
+    The target is given as twice its x and y. If ``smooth``, the plan builds only on untouched
+    ground; otherwise it flattens the ground first.
     """
     corners = place(parts, reserved_columns(params, smooth=smooth), target)
     if corners is None:
@@ -212,7 +213,7 @@ def assemble(
 
 
 def reserved_columns(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
-    """Return the columns [x, y] that no part may use: sides, zones and uneven ground if smooth."""
+    """Return the columns [x, y] that no part may use: sides, zones, and uneven ground if smooth."""
     reserved = np.ones((params.width, params.width), bool)
     # Water that reaches a side of the world is lost.
     reserved[1:-1, 1:-1] = False
@@ -227,8 +228,8 @@ def reserved_columns(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
 
 
 def free_places(reserved: NDArray[np.bool_], wide: int, deep: int) -> NDArray[np.bool_]:
-    """Return whether a rectangle of this size has no reserved column, by its low corner."""
-    # Sums over all columns before each give the number of reserved ones in any rectangle.
+    """Return for each low corner whether a rectangle of this size has no reserved column."""
+    # Cumulative sums give the number of reserved columns in any rectangle.
     sums = np.pad(reserved.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
     count = sums[wide:, deep:] - sums[:-wide, deep:]
     count += sums[:-wide, :-deep] - sums[wide:, :-deep]
@@ -239,7 +240,10 @@ def free_places(reserved: NDArray[np.bool_], wide: int, deep: int) -> NDArray[np
 def place(
     parts: Sequence[Structure], reserved: NDArray[np.bool_], target: Sequence[int]
 ) -> list[tuple[int, int]] | None:
-    """Return low corners for all parts, each as near to the target as the earlier ones allow."""
+    """Return low corners for all parts, each as near to the target as the earlier parts allow.
+
+    None if there is no room for a part.
+    """
     reserved = reserved.copy()
     corners = []
     for part in parts:
@@ -247,7 +251,7 @@ def place(
         deep = part.depth
         free = free_places(reserved, wide, deep)
         if part.at is not None:
-            # A part with a fixed place has only that one.
+            # A part with a fixed place can only be there.
             x, y = part.at
             columns, rows = free.shape
             if not (0 <= x < columns and 0 <= y < rows and free[x, y]):
@@ -256,7 +260,7 @@ def place(
             places = np.argwhere(free)
             if not len(places):
                 return None
-            # Twice the distances, so that they stay whole numbers.
+            # Twice the distances, so that they are integers.
             off = 2 * places + (wide, deep) - np.array(target)
             nearest = (off * off).sum(axis=1).argmin()
             x, y = (int(c) for c in places[nearest])

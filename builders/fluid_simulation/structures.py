@@ -1,6 +1,6 @@
-"""Parts that hold water: pits, walled basins, roofed pits, moats, wells.
+"""Parts that hold water: pits, walled basins, roofed pits, moats and wells.
 
-A part stands on flat ground, needs a free rectangle of columns, and works if any rain falls on it.
+A part is built on flat ground, needs a free rectangle of columns, and works if rain falls on it.
 """
 
 import math
@@ -24,13 +24,13 @@ class Box(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """Something that holds water, on a rectangle of columns that includes its rim.
+    """A part that holds water, on a rectangle of columns that includes its rim.
 
     Attributes:
-        width: columns of the rectangle along x.
-        depth: columns along y.
-        plan: the boxes that make it, if the low corner of the rectangle is at x = y = 0.
-        at: the low corner of a part with a fixed place.
+        width: number of columns of the rectangle along x.
+        depth: number of columns along y.
+        plan: the boxes of the part, with the low corner of the rectangle at x = y = 0.
+        at: the low corner of a part with a fixed place; None for other parts.
     """
 
     width: int
@@ -39,7 +39,7 @@ class Structure(NamedTuple):
     at: tuple[int, int] | None = None
 
     def boxes(self, x: int, y: int) -> list[Box]:
-        """Return the boxes that make it, placed at this low corner."""
+        """Return the boxes of the part, placed at this low corner."""
         boxes = []
         for (x0, y0, z0), (x1, y1, z1), material in self.plan:
             low = (x + x0, y + y0, z0)
@@ -68,10 +68,10 @@ def near_square(cells: int) -> tuple[int, int]:
 
 
 def basin(ground: int, width: int, depth: int, low: int, high: int) -> Structure:
-    """Return a basin of this size from z = low to z = high, walled where it is above ground."""
+    """Return a basin of this size from z = low to z = high, with walls where it is above ground."""
     walls = Box((0, 0, ground), (width + 1, depth + 1, high), "Rock")
     inside = Box((1, 1, low), (width, depth, high), "Air")
-    # The walls are a solid block, which the inside hollows out.
+    # The walls are a solid block that is then hollowed out.
     plan = [walls, inside] if high >= ground else [inside]
     return Structure(width + 2, depth + 2, plan)
 
@@ -79,7 +79,7 @@ def basin(ground: int, width: int, depth: int, low: int, high: int) -> Structure
 def roofed(ground: int, lakes: int, width: int, depth: int) -> Structure:
     """Return pits side by side under one roof on a pillar, so that surplus rain runs off."""
     columns, rows = near_square(lakes)
-    # One column of rim around every pit.
+    # Every pit has a rim of one column.
     pitch_x = width + 1
     pitch_y = depth + 1
     whole_width = columns * pitch_x + 1
@@ -97,19 +97,19 @@ def roofed(ground: int, lakes: int, width: int, depth: int) -> Structure:
 
 
 def moat(ground: int, island: int, width: int) -> Structure:
-    """Return a moat of this width round a square island."""
+    """Return a moat of this width around a square island."""
     outer = island + 2 * width
     near = 1 + width
     far = width + island
     top = ground - 1
-    # The whole square is dug out, and the island filled in again.
+    # The whole square is dug out, and the island is filled in again.
     pit = Box((1, 1, top), (outer, outer, top), "Air")
     dry = Box((near, near, top), (far, far, top), "Rock")
     return Structure(outer + 2, outer + 2, [pit, dry])
 
 
 def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
-    """Return a pit of exactly this many cells, some levels deep except for a ledge on one side."""
+    """Return a pit of exactly this many cells, ``levels`` deep except for a ledge on one side."""
     width, _ = near_square(-(-voxels // levels))
     rows, ledge = divmod(voxels, levels * width)
     top = ground - 1
@@ -126,8 +126,8 @@ def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
 
 
 def well(ground: int, column: Sequence[int], depth: int) -> Structure:
-    """Return a shaft, one column wide, that takes the drops of a rain column."""
+    """Return a shaft, one column wide, that catches the drops of a rain column."""
     x, y = column
-    # A shaft deeper than the rock begins above z = 0, where water would drain, and is walled.
+    # Water would drain at z = 0, so a shaft deeper than the rock begins above it and has walls.
     low = ground - depth if depth < ground else 1
     return basin(ground, 1, 1, low, low + depth - 1)._replace(at=(x - 1, y - 1))

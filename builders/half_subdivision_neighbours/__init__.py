@@ -1,4 +1,4 @@
-"""Half-subdivision neighbours: the boxes, made by repeated halving, that touch a target box.
+"""Half-subdivision neighbours: find the boxes, made by repeated halving, that touch a target box.
 
 An example of the puzzle, with the answer ["0", "11"]:
 
@@ -19,10 +19,10 @@ from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders import half_subdivision_neighbours as dyadic_boxes
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
-# Trees that one draw may try, and targets in each.
+# Maximum number of trees that one draw tries, and of targets in each.
 _TREES = 50
 _TARGETS = 20
-# Labels on one line of a prompt.
+# Number of labels on one line of a prompt.
 _PER_LINE = 8
 
 
@@ -56,7 +56,7 @@ class Space(Point):
         le=4,
     )
     target_at: Literal["anywhere", "boundary", "inside"] = parameter(
-        "anywhere", "whether the target touches the outside of the whole"
+        "anywhere", "whether the target touches the outside of the square or cube"
     )
 
 
@@ -136,7 +136,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw cycles and trees until one has a suitable target."""
         axes = AXES[point.dimension]
         for _ in range(_TREES):
-            # Every axis is cut, some of them more often.
+            # Every axis is cut, and some axes more often.
             extra = [rng.choice(axes) for _ in range(point.extra_axes)]
             cycle = [*axes, *extra]
             rng.shuffle(cycle)
@@ -165,13 +165,13 @@ def grow(point: Space, rng: Stream) -> list[str] | None:
     """Return the leaves of a random tree, or None if there would be too many.
 
     The tree grows depth first, child 0 before child 1, like the paper's trees. The labels are in
-    this order.
+    the same order.
     """
     max_depth = point.min_depth + point.depth_spread
     leaves: list[str] = []
     pending = [""]
     while pending:
-        # Every pending box becomes at least one leaf.
+        # Every pending box will become at least one leaf.
         if len(leaves) + len(pending) > point.max_leaves:
             return None
         label = pending.pop()
@@ -186,7 +186,7 @@ def grow(point: Space, rng: Stream) -> list[str] | None:
 
 
 def suits(point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str) -> bool:
-    """Return whether a target has the place and the neighbours that the point asks for."""
+    """Return whether a target has the place and the neighbours that the point requires."""
     box = boxes[target]
     depths = []
     for leaf, leaf_box in boxes.items():
@@ -210,13 +210,13 @@ def contacts(params: Params) -> dict[str, int]:
 
 
 def neighbours(params: Params, cycle: Sequence[str]) -> list[str]:
-    """Return the neighbours of the target, for a cycle of axes, which may be misread."""
+    """Return the neighbours of the target for a cycle of axes, which may be misread."""
     axes = AXES[params.dimension]
     return dyadic_boxes.neighbours(params.leaves, cycle, axes, params.target)
 
 
 def whole_faces(params: Params, right: Sequence[str]) -> list[str]:
-    """Return the neighbours whose shared piece is the whole side or face of both boxes."""
+    """Return the neighbours that share a whole side or face with the target."""
     axes = AXES[params.dimension]
     boxes = dyadic_boxes.boxes(params.leaves, params.axis_cycle, axes)
     whole = []

@@ -6,7 +6,7 @@ from scbench.builders.shared.builder import toml_file
 from scbench.builders.shared.canvas import AMBER, BLACK, GREY, Canvas, text_size
 from scbench.schemas.half_subdivision_neighbours import Params
 
-# Pixels between layers, and above each for its number.
+# Pixels between layers, and pixels above and below each layer for text.
 _MARGIN = 26
 _HEAD = 22
 _FOOT = 12
@@ -14,14 +14,14 @@ _FOOT = 12
 _WIDEST = 1540
 _HIGHEST = 768
 _LARGEST_LAYER = 720
-# Pixels of the smallest dot; in larger leaves, dots have up to three times this side.
+# Side of the smallest dot in pixels; in larger leaves, dots have up to three times this side.
 _DOT = 3
 # Start and end of a box along x, y and z, in units of the smallest part along that axis.
 Box = tuple[tuple[int, int], ...]
 
 
 class Arrangement(NamedTuple):
-    """Layers in rows: how many across and down, and the pixels of the side of each."""
+    """Layers in rows: their number across and down, and the side of each in pixels."""
 
     across: int
     down: int
@@ -38,13 +38,13 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
     layers = parts["z"]
     finest = max(parts["x"], parts["y"])
     across, down, side = arrange(layers, finest)
-    # With too many parts, a dot does not fit into the smallest one.
+    # With too many parts, a dot does not fit into the smallest part.
     if side < _DOT * finest:
         return ()
     pitch = side + _MARGIN
     row = side + _HEAD + _FOOT
     canvas = Canvas(_MARGIN + across * pitch, _MARGIN + down * row)
-    # Pixels of the smallest part.
+    # Size of the smallest part in pixels.
     unit = (side // parts["x"], side // parts["y"])
     for z in range(layers):
         left = _MARGIN + z % across * pitch
@@ -54,7 +54,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         for leaf, box in boxes.items():
             corner = (left, top + side)
             draw_leaf(canvas, box, z, corner, unit, is_target=leaf == params.target)
-        # Axes are named at the first layer of a row and the last of a column.
+        # The y axis is named at the first layer of a row, and the x axis at the last of a column.
         if z % across == 0:
             canvas.text_in((left - 22, top, 20, 14), "y", 2)
         if z // across == down - 1 or z + across >= layers:
@@ -71,7 +71,7 @@ def words(params: Params) -> dict[str, str]:
 
 
 def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
-    """Return the box of a leaf: its label's bits choose a half at each depth."""
+    """Return the box of a leaf: each bit of its label chooses a half."""
     ends = {axis: (0, n) for axis, n in parts.items()}
     for bit, axis in zip(leaf, axes, strict=False):
         low, high = ends[axis]
@@ -84,7 +84,7 @@ def leaf_box(leaf: str, axes: list[str], parts: dict[str, int]) -> Box:
 
 
 def arrange(layers: int, finest: int) -> Arrangement:
-    """Return the arrangement with the largest layers; if several, the one with fewest across."""
+    """Return the arrangement with the largest layers; in a tie, the one with the fewest across."""
     best = Arrangement(1, layers, 0)
     for across in range(1, layers + 1):
         down = -(-layers // across)
@@ -114,8 +114,8 @@ def draw_leaf(
         box: the place of the leaf.
         layer: the z of the layer.
         corner: the pixel of the layer's lower left corner.
-        unit: pixels of the smallest part along x and y.
-        is_target: whether it is filled.
+        unit: size of the smallest part in pixels, along x and y.
+        is_target: whether the leaf is the target, which is filled.
     """
     (x0, x1), (y0, y1), (z0, z1) = box
     if not z0 <= layer < z1:

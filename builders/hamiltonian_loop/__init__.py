@@ -1,4 +1,4 @@
-"""Hamiltonian loop: a closed tour of all free cells of a grid.
+"""Hamiltonian loop: find a closed tour of all free cells of a grid.
 
 An example of the puzzle, where X marks blocked cells:
 
@@ -27,12 +27,12 @@ from scbench.builders.shared.builder import Builder, Point, parameter, prompt_te
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
-# Grids that one draw may try.
+# Maximum number of grids that one draw tries.
 _TRIES = 200
-# Cells of all grids that one draw may try; at least ten grids are tried.
+# Maximum number of cells in all grids of one draw; at least ten grids are tried.
 _WORK = 36_000
-# Obstacles in a row that may fail to fit before a grid is accepted as it is; and single cells
-# tried for balance, for each row of the grid.
+# Number of obstacles in a row that may fail to fit before a grid is accepted as it is, and number
+# of single cells tried for balance per row of the grid.
 _PROPOSALS = 20
 
 
@@ -57,8 +57,8 @@ class Space(Point):
     )
     fill: float = parameter(
         0.7,
-        "share of the grid's 2 x 2 blocks in the tree, or of its cells in the strip; only used by "
-        "these",
+        "share of the grid's 2 x 2 blocks in the tree, or of its cells in the strip; only used for "
+        "tree and strip",
         ge=0.01,
         le=1.0,
     )
@@ -154,11 +154,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return the number of sides between free cells."""
         free = set(free_cells(params))
         sides = sum(len(free.intersection(neighbours(cell))) for cell in free)
-        # Each side is counted from both of its cells.
+        # Each side was counted from both of its cells.
         return sides / 2
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Block cells at random without making dead ends, until a loop is found."""
+        """Block random cells without making dead ends until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
         for _ in range(tries):
             blocked = draw_blocked(point, rng)
@@ -181,7 +181,7 @@ def row_and_column(cell: Sequence[int]) -> Cell:
 
 
 def row_and_way(cell: Sequence[int]) -> Cell:
-    """Return the sort key for rows that run alternately to the right and to the left."""
+    """Return the sort key for rows that alternately run right and left."""
     x, y = cell
     if y % 2:
         return y, x
@@ -242,14 +242,14 @@ def unclosed(loop: Sequence[Cell]) -> list[Cell] | None:
         place = {cell: i for i, cell in enumerate(ring)}
         for near in neighbours(ring[-1]):
             j = place.get(near, 0)
-            # The last cell follows cell j, and the piece between them is reversed.
+            # The last cell now follows cell j, and the piece in between is reversed.
             if 0 < j < len(ring) - 2:
                 return ring[: j + 1] + ring[:j:-1]
     return None
 
 
 def comb(size: int) -> list[Cell]:
-    """Return the closed tour of a whole grid of even size: row by row, and back up column 1."""
+    """Return a closed tour of a whole grid of even size: row by row, then back up column 1."""
     cells: list[Cell] = []
     for y in range(1, size + 1):
         columns = range(2, size + 1) if y % 2 else range(size, 1, -1)
@@ -282,14 +282,14 @@ def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
             failures = 0
         else:
             failures += 1
-    # A few cells remain where no obstacle fits exactly.
+    # A few cells may be left over because no obstacle fits exactly.
     return blocked if len(blocked) >= target - 4 else None
 
 
 def balanced(size: int, blocked: set[Cell], rng: Stream) -> set[Cell] | None:
     """Block single cells until both colours have equally many free cells; None if that fails."""
     grid = grid_cells(size)
-    # Free cells of the even colour minus those of the odd one.
+    # Number of free cells of the even colour minus that of the odd colour.
     surplus = 0
     for x, y in grid:
         if (x, y) not in blocked:
@@ -309,7 +309,7 @@ def balanced(size: int, blocked: set[Cell], rng: Stream) -> set[Cell] | None:
 
 
 def has_dead_end(size: int, blocked: set[Cell], fresh: set[Cell]) -> bool:
-    """Return whether a free cell next to newly blocked ones has fewer than two free neighbours."""
+    """Return whether a free cell next to newly blocked cells has fewer than two free neighbours."""
 
     def is_free(cell: Cell) -> bool:
         return min(cell) >= 1 and max(cell) <= size and cell not in blocked
@@ -355,8 +355,8 @@ def rectangle(left: int, top: int, width: int, height: int) -> set[Cell]:
 
 
 def draw_around_tree(point: Space, rng: Stream) -> set[Cell]:
-    """Return the cells outside a random tree of 2 x 2 blocks; the tree's outline is a loop."""
-    # Blocks are counted from 0.
+    """Draw a random tree of 2 x 2 blocks, whose outline is a loop; return the cells outside."""
+    # Blocks are numbered from 0.
     half = point.size // 2
     tree = {(rng.below(half), rng.below(half))}
     while len(tree) < max(1, round(point.fill * half * half)):
@@ -370,15 +370,15 @@ def draw_around_tree(point: Space, rng: Stream) -> set[Cell]:
 
 
 def border_of(cells: set[Cell]) -> set[Cell]:
-    """Return the cells outside that share a side with one of the cells."""
+    """Return the cells outside the set that share a side with a cell in it."""
     near = set(chain.from_iterable(map(neighbours, cells)))
     return near - cells
 
 
 def draw_around_strip(point: Space, rng: Stream) -> set[Cell] | None:
-    """Return the cells outside a random strip, which has branches; its outline is a loop.
+    """Draw a random strip with branches, whose outline is a loop; return the cells outside.
 
-    It grows by squares of four cells that share exactly one side with it.
+    The strip grows by squares of four cells that share exactly one side with it.
     """
     x = rng.between(1, point.size - 1)
     y = rng.between(1, point.size - 1)

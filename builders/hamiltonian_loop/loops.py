@@ -1,8 +1,9 @@
-"""Closed tours of cells: a cover by loops, which are merged into one.
+"""Closed tours of cells: loops that cover the cells are merged into one.
 
 A cover is a subgraph in which every cell has two neighbours. Augmenting paths between the two
-colours of the chessboard find it, so without a cover there is no tour either. Two loops that run
-along opposite sides of a square of four cells become one if they use the other two sides instead.
+colours of the chessboard find a cover if there is one; without a cover, there is no tour. Two loops
+that run along opposite sides of a square of four cells become one if they use the other two sides
+instead.
 """
 
 from collections import deque
@@ -11,8 +12,8 @@ from collections.abc import Collection, Iterator
 from scbench.base.seeding import Stream
 from scbench.graders.shared.grid_paths import reachable
 
-# Bounds on one search: covers, rounds of merging, and rounds in a row that join nothing. If there
-# is a tour, merging takes a handful of rounds.
+# Limits of one search: covers, rounds of merging, and rounds in a row that join nothing. If
+# there is a tour, merging needs a handful of rounds.
 _RESTARTS = 5
 _ROUNDS = 100
 _IDLE = 25
@@ -46,10 +47,10 @@ def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
 
 
 def could_have_loop(free: set[Cell]) -> bool:
-    """Return whether the cells pass quick tests that any closed tour of them passes.
+    """Return whether the cells pass quick tests that are necessary for a closed tour.
 
-    They are at least four connected cells, half of them of each colour, with at least two
-    neighbours each.
+    They must be at least four connected cells, half of them of each colour, and each with at least
+    two neighbours.
     """
 
     def free_neighbours(cell: Cell) -> set[Cell]:
@@ -85,8 +86,8 @@ def find_cover(free: set[Cell], rng: Stream) -> Cover | None:
 def add_partner(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool:
     """Give a dark cell one more partner, and change partners of other cells if necessary.
 
-    A breadth-first search for an augmenting path leaves dark cells along unused sides of the cover,
-    and light cells along used sides.
+    A breadth-first search for an augmenting path goes from dark cells along unused sides of the
+    cover, and from light cells along used sides.
     """
     came_from: dict[Cell, Cell] = {}
     pending = deque([start])
@@ -124,7 +125,7 @@ def flip_path(
 
 
 def merge_loops(cover: Cover, rng: Stream) -> bool:
-    """Swap sides of squares until one loop is left; False if a hundred rounds are not enough."""
+    """Swap sides of squares until one loop is left; False if that takes over a hundred rounds."""
     squares = []
     for x, y in sorted(cover):
         ring = ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1))
@@ -160,7 +161,7 @@ def join_loops(cover: Cover, loops: list[list[Cell]], swappable: list[Square]) -
     joined = False
     for square in swappable:
         a, b, c, d = square
-        # An earlier swap of this round may have taken these sides or joined these loops.
+        # An earlier swap in this round may have used these sides or joined these loops.
         if loop_of[a] != loop_of[c] and b in cover[a] and d in cover[c]:
             into = loop_of[a]
             absorbed = loops[loop_of[c]]
@@ -178,11 +179,11 @@ def loops_of(cover: Cover) -> list[list[Cell]]:
     for start in sorted(cover):
         if start not in pending:
             continue
-        # Both directions are right; starting with the smaller partner makes the result unique.
+        # Either direction is right; starting with the smaller partner makes the result unique.
         loop = [start]
         ahead = min(cover[start])
         while ahead != start:
-            # Continue to the partner that the loop does not come from.
+            # Continue to the partner from which the loop does not come.
             (after,) = cover[ahead] - {loop[-1]}
             loop.append(ahead)
             ahead = after
@@ -192,7 +193,7 @@ def loops_of(cover: Cover) -> list[list[Cell]]:
 
 
 def swaps_of(cover: Cover, ring: Square) -> Iterator[Square]:
-    """Yield the square, rotated so that sides ab and cd are used and the other two are not."""
+    """Yield the square rotated so that sides ab and cd are used and the other two are not."""
     p, q, r, s = ring
     for a, b, c, d in (ring, (q, r, s, p)):
         used = b in cover[a] and d in cover[c]

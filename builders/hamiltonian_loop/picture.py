@@ -5,9 +5,9 @@ from scbench.schemas.hamiltonian_loop import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw the grid; as symbols, blocked cells are marked X, and free cells are dots.
+    """Draw the grid; in the style of symbols, blocked cells are marked X and free cells are dots.
 
-    Nothing if no cell is blocked: the picture would show only the size of the grid.
+    Draw nothing if no cell is blocked: the picture would show only the size of the grid.
     """
     if not params.blocked:
         return ()

@@ -2,7 +2,7 @@
 
 An example of the puzzle, in metres: the building is 2 x 2 and 10 high, with its centre at the
 origin; people are 0.5 x 0.5 and 2 high, and may be up to 30 from the origin; the sniper's eye is at
-(100, 100, 20), and 4 people are to hide. An answer, as [x, y]:
+(100, 100, 20), and 4 people must hide. An answer, as [x, y]:
 
     [-1.35, -0.15], [-0.15, -1.35], [-1.35, -0.75], [-0.75, -1.35]
 """
@@ -37,14 +37,14 @@ from scbench.builders.shared.builder import Builder, Point, parameter, plain, un
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, true_camera
 from scbench.schemas.hide_and_seek import Answer, Params
 
-# Scenes that one call may draw.
+# Maximum number of scenes that one call draws.
 _DRAWS = 400
 # Free space around people in counter-references, in metres.
 _GAP = 0.1
 # Side of the squares in which hidden ground is counted, in metres.
 _PATCH = 0.1
 _BASELINE_DECIMALS = 6
-# Rounds in which the paper's camera is fitted to a crowd, and the crowd moved to hide from it.
+# Number of times that the paper's camera is fitted to a crowd and the crowd moved to hide from it.
 _FITTINGS = 8
 
 
@@ -90,7 +90,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Scenes in which the building hides more people than have to hide."""
+    """Scenes in which the building can hide more people than have to hide."""
 
     task = "hide_and_seek"
     version = 4
@@ -139,7 +139,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("people", lists) | {"no_people": {}}
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return the crowd rounded, moved a little, and with one person round a corner."""
+        """Return the crowd rounded, moved a little, and with one person past a corner."""
         answers: dict[str, tuple[JsonValue, float]] = {}
         for name, (places, score) in faulty_crowds(params).items():
             answer = crowd(places).model_dump(mode="json")
@@ -147,7 +147,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a huddle, a file, and packings behind the building that ignore heights."""
+        """Return a huddle, a file of people, and packings behind the building without heights."""
         answers = {
             "huddle behind the building": rounded_crowd(huddle(params)),
             "file behind the building": rounded_crowd(file_of_people(params)),
@@ -159,7 +159,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the number of people, times the share of the hidden ground that they take up.
 
-        The ground counts in squares of 10 cm, hidden up to the height of a person.
+        Ground is measured in squares of 10 cm that are hidden up to the height of a person.
         """
         radius = params.max_distance
         steps = np.arange(_PATCH / 2, 2 * radius, _PATCH) - radius
@@ -176,7 +176,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw the sniper's direction; count hiding places and take a share of them."""
-        # A tenth for the sniper's place, which is rounded.
+        # The extra 0.1 m is for the sniper's place, which is rounded.
         near = point.radius + 2 * point.person_width + 0.1
         if point.sniper_distance <= near:
             raise GenerationError(
@@ -197,7 +197,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if not 1 <= people <= 1000:
                 continue
             scene = params.model_copy(update={"people": people})
-            # The slower tests come last.
+            # The slower checks come last.
             if point.greedy < 1 and is_solved_without_heights(scene):
                 continue
             if not is_seen_in_the_open(scene):
@@ -214,7 +214,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def draw_scene(point: Space, rng: Stream) -> Params:
-    """Draw the walls and the place of the sniper; one person is to hide."""
+    """Draw the walls and the place of the sniper; the number of people is 1 for now."""
     steps = round(10 * point.vary) + 1
     width = round(point.width + rng.below(steps) / 10, 1)
     depth = round(point.depth + rng.below(steps) / 10, 1)
@@ -245,14 +245,14 @@ def crowd(places: Sequence[Sequence[float]]) -> Answer:
 
 
 def half_sizes(params: Params) -> tuple[float, float]:
-    """Return |x| and |y| of a person that touches the walls from outside."""
+    """Return |x| and |y| of a person who touches the walls from outside."""
     wall_x, wall_y, _ = params.building
     width, depth, _ = params.person
     return (wall_x + width) / 2, (wall_y + depth) / 2
 
 
 def is_solved_without_heights(params: Params) -> bool:
-    """Return whether a packing that ignores heights hides everybody, without drawing a picture."""
+    """Return whether a packing that ignores heights hides everybody; no picture is drawn."""
     for _, places in packings_without_heights(params):
         people = np.array(places[: params.people]).reshape(-1, 2)
         if len(people) == params.people and hidden(params, people, params.sniper).all():
@@ -264,7 +264,7 @@ def is_solved_without_heights(params: Params) -> bool:
 
 
 def away_from_sniper(params: Params) -> tuple[float, float]:
-    """Return the direction, of length 1, in which the sniper's eye looks at the origin."""
+    """Return the unit vector from the sniper's eye towards the origin, on the ground."""
     x, y, _ = params.sniper
     distance = math.hypot(x, y)
     return -x / distance, -y / distance
@@ -276,7 +276,7 @@ def way_through(sizes: Sequence[float], direction: Sequence[float]) -> float:
 
 
 def huddle(params: Params) -> list[tuple[float, float]]:
-    """Return the places nearest to the point where the way from the sniper leaves the building.
+    """Return the places nearest to the point where the sniper's line of sight leaves the building.
 
     They are on a grid on which neighbours touch.
     """
@@ -290,7 +290,7 @@ def huddle(params: Params) -> list[tuple[float, float]]:
     for i, j in product(range(-columns, columns + 1), range(-rows, rows + 1)):
         x = i * width
         y = j * depth
-        # Next to the building, the grid does not touch it.
+        # The places next to the building leave a gap to it.
         is_clear = abs(x) >= reach_x or abs(y) >= reach_y
         if is_clear and math.hypot(x, y) <= params.max_distance:
             distance = math.hypot(x - wall * u, y - wall * v)
@@ -299,7 +299,7 @@ def huddle(params: Params) -> list[tuple[float, float]]:
 
 
 def file_of_people(params: Params) -> list[tuple[float, float]]:
-    """Return places one behind another, leading from the wall straight away from the sniper."""
+    """Return places in a line from the wall straight away from the sniper."""
     u, v = away_from_sniper(params)
     wall = way_through(half_sizes(params), (u, v))
     pitch = way_through(params.person[:2], (u, v))
@@ -377,7 +377,7 @@ def seemingly_hidden(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
         block.append([x, y])
     yield "square_block_behind_the_corner", block[: params.people]
     right = places_of(params)[: params.people].tolist()
-    # Past the end of the wall: wholly or half out of the shadow, along the row behind the wall.
+    # The first person is past the end of the wall, wholly or in part.
     shares = {"one_past_the_end_of_the_wall": 1.0, "one_peeking_round_the_end": 0.25}
     for name, share in shares.items():
         x = x_sign * (reach_x + _GAP)
@@ -394,7 +394,7 @@ def seemingly_hidden(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
 
 
 def hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | None:
-    """Return a crowd that only the paper's camera, fitted to it in a few rounds, does not see."""
+    """Return a crowd hidden from the paper's fitted camera but not the sniper; None without one."""
     n = params.people
     eye = params.sniper
     for _ in range(_FITTINGS):
@@ -402,7 +402,7 @@ def hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | No
         is_visible = ~hidden(params, places, params.sniper)
         people: Floats = places[-n:]
         if len(places) >= n and is_visible.any():
-            # People whom the sniper sees come first, then the others from the farthest on.
+            # People whom the sniper sees come first, then the others, the farthest first.
             in_order = np.vstack([places[is_visible], places[~is_visible][::-1]])
             people = in_order[:n]
         if len(people) < n:

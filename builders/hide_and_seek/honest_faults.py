@@ -1,4 +1,4 @@
-"""Crowds that are slightly wrong in good faith, with the scores that the printed rules give."""
+"""Crowds with honest mistakes, and their scores by the rules of the prompt."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from scbench.builders.hide_and_seek.shadow import Floats, far_side, places_of
 from scbench.schemas.hide_and_seek import Params
 
-# The person at the end of the wall, and the share of their depth beyond it.
+# Names of crowds whose person at the end of the wall is beyond it by a share of their depth.
 _PAST_THE_END = {"one_peeks_round_the_end": 0.5, "one_stands_past_the_end": 1.0}
 # Metres between this person and the line of the wall's end.
 _SPACE = 0.1
@@ -30,7 +30,7 @@ def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
         others = places[is_apart_in_x | is_apart_in_y].tolist()
         if len(others) < params.people - 1:
             continue
-        # All others are hidden, so they cover no part of this person.
+        # Everybody else is hidden, so nobody covers this person.
         pixels = visible_pixels(params, x, y)
         score = max(0.0, 1 - params.penalty_per_pixel * pixels)
         crowds[name] = ([[x, y], *others[: params.people - 1]], score)
@@ -46,11 +46,11 @@ def visible_pixels(params: Params, x: float, y: float) -> int:
     right /= np.linalg.norm(right)
     up = np.cross(right, forward)
     columns, rows = params.image
-    # Lengths at distance 1 from the eye: of a pixel, and from the middle to each pixel.
+    # At distance 1 from the eye: the size of a pixel, and the distances of pixels from the middle.
     pixel = 2 * math.tan(math.radians(params.field_of_view) / 2) / rows
     across = (np.arange(columns) + 0.5 - columns / 2) * pixel
     down = (np.arange(rows) + 0.5 - rows / 2) * pixel
-    # One ray for each row and column, then all in one list.
+    # There is one ray for each row and column, all in one list.
     sideways = across[None, :, None] * right
     downwards = down[:, None, None] * up
     rays = (forward + sideways - downwards).reshape(-1, 3)
@@ -70,7 +70,7 @@ def distances(
     with np.errstate(divide="ignore", invalid="ignore"):
         to_low = (low - eye) / rays
         to_high = (high - eye) / rays
-    # The box is three slabs, and a ray is in it while it is in all of them.
+    # The box is the intersection of three slabs, so a ray is in it while it is in all of them.
     enter = np.minimum(to_low, to_high).max(axis=1)
     leave = np.maximum(to_low, to_high).min(axis=1)
     hits = (enter < leave) & (enter > 0)

@@ -10,7 +10,7 @@ from scbench.builders.shared.canvas import BLACK, BLUE, GREY, RED, Canvas, Point
 from scbench.graders.shared.plane_geometry import hull_corners
 from scbench.schemas.hide_and_seek import Params
 
-# Pixels for a metre on the plan, and the place of the origin.
+# Pixels per metre on the plan, and the place of the origin.
 _SCALE = 8
 _MIDDLE = (280, 330)
 # Top left corner of the camera's view, which is drawn at half its size.
@@ -60,8 +60,8 @@ def draw_circle(canvas: Canvas, middle: Point, radius: int) -> None:
     left, top = middle
     for dx in range(radius + 1):
         dy = floor((radius**2 - dx * dx) ** 0.5 + 0.5)
-        # Where the circle is steep, it rises by several pixels a column; swapping dx and dy
-        # fills them.
+        # Where the circle is steep, it rises several pixels per column; swapping dx and dy fills
+        # the gaps.
         for across, up in ((dx, dy), (dy, dx)):
             for x, y in product((-across, across), (-up, up)):
                 canvas.fill(left + x, top + y, 1, 1, BLACK)
@@ -85,7 +85,7 @@ def draw_view(canvas: Canvas, params: Params) -> None:
 
 
 def measures(params: Params) -> list[str]:
-    """Return the lines that give the drawing in numbers."""
+    """Return the lines that state the dimensions of the drawing."""
     columns, rows = params.image
     return [
         f"people to hide: {params.people}",
@@ -117,8 +117,8 @@ def pixel_of(params: Params, point: Sequence[float]) -> Point:
     line = difference(point, params.sniper)
     columns, rows = params.image
     tangent = tan(radians(params.field_of_view / 2))
-    # Pixels for a unit across the view, at the distance of the point. The view is drawn at half
-    # its size, so from its middle to its top are a quarter of its rows.
+    # Pixels per unit across the view, at the distance of the point. The view is drawn at half
+    # its size, so a quarter of its rows lie between its middle and its top.
     pixels = rows / 4 / tangent / dot(line, forward)
     # Rounded first, so that every machine gets the same pixel.
     x = floor(round(dot(line, right) * pixels, 6) + 0.5)

@@ -1,10 +1,10 @@
 """Places that the building hides from an eye, and how many people fit there.
 
-Seen from above, the building is a rectangle. What it hides at one height is the rectangle and all
-its enlargements away from the eye, up to the one through which the roof is seen: a convex polygon.
-A person is hidden if the polygon at the height of the head contains all four corners. So the
-centres of hidden people fill a smaller polygon, of which walls and the allowed distance cut parts
-away. People touch in rows along an axis; the rows that take most people are chosen.
+Seen from above, the building is a rectangle. At one height, it hides the rectangle and all its
+enlargements away from the eye, up to the one through which the roof is seen: a convex polygon. A
+person is hidden if the polygon at the height of the head contains all four corners of the person.
+So the centres of hidden people fill a smaller polygon; the walls and the allowed distance cut parts
+off it. People touch in rows along an axis; the rows with room for the most people are used.
 """
 
 import math
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from scbench.graders.shared.plane_geometry import hull_corners
 from scbench.schemas.hide_and_seek import Params
 
-# Metres by which people are enlarged, so that no pixel shows their edge, and by which they stay
-# inside the allowed distance.
+# Margin in metres. People are enlarged by it, so that no pixel shows their edge, and they stay
+# inside the allowed distance by it.
 MARGIN = 0.01
-# Positions that are tried for the first of several rows.
+# Number of positions that are tried for the first of several rows.
 _PHASES = 12
 # Coordinates are whole multiples of a millimetre.
 _UNITS = 1000
-# Rounding errors are smaller, in metres.
+# Bound on rounding errors, in metres.
 _HAIR = 1e-7
 Floats = NDArray[np.float64]
 XY = tuple[float, float]
@@ -45,14 +45,14 @@ class HalfPlane(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Where centres of people may be: in all half-planes and in a circle, but not in the walls."""
+    """The places for centres of people: in all half-planes and a circle, but not in the walls."""
 
     planes: tuple[HalfPlane, ...]
     radius: float
     wall: XY
-    """|x| and |y| of a person that touches the walls."""
+    """|x| and |y| of a person who touches the walls."""
     pitch: XY
-    """Distances along x and y of people that touch, in whole millimetres."""
+    """Distances along x and y between people who touch, in whole millimetres."""
 
     def swapped(self) -> "Region":
         """Return the region with x and y exchanged."""
@@ -80,7 +80,7 @@ def places_of(params: Params) -> Floats:
 def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     """Return places (n, 2) where a person is hidden from the sniper or another eye, nearest first.
 
-    They touch. The best of several packings is used.
+    People at these places touch. The best of several packings is used.
     """
     if eye is None:
         eye = params.sniper
@@ -92,11 +92,11 @@ def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
 
 
 def by_walls(params: Params, eye: Sequence[float], places: Sequence[XY]) -> list[XY]:
-    """Return places in the order in which a growing shadow covers them: along the walls."""
+    """Return places in the order in which a growing shadow covers them."""
     signs = far_side(eye)
 
     def growth(place: XY) -> tuple[float, XY]:
-        # How much the rectangle has to be enlarged from the eye until it reaches the place.
+        # How much the rectangle has to be enlarged from the eye to reach the place.
         enlargements = []
         for axis in (0, 1):
             half = params.building[axis] / 2
@@ -114,7 +114,7 @@ def by_walls(params: Params, eye: Sequence[float], places: Sequence[XY]) -> list
 def hidden_region(
     params: Params, eye: Sequence[float], *, heights: bool = True
 ) -> Region | None:
-    """Return where the centres of hidden people may be; None if the eye is over the building.
+    """Return the region of centres of hidden people; None if the eye is over the building.
 
     Without ``heights``, the shadow is endless.
     """
@@ -125,7 +125,7 @@ def hidden_region(
     distance = max(abs(eye_x) - wall_x / 2, abs(eye_y) - wall_y / 2)
     if distance <= 0:
         return None
-    # Larger enlargements are outside of the circle.
+    # Larger enlargements are outside the circle.
     scale = (math.hypot(eye_x, eye_y) + params.max_distance) / distance
     drop = eye_z - roof
     if heights and drop > 0:
@@ -140,7 +140,7 @@ def hidden_region(
     half_y = depth / 2 + MARGIN
     planes = []
     for (ax, ay), (bx, by) in zip(hull, hull[1:] + hull[:1], strict=True):
-        # The hull runs counter-clockwise, so outwards is to the right.
+        # The hull runs counter-clockwise, so its outside is on the right.
         nx = by - ay
         ny = ax - bx
         limit = nx * ax + ny * ay - abs(nx) * half_x - abs(ny) * half_y
@@ -168,7 +168,7 @@ def packings(region: Region, signs: tuple[int, int]) -> Iterator[list[XY]]:
 
 
 def cut_at_wall(region: Region, axis: int, sign: int) -> tuple[Region, Region]:
-    """Return the parts of a region beyond the far wall across an axis, and up to it."""
+    """Split a region along the line of the far wall across an axis: beyond it, and before it."""
     nx, ny = (sign, 0) if axis == 0 else (0, sign)
     edge = region.wall[axis]
     beyond = HalfPlane(-nx, -ny, -edge + _HAIR)
@@ -177,14 +177,14 @@ def cut_at_wall(region: Region, axis: int, sign: int) -> tuple[Region, Region]:
 
 
 def best_rows(region: Region) -> list[XY]:
-    """Return the rows, along x or y, that contain most people."""
+    """Return the rows, along x or y, that contain the most people."""
     along_x = most_rows(region)
     along_y = [(x, y) for y, x in most_rows(region.swapped())]
     return max(along_x, along_y, key=len)
 
 
 def most_rows(region: Region) -> list[XY]:
-    """Return the rows along x with most people, trying several positions of the first row."""
+    """Return the rows along x with the most people, trying several positions of the first row."""
     _, pitch = region.pitch
     wall = up(region.wall[1])
     starts = [wall, -wall]
@@ -232,13 +232,13 @@ def grid_from(region: Region, start: XY) -> list[XY]:
 
 
 def is_in(region: Region, place: XY) -> bool:
-    """Whether a place lies in a region."""
+    """Return whether a place lies in a region."""
     x, y = place
     return any(low - _HAIR <= x <= high + _HAIR for low, high in spans(region, y))
 
 
 def row(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
-    """Yield the places of people who touch, from the lower end of a row on."""
+    """Yield the places of people who touch, starting at the lower end of a row."""
     pitch, _ = region.pitch
     x = up(low)
     while x <= high + _HAIR:
@@ -277,8 +277,7 @@ def spans(region: Region, y: float) -> Iterator[XY]:
 def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
     """Yield names and places of people who touch, in the silhouette of the building.
 
-    They are the packings of `hiding_places` without the test of the shadow's reach: from the walls
-    on, nearest first.
+    They are the packings of `hiding_places` for an endless shadow, nearest to the walls first.
     """
     eye = params.sniper
     region = hidden_region(params, eye, heights=False)
@@ -333,7 +332,7 @@ def blocked(
     """Return which lines of sight to points, given as their x, y and z, meet the building."""
     wall_x, wall_y, roof = params.building
     slabs = ((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2), (0.0, roof))
-    # Shares of the way at which it has entered all slabs, and at which it leaves the first.
+    # Shares of the way at which a line has entered all slabs, and at which it leaves the first.
     enter = np.zeros(len(point[0]))
     leave = np.ones(len(point[0]))
     for axis, (low, high) in enumerate(slabs):

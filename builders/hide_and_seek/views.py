@@ -1,4 +1,4 @@
-"""Whether the sniper's camera shows the people of a scene, wherever they may be."""
+"""Checks whether the sniper's camera shows people at every place where they may be."""
 
 import math
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ import numpy as np
 from scbench.graders.hide_and_seek import Camera, boxes, pixels_of_box, true_camera
 from scbench.schemas.hide_and_seek import Params
 
-# Pixels that show a person in the open; with fewer, not hiding would cost little.
+# Minimum number of pixels of a person in the open; with fewer, not hiding would cost little.
 LEAST_SEEN = 100
 # Number of places tested along the rim.
 _PLACES = 40
 
 
 def is_everybody_in_view(params: Params) -> bool:
-    """Whether the picture shows everybody within the allowed distance."""
+    """Return whether the picture shows everybody within the allowed distance."""
     camera = true_camera(params)
     width, depth, height = params.person
-    # An octagon around the disc of the centres, grown by a person.
+    # An octagon around the disc of the centres, enlarged by the width of a person.
     size = params.max_distance + max(width, depth)
     near = size * (math.sqrt(2) - 1)
     for u, v in ((size, near), (near, size)):
@@ -30,7 +30,7 @@ def is_everybody_in_view(params: Params) -> bool:
 
 
 def is_in_view(camera: Camera, place: Sequence[float]) -> bool:
-    """Whether a place lies within the edges of the picture."""
+    """Return whether a place lies within the edges of the picture."""
     way = difference(place, camera.eye)
     ahead = dot(way, camera.forward)
     edge = ahead * camera.tangent
@@ -41,10 +41,10 @@ def is_in_view(camera: Camera, place: Sequence[float]) -> bool:
 
 
 def is_seen_in_the_open(params: Params) -> bool:
-    """Whether a person covers enough pixels wherever nothing is in the way.
+    """Return whether a person covers enough pixels wherever nothing is in the way.
 
-    The places lie along the far rim, where people are smallest. They are many, because the number
-    of pixels depends on how a person's edges fall between pixels.
+    The tested places lie along the far rim, where people are smallest. Many places are needed
+    because the number of pixels depends on how a person's edges fall between pixels.
     """
     x, y, _ = params.sniper
     middle = math.atan2(-y, -x)

@@ -2,7 +2,7 @@
 
 An example of the puzzle, in mm:
 
-    Inside it is free over 190 x 190 x 190. Bars are 10 x 10, gaps between 30 and 65 wide.
+    Its inside is free over 190 x 190 x 190. Bars are 10 x 10, gaps between 30 and 65 wide.
     There are exactly 6 parts, each printed on a bed of 240 x 240.
 
 An answer has a file for each part, and the matrix that moves it to its place:
@@ -78,7 +78,7 @@ from scbench.graders.interlocking_parts.stl_files import FARTHEST, MOST_TRIANGLE
 from scbench.graders.interlocking_parts.thickness import ONE_FACE
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing
 
-# Cages that one draw may try.
+# Maximum number of cages that one draw tries.
 _TRIES = 60
 _FORM = """\
 {"parts": [{"fileContents": "cube([10, 20, 30]);",
@@ -86,7 +86,7 @@ _FORM = """\
             "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}, ...]}"""
 # The heading in the prompt that follows the data.
 _SCORE = "SCORE\n"
-# Characters on a line of the prompt.
+# Maximum number of characters in a line of the prompt.
 _LINE = 98
 
 
@@ -104,14 +104,14 @@ class Space(Point):
     vary: int = parameter(
         0,
         "further mm by which sides and storeys may be smaller; bars may be thicker by a "
-        "tenth of it",
+        "tenth of that",
         ge=0,
         le=100,
         later=True,
     )
     shown: int = parameter(
         0,
-        "parts of a right answer that the prompt shows; more is easier",
+        "number of parts of a right answer that the prompt shows; more is easier",
         ge=0,
         le=13,
         later=True,
@@ -224,7 +224,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             parts = parts[: params.shown]
             hint = prompt_template(__package__, "prompt_shown.txt")
             shown = hint.format(n=len(parts), parts=json.dumps(parts, indent=1))
-            # Data come before the score. They are added here, so that they are not wrapped.
+            # The data come before the score. They are added here so that they are not wrapped.
             cage, score, rest = text.partition(_SCORE)
             text = f"{cage}{shown}\n{score}{rest}"
         return text + reply_as(_FORM)
@@ -254,7 +254,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             return [floor, roof | {"transform": matrix}, *panels]
 
         def with_plates(piece: Piece, shift: float = 0.0) -> list[Any]:
-            """Return the parts with another floor and roof, this high above the bed."""
+            """Return the parts with another floor and roof, printed ``shift`` above the bed."""
             stl = {"fileContents": to_binary_stl(piece, shift), "fileType": "STL"}
             low = floor | stl | {"transform": lifted(0.0 - shift)}
             high = roof | stl | {"transform": lifted(height - shift)}
@@ -300,7 +300,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("parts", lists)
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return cages that are slightly out of place, but within every tolerance."""
+        """Return cages whose parts are slightly out of place, but within every tolerance."""
         right: list[Any] = self.reference(params).model_dump(mode="json")["parts"]
         floor, roof, *panels = right
 
@@ -342,12 +342,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"the same grid for every part": {"parts": [part] * params.parts}}
 
     def measure(self, params: Params) -> float:
-        """Return how many bars the parts have that the prompt does not show."""
+        """Return the number of bars in the parts that the prompt does not show."""
         bars = parts_of(params, layout_of(params), lambda piece: len(piece.boxes))
         return sum(count for count, _ in bars[params.shown :])
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw sizes until the construction of the reference fits them."""
+        """Draw sizes until the reference's construction fits them."""
         for _ in range(_TRIES):
             params = draw_cage(point, rng)
             plan = layout(params)
@@ -374,7 +374,7 @@ def box(sides: Sequence[float], heights: Sequence[float]) -> str:
 
 
 def layout_of(params: Params) -> Layout:
-    """Return where to put the bars.
+    """Return the places of the bars.
 
     Raises:
         GenerationError: the construction does not fit.
@@ -388,7 +388,7 @@ def layout_of(params: Params) -> Layout:
 
 
 def rewrapped(text: str) -> str:
-    """Return text with its lines wrapped again, after the numbers are filled in."""
+    """Wrap the lines of a text again after its numbers are filled in."""
     paragraphs: list[str] = []
     for line in text.splitlines():
         # An indented line continues the one before it.
@@ -410,7 +410,7 @@ def rewrapped(text: str) -> str:
 
 
 def draw_cage(point: Space, rng: Stream) -> Params:
-    """Draw sizes up to those of a point; derive the limits from them as in the paper's cage."""
+    """Draw sizes up to those of a point, and derive the limits from them as in the paper's cage."""
     side = point.side - rng.below(30 + point.vary)
     bar = point.bar
     if point.vary:
@@ -497,7 +497,7 @@ def draw_cage(point: Space, rng: Stream) -> Params:
 
 
 def column_spacing(params: Params, plan: Layout) -> Spacing:
-    """Return how far out columns are tried: as far as bars of every part stop the large one."""
+    """Return how far out columns are tried: as far as bars of every part stop the large column."""
     storeys = range(len(plan.floors) - 1)
     ends = [storey_ends(params, plan, storey) for storey in storeys]
     half_height = min(top - bottom for bottom, top in ends) / 2

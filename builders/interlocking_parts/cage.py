@@ -1,9 +1,9 @@
 """The construction of a cage of any size: two plates, and storeys of four panels between them.
 
-The plates are floor and roof. The panels of a storey are equal, and lie flat when they are printed.
-Two neighbouring panels take turns in owning the bar at their corner. A panel owns it where its
-horizontal bars run out to that end, and elsewhere leaves it to its neighbour, so that a rod in the
-corner goes through both.
+The plates are the floor and the roof. The panels of a storey are equal and are printed lying flat.
+Two neighbouring panels take turns in owning the bar at their corner. Where a panel owns it, its
+horizontal bars run out to that end; elsewhere its neighbour owns the bar. So a rod in the corner
+goes through both panels.
 """
 
 import math
@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeVar
 from scbench.schemas.interlocking_parts import Params
 
 ContentsT = TypeVar("ContentsT")
-# Sides of the outline of a hole that prints lying.
+# Number of sides of the outline of a hole that is printed lying.
 DROP_SIDES = 24
-# By how much the radius of a hole exceeds the rod's.
+# Difference between the radius of a hole and that of the rod.
 CLEARANCE = 0.2
 # Lowest x, y, z, then highest.
 Box = tuple[float, float, float, float, float, float]
@@ -25,7 +25,7 @@ Matrix = tuple[float, ...]
 
 
 class Layout(NamedTuple):
-    """Where the bars of a cage are. Lengths are in mm.
+    """The places of the bars of a cage. Lengths are in mm.
 
     Attributes:
         reach: largest |x| and |y| of the axes of bars.
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
         pitch: distance from bar to bar along x and y.
         rings: number of gaps along z.
         rise: distance from ring to ring.
-        floors: ring at which each storey begins, and the last ends.
+        floors: ring at which each storey begins, then the ring at which the last one ends.
     """
 
     reach: float
@@ -45,13 +45,13 @@ class Layout(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A part as it is printed: boxes united, holes cut.
+    """A part as it is printed: the union of boxes, less holes.
 
     Attributes:
         boxes: the bars.
         holes: x and y of upright holes, x and z of those along y.
         radius: radius of the circle that fits into a hole.
-        upright: whether the holes are.
+        upright: whether the holes are upright.
     """
 
     boxes: tuple[Box, ...]
@@ -61,7 +61,7 @@ class Piece(NamedTuple):
 
 
 def layout(params: Params) -> Layout | None:
-    """Return where to put the bars; None if the construction does not fit."""
+    """Return the places of the bars; None if the construction does not fit."""
     bar = params.bar
     low, high = params.gap
     width, depth, inner_height = params.inner
@@ -125,14 +125,14 @@ def rim_of(boxes: Sequence[Box], reach: float) -> list[Box]:
     rim = []
     for box in boxes:
         x0, y0, _, x1, y1, _ = box
-        # Twice |x| or |y| of the middle, less a tolerance.
+        # Compare twice |x| or |y| of the middle, with a tolerance.
         if max(abs(x0 + x1), abs(y0 + y1)) > 2 * reach - 1:
             rim.append(box)
     return rim
 
 
 def thickened(boxes: Sequence[Box], reach: float) -> list[Box]:
-    """Return the bars of a plate, the inner ones wider by 2 in its plane."""
+    """Return the bars of a plate, with inner bars 2 mm wider in its plane."""
     rim = set(rim_of(boxes, reach))
     bars = []
     for box in boxes:
@@ -155,7 +155,7 @@ def storey_ends(params: Params, plan: Layout, storey: int) -> tuple[float, float
 
 
 def panel(params: Params, plan: Layout, storey: int) -> Piece:
-    """Return a wall of a storey as printed: x along it, y its height, z its thickness outwards."""
+    """Return a wall of a storey as printed: x along the wall, y upwards, z outwards."""
     bar = params.bar
     half = bar / 2
     reach = plan.reach
@@ -191,7 +191,7 @@ def panel(params: Params, plan: Layout, storey: int) -> Piece:
 
 
 def panel_place(params: Params, plan: Layout, storey: int, wall: int) -> Matrix:
-    """Return the transform of a panel: stood up, then turned about z by quarter turns."""
+    """Return the transform of a panel: set upright, then turned about z by quarter turns."""
     middle = sum(storey_ends(params, plan, storey)) / 2
     cos, sin = ((1, 0), (0, 1), (-1, 0), (0, -1))[wall]
     inside = plan.reach - params.bar / 2
@@ -206,7 +206,7 @@ def panel_place(params: Params, plan: Layout, storey: int, wall: int) -> Matrix:
 
 
 def lifted(z: float) -> Matrix:
-    """Return the transform that only moves a part up."""
+    """Return the transform that moves a part up by z."""
     matrix = [0.0] * 16
     for diagonal in (0, 5, 10, 15):
         matrix[diagonal] = 1.0
@@ -216,14 +216,14 @@ def lifted(z: float) -> Matrix:
 
 
 def teardrop(radius: float) -> list[tuple[float, float]]:
-    """Return the outline of a hole that prints lying: a circle under a roof of 45 degrees."""
+    """Return the outline of a hole that is printed lying: a circle under a roof of 45 degrees."""
     # The circle lies inside the outline.
     around = radius / math.cos(math.pi / DROP_SIDES)
     points = []
     for i in range(DROP_SIDES):
         t = 2 * math.pi * i / DROP_SIDES
         points.append((around * math.cos(t), around * math.sin(t)))
-    # Between 45 and 135 degrees the tip of the roof replaces the circle.
+    # Between 45 and 135 degrees, the tip of the roof replaces the circle.
     start = DROP_SIDES // 8 + 1
     end = 3 * DROP_SIDES // 8
     points[start:end] = [(0.0, around * math.sqrt(2))]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scbench.builders.interlocking_parts.cage import Piece, teardrop
 from scbench.builders.shared.builder import prompt_template
 
-# Sides of an upright hole.
+# Number of sides of an upright hole.
 PLATE_SIDES = 48
 # A block of 40 x 40 x 10, and the corners of its sides.
 _CORNERS = list(product((0.0, 40.0), (0.0, 40.0), (0.0, 10.0)))
@@ -67,7 +67,7 @@ def to_triangles(piece: Piece, shift: float = 0.0) -> NDArray[np.float64]:
             body -= drill.translate((a, b, 0))
         else:
             outline = CrossSection([np.array(teardrop(piece.radius))])
-            # Extruded along z, then laid along y.
+            # Extrude along z, then turn to lie along y.
             drill = Manifold.extrude(outline, 2000).translate((0, 0, -1000))
             body -= drill.rotate((90, 0, 0)).translate((a, 0, b))
     mesh = body.as_original().simplify(1e-5).translate((0, 0, shift)).to_mesh64()
@@ -80,7 +80,7 @@ def to_binary_stl(piece: Piece, shift: float = 0.0) -> str:
     """Return a piece as a binary STL file in base64."""
     triangles = to_triangles(piece, shift)
     coordinates = np.ascontiguousarray(triangles.reshape(-1, 9), dtype="<f4")
-    # A facet has 50 bytes: a normal of 12, which is left at 0, three corners, and 2 unused ones.
+    # A facet has 50 bytes: 12 for the normal, left at 0; 36 for three corners; and 2 unused ones.
     facets = np.zeros((len(triangles), 50), dtype=np.uint8)
     facets[:, 12:48] = coordinates.view(np.uint8)
     header = b"\0" * 80 + len(triangles).to_bytes(4, "little")
@@ -103,7 +103,7 @@ def open_block() -> str:
 
 
 def crossed_block() -> str:
-    """Return a block one of whose lower corners is pushed out through its top."""
+    """Return a block with one of its lower corners pushed out through its top."""
     return to_ascii_stl(block_triangles([(20.0, 20.0, 15.0), *_CORNERS[1:]]))
 
 

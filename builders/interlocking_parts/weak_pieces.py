@@ -1,4 +1,4 @@
-"""Pieces that would not be of any use when printed: bars on hairs, sheets, hollow bars."""
+"""Pieces that would be useless when printed: bars on hairs, sheets, hollow bars."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from scbench.builders.interlocking_parts.cage import Box, Layout, Piece, rim_of
 # Widths of the slots that cut bars, and of the hairs that join the ends, in mm.
 _SLOT = 0.03
 _HAIR = 0.05
-# How thick sheets are, in times the width of a bar.
+# Thickness of sheets, as a share of the width of a bar.
 _SHEET = 0.1
 
 
@@ -18,7 +18,7 @@ def bars_on_hairs(plate: Piece, plan: Layout) -> Piece:
 
 
 def eyelets_on_hairs(panel: Piece, plan: Layout, bar: float) -> Piece:
-    """Return a panel whose bars at the corners hang on its other bars by hairs."""
+    """Return a panel whose corner bars hang from its other bars by hairs."""
     inner_edge = plan.reach - bar / 2 - 1
     return cut_and_joined(panel, 0, [-inner_edge, inner_edge])
 

@@ -1,4 +1,4 @@
-"""Largest printable prime: a tower of digits, each printed on the one below, that is a prime.
+"""Largest printable prime: build a tower of digits, each printed on the one below, that is a prime.
 
 An example of the puzzle: digits have the shapes of a pocket calculator, and no group of three
 digits, counted from the end, occurs twice. What is the longest prime that can be printed, in a
@@ -38,13 +38,13 @@ from scbench.builders.shared.paragraphs import wrapped
 from scbench.graders.largest_printable_prime import MAX_DIGITS, pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
-# Most rules of one draw.
+# Maximum number of rules that one draw tries.
 _TRIES = 40
-# Searches of one draw that may run out of work; each takes about two seconds.
+# Maximum number of searches in one draw that may run out of work; each takes about two seconds.
 _LONG_SEARCHES = 10
-# Fewer of them are not the reason of a failure.
+# If fewer than this ran out of work, work is not the reason for a failure.
 _FEW_LONG = 3
-# Where towers have to be tall, most rules are refused: more tries, but shorter searches.
+# If towers have to be tall, most rules are rejected, so there are more tries but shorter searches.
 _TALL_TRIES = 600
 _TALL_WORK = 5_000
 # Segments of the digits 0 to 9.
@@ -63,7 +63,7 @@ _STANDARD = (
 _TAILLESS = (*_STANDARD[:6], "cdefg", *_STANDARD[7:9], "abcfg")
 # Factor of the score of a tower that is not tall enough, as in the paper.
 _SHORT_FACTOR = 0.9
-# The best answer that the paper reports, of 42 digits.
+# The best answer that the paper reports; it has 42 digits.
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
 # Examples of towers that prompts show, with their descriptions.
 _SAMPLES = {
@@ -221,7 +221,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return shorter primes, and the longest one in the lowest tower."""
+        """Return shorter primes, and the longest prime in its lowest tower."""
         number = solve(params).number
         towers: dict[str, Tower | None] = {
             "greedy": tallest_tower(params, greedy_number(params))
@@ -243,20 +243,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return faults
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the tower that always takes the largest next group, cut back to a prime."""
+        """Return the tower that always adds the largest possible group, cut back to a prime."""
         tower = tallest_tower(params, greedy_number(params))
         if not tower:
             return {}
         return under("numberSequence", {"largest group each time": as_entries(tower)})
 
     def measure(self, params: Params) -> float:
-        """Return the number of digits of the longest prime, each of which is a choice."""
+        """Return the number of digits of the longest prime, because each digit is a choice."""
         return params.best_digits
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw digits, orientations and a height until a search proves the longest prime.
 
-        Rules are discarded if always taking the largest next group also gives a longest prime.
+        Rules are discarded if always adding the largest possible group gives a prime as long.
 
         Raises:
             GenerationError: no rules were found in 40 draws, or 600 if towers must be tall.
@@ -280,12 +280,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if n < point.min_digits:
                 continue
             greedy = len(greedy_number(params))
-            # With one or two groups, there is little to choose.
+            # With one or two groups, there is little choice.
             if greedy >= n or greedy > point.greedy * n or n <= 2 * point.group:
                 continue
             if not point.tall or reads_orientations(params):
                 return params.model_copy(update={"best_digits": n})
-        # After a few long searches, the reason given is the work.
+        # After several long searches, the error names work as the reason.
         failure = GenerationError if long_searches < _FEW_LONG else WorkSpentError
         raise failure(
             f"no rules whose longest prime is known in {tries} draws; ask for more digits, a "
@@ -297,7 +297,7 @@ def draw_rules(point: Space, rng: Stream) -> Params:
     """Draw rules, with a placeholder for the number of digits that scores 1."""
     digits = sorted(rng.sample(range(10), point.digits))
     orientations: tuple[Orientation, ...] = get_args(Orientation)
-    # All but the first, flat, may be forbidden.
+    # All orientations except the first, flat, may be forbidden.
     forbidden = rng.sample(orientations[1:], point.forbidden)
     tenths = rng.between(
         round(10 * point.min_height_mm), round(10 * point.max_height_mm)
@@ -321,11 +321,11 @@ def raised(params: Params, rng: Stream) -> Params:
     """Draw a target height that some longest prime reaches, but not the first one found.
 
     Raises:
-        GenerationError: the height would not matter, or see `longest_prime`.
+        GenerationError: the height would not matter, or `longest_prime` raises it.
     """
     lengths: list[int] = []
     heights = [0]
-    # The second number is the largest of those with a taller tower than the first one.
+    # The second number is the largest of those whose tower is taller than that of the first.
     for _ in range(2):
         low = params.model_copy(update={"target_height_mm": heights[-1] / 10})
         number = solve(low, _TALL_WORK).number
@@ -352,7 +352,7 @@ def reads_orientations(params: Params) -> bool:
 
 
 def solve(params: Params, work: int = WORK) -> SearchResult:
-    """Return the longest prime; the search ignores which number of digits scores 1."""
+    """Return the longest prime; the search ignores the number of digits that scores 1."""
     return longest_prime(params.model_copy(update={"best_digits": 1}), work)
 
 
@@ -380,7 +380,7 @@ def entry(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
 
 
 def height_of(digit: int, orientation: Orientation) -> float:
-    """Return how many millimetres a digit adds to a tower, as the prompt prints it."""
+    """Return the height in millimetres that a digit adds to a tower, as the prompt prints it."""
     on_long_side = {(3, "rotate90X"), (3, "rotate90Y"), (7, "rotate90Y")}
     on_end = {(1, "rotate90X"), (7, "rotate90X")}
     if (digit, orientation) in on_long_side:
@@ -394,7 +394,7 @@ def as_entries(tower: Tower) -> list[JsonValue]:
 
 
 def faulty_towers(params: Params) -> dict[str, Tower | None]:
-    """Return towers with one error each; None where the rules allow no such tower."""
+    """Return named towers with one error each; None for those that the rules do not allow."""
     number, tower, composite = solve(params)
     towers: dict[str, Tower | None] = {
         "nothing": [],

@@ -1,10 +1,10 @@
 """An exhaustive search for the longest prime that can be printed.
 
-The top of a tower is known by the poses that its last digit can have; whole groups are appended to
-it. Among tops that lead back to each other, groups can follow in many orders, but each only once.
-So their number and the longest way through all other tops bound the groups that can still follow.
-Lengths are tried from that bound down, and numbers of one length from the largest down; so the
-result is proved to be the longest, and it is the largest of its length.
+The top of a tower is described by the poses that its last digit can have; whole groups are appended
+to it. Among tops that lead back to each other, groups can follow in many orders, but each only
+once. So their number and the longest path through all other tops bound the groups that can still
+follow. Lengths are tried from that bound downwards, and numbers of one length from the largest
+downwards. So the result is proved to be the longest, and it is the largest of its length.
 """
 
 from collections.abc import Generator, Hashable, Iterator
@@ -22,16 +22,16 @@ from scbench.graders.largest_printable_prime import (
 from scbench.graders.largest_printable_prime.poses import Pose, Stand
 from scbench.schemas.largest_printable_prime import Params
 
-# Groups that one search may append, and numbers that it may test, together at most.
+# Maximum number of groups appended plus numbers tested in one search.
 WORK = 40_000
 _FLAT = HEIGHTS[Stand.FLAT]
-# All poses that the last digit can have, given the digits below it, each with the greatest height
-# that the tower can have beyond that of flat digits, but no more than the target height.
+# All poses that the last digit can have, given the digits below it. Each pose has the greatest
+# height of the tower above that of flat digits, capped at the target height.
 Top = frozenset[tuple[Pose, int]]
 
 
 class SearchResult(NamedTuple):
-    """The longest prime, its tallest tower, and a composite number that looks as good, or none."""
+    """The longest prime, its tallest tower, and a composite number that looks as good, if any."""
 
     number: str
     tower: Tower
@@ -39,7 +39,7 @@ class SearchResult(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Digits that can be put on a top, and the number of the top that they lead to."""
+    """Digits that can be put on a top, and the number of the resulting top."""
 
     text: str
     top: int
@@ -47,11 +47,11 @@ class Way(NamedTuple):
 
 @lru_cache(maxsize=64)
 def longest_prime(params: Params, work: int = WORK) -> SearchResult:
-    """Return the largest of the longest primes; the length that the parameters state has no effect.
+    """Return the largest of the longest primes; the length in the parameters has no effect.
 
     Args:
         params: the rules.
-        work: steps after which the search gives up. It does not change the result of a search.
+        work: number of steps after which the search gives up. It does not change the result.
 
     Raises:
         GenerationError: there is no such prime, or finding it takes too much work.
@@ -69,10 +69,10 @@ def longest_prime(params: Params, work: int = WORK) -> SearchResult:
 
 
 def greedy_number(params: Params) -> str:
-    """Take the largest next group each time, as long as there is one.
+    """Append the largest possible group each time, as long as there is one.
 
     Groups are then removed from the end until appending another group makes the number prime and
-    tall enough; the largest such group is used. The result is empty if there is never one.
+    tall enough; the largest such group is used. The result is empty if there is no such group.
     """
     graph = Graph(params)
     target = round(10 * params.target_height_mm)
@@ -98,10 +98,10 @@ def greedy_number(params: Params) -> str:
 
 
 class Graph:
-    """Tops of towers, by number, and the groups that lead from each to others.
+    """Tops of towers, by number, and the groups that lead from one top to another.
 
     Sets of groups are numbers with a bit for each group. Tops that lead back to each other form a
-    part of the graph, named by its smallest top, its home.
+    part of the graph. A part is named after its smallest top, its home.
 
     Attributes:
         ways: for each top, the groups that can follow, the largest first.
@@ -121,7 +121,7 @@ class Graph:
         self._afters: dict[tuple[Top | None, int], Top] = {}
         self._leads = {n: self._ways_on(None, n) for n in range(1, params.group + 1)}
         self.ways: list[list[Way]] = []
-        # Groups can lead to new tops, which are appended while the list is read.
+        # Groups can lead to new tops, which are appended while the loop runs over the list.
         for top in self._tops:
             self.ways.append(self._ways_on(top, params.group))
         texts = sorted({way.text for ways in self.ways for way in ways})
@@ -147,7 +147,7 @@ class Graph:
     def numbers(self, length: int) -> Iterator[str]:
         """Yield the numbers of a length that make a tall enough tower, the largest first.
 
-        Those that 2, 3 or 5 divide, these three themselves included, are left out.
+        Numbers divisible by 2, 3 or 5 are omitted, including 2, 3 and 5 themselves.
 
         Raises:
             WorkSpentError: the search takes too long.
@@ -156,12 +156,12 @@ class Graph:
         count, first = divmod(length - 1, size)
         first += 1
         for text, top in self.leads(first):
-            # A first group that has fewer digits is a separate group.
+            # A first group with fewer digits is a separate group.
             used = self._bit.get(text, 0) if first == size else 0
             yield from self._extend(text, top, count, used, set())
 
     def _ways_on(self, top: Top | None, length: int) -> list[Way]:
-        """Return the digits that can follow on a top or the table, and the tops they lead to."""
+        """Return the digits that can follow on a top or the table, and the resulting tops."""
         ends: list[tuple[str, Top | None]] = [("", top)]
         for _ in range(length):
             longer: list[tuple[str, Top | None]] = []
@@ -182,7 +182,7 @@ class Graph:
         return ways
 
     def _after(self, top: Top | None, digit: int) -> Top:
-        """Return the top after a digit on a top or on the table; empty if it cannot be printed."""
+        """Return the top after putting a digit on a top or the table; empty if impossible."""
         cached = self._afters.get((top, digit))
         if cached is not None:
             return cached
@@ -201,7 +201,7 @@ class Graph:
         """Find the home of every top, and the groups that can follow anywhere after it."""
         count = len(self.ways)
         reach = [{way.top for way in ways} for ways in self.ways]
-        # Warshall's closure: ways over the tops up to each one in the middle.
+        # Warshall's algorithm: allow ways through one more top each time.
         for middle, top in product(range(count), range(count)):
             if middle in reach[top]:
                 reach[top] |= reach[middle]
@@ -228,14 +228,14 @@ class Graph:
                     across[own_home, next_home] = (
                         across.get((own_home, next_home), 0) | self._bit[text]
                     )
-        # Groups that would be counted twice on one way: inner ones of several parts, and those that
-        # are the only way from one part to another.
+        # Groups that could be counted twice on one path: groups inside several parts, and groups
+        # that are the only way from one part to another.
         self._shared = 0
         once = 0
         for groups in self._inner.values():
             self._shared |= once & groups
             once |= groups
-        # The parts after each, with the group that leads there if it is the only one, or else 0.
+        # The parts after each part, with the group that leads there if it is the only one, else 0.
         self._next: dict[int, list[tuple[int, int]]] = {home: [] for home in self._home}
         for (own_home, next_home), groups in across.items():
             only = groups if groups.bit_count() == 1 else 0
@@ -243,7 +243,7 @@ class Graph:
             self._next[own_home].append((next_home, only))
 
     def _bound(self, home: int, used: int) -> int:
-        """Return a number of groups that cannot be exceeded from here on."""
+        """Return an upper bound on the number of groups that can still follow."""
         used &= self._ahead[home]
         if (home, used) in self._bounds:
             return self._bounds[home, used]
@@ -251,7 +251,7 @@ class Graph:
         results: dict[tuple[int, int], int] = {}
 
         def most_from(home: int, passed: int) -> int:
-            """Return the most groups in a part and after it; shared ones count once."""
+            """Return the most groups possible in a part and after it; shared groups count once."""
             key = home, passed
             if key in results:
                 return results[key]
@@ -276,7 +276,7 @@ class Graph:
         Args:
             number: the digits so far.
             top: the top of their tower.
-            count: groups that are to be appended.
+            count: number of groups to append.
             used: the groups of the number.
             dead: keys of searches that yielded nothing.
         """
@@ -293,8 +293,8 @@ class Graph:
             return True
         if self._bound(self._home[top], used) < count:
             return False
-        # In which order groups were used does not matter for what can follow, nor for the sum of
-        # the digits, which decides whether 3 divides the number.
+        # The order in which groups were used affects neither the groups that can follow nor the sum
+        # of the digits, which decides whether the number is divisible by 3.
         key = (top, count, digit_sum % 3, used & self._ahead[top])
         if key in dead:
             return False

@@ -49,11 +49,11 @@ class Layer(NamedTuple):
 
 
 def tallest(params: Params, number: str, sign: int = 1) -> StandingTower | None:
-    """Return the digits in the poses that make the tallest tower, flat ones where it is equal.
+    """Return the digits in the poses that make the tallest tower; in a tie, flat poses are used.
 
-    With a sign of -1, it is the lowest. It is None if there is no tower.
+    With a sign of -1, return the lowest tower. Return None if there is no tower.
     """
-    # For each digit the best towers up to it, by its pose.
+    # For each digit, the best towers up to it, by its pose.
     layers: list[dict[Pose, Layer]] = []
     for text in number:
         layer: dict[Pose, Layer] = {}
@@ -72,7 +72,7 @@ def tallest(params: Params, number: str, sign: int = 1) -> StandingTower | None:
     if not layers or not layers[-1]:
         return None
     top = max(layers[-1], key=lambda body: sign * layers[-1][body].height)
-    # From the top down, each digit stores the pose of the one below.
+    # Each layer stores the pose of the digit below, so go from the top down.
     tower: Tower = []
     current: Pose | None = top
     for text, layer in zip(reversed(number), reversed(layers), strict=True):
@@ -84,7 +84,7 @@ def tallest(params: Params, number: str, sign: int = 1) -> StandingTower | None:
 
 
 def poses_of(params: Params, digit: int) -> list[tuple[Orientation, Pose]]:
-    """Return the orientations in which a digit can be printed, with its poses."""
+    """Return the orientations in which a digit can be printed, with the pose of each."""
     poses: list[tuple[Orientation, Pose]] = []
     if digit not in params.digits:
         return poses

@@ -59,7 +59,7 @@ class LetterCountingCase(Case):
 
 
 class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
-    """Rows of words. Either every requested letter is in a marked word, or none of them is."""
+    """Rows of words. Either every requested letter occurs in marked words, or none of them does."""
 
     task = "letter_counting"
     version = 4
@@ -76,7 +76,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return prompt_text(params.words, params.letters)
 
     def reference(self, params: Params) -> Answer:
-        """Count in all marked words together."""
+        """Count the letters in all marked words together."""
         return Answer(answer=letter_count(marked_text(params.words), params.letters))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -109,11 +109,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the number of characters to look at."""
+        """Return the number of characters in marked words."""
         return {"characters": len(marked_text(params.words))}
 
     def measure(self, params: Params) -> float:
-        """Return the number of characters; those of marked words count once for each letter."""
+        """Return the number of characters; in marked words, they count once for each letter."""
         characters = 0
         for word, is_marked in params.words:
             looks = len(params.letters) if is_marked else 1
@@ -123,7 +123,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def blind_floor(self, params: Params) -> float:
         """Return the score of the better of two fixed answers, by marked words and letters.
 
-        One is a constant, the other the count to expect from the lengths of the words.
+        One is a constant; the other is the expected count for words of these lengths.
         """
         words = min(_FLOOR_WORDS, sum(is_marked for _, is_marked in params.words))
         letters = len(params.letters)
@@ -134,7 +134,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return max(constant, expected)
 
     def compose(self, point: Space, rng: Stream) -> Composed:
-        """Draw words, then letters that all occur in marked words, or sometimes none of them."""
+        """Draw words, then letters that all occur in marked words, or sometimes none."""
         words = rng.sample(word_list(), point.words + point.confounders)
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
@@ -143,7 +143,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         for word in words[point.words :]:
             row.insert(rng.below(len(row) + 1), [word, False])
         text = "".join(words[: point.words]).lower()
-        # In one row of ten, none of the letters occurs, so that 0 is an answer, too.
+        # In one row in ten, none of the letters occurs, so that 0 can also be the answer.
         pool = [letter for letter in _ALPHABET if letter not in text]
         if rng.below(10) != 0 or len(pool) < point.letters:
             pool = sorted({*text})
@@ -199,5 +199,5 @@ def letter_frequencies() -> dict[str, float]:
 
 
 def letter_count(text: str, letters: str) -> int:
-    """Count the occurrences of some letters in a text, as they are written."""
+    """Count the occurrences of some letters in a text; case matters."""
     return sum(map(text.count, letters))

@@ -1,7 +1,7 @@
 """3D maze: design a maze of heights with exactly one route of steps and jumps from A to B.
 
-An example of the puzzle, with height 5 at A and 0 at B. From A the only route jumps over B to the
-5, then steps 4, 3, 2, 1 and B:
+An example of the puzzle, with height 5 at A and 0 at B. From A, the only route jumps over B to the
+5, then steps to 4, 3, 2, 1 and B:
 
     AB5
     814
@@ -98,7 +98,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Carve mazes until one keeps every rule."""
+        """Carve mazes until one follows every rule."""
         maze = solve(params)
         if maze is None:
             raise GenerationError(
@@ -107,7 +107,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answer_of(maze)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return mazes that break one rule, and other ways to write a maze down."""
+        """Return mazes that break one rule, and mazes in other formats."""
         rows = list(self.reference(params).maze)
         maze = "\n".join(rows)
         n = params.size
@@ -154,14 +154,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a maze around one winding route, which is the same for mazes of all sizes."""
+        """Return a maze around one winding route; the route is made the same way for all sizes."""
         maze = serpentine(params)
         if maze is None:
             return {}
         return {"one winding route": {"maze": list[JsonValue](maze.split("\n"))}}
 
     def measure(self, params: Params) -> float:
-        """Return the fewest cells of a route, plus two for each jump."""
+        """Return the minimum number of cells on the route, plus two for each jump."""
         return least_cells(params) + 2 * params.jumps
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -202,12 +202,12 @@ def ends_text(params: Params) -> str:
 
 
 def least_cells(params: Params) -> int:
-    """Return the fewest cells on the route: its share, rounded up."""
+    """Return the minimum number of cells on the route: its share, rounded up."""
     return -(-params.min_route_percent * params.size**2 // 100)
 
 
 def with_ends(params: Params, rng: Stream) -> Params:
-    """Draw a route, and add the cells of its ends to the requirements."""
+    """Draw a route, and require A and B to be at its ends."""
     n = params.size
     # Nodes may also be in odd rows or columns, so that A and B can be anywhere.
     corner = rng.below(2), rng.below(2)
@@ -226,7 +226,7 @@ def answer_of(maze: str) -> Answer:
 
 def plan_for(params: Params) -> MazePlan:
     """Return the plan of a maze that meets the requirements."""
-    # Enough cells for the share of the route, for its climb and for its jumps.
+    # The route needs enough cells for its share, its climb and its jumps.
     climb = abs(params.a_height - params.b_height)
     least = max(least_cells(params), climb + params.jumps + 1)
     return MazePlan(
@@ -242,7 +242,7 @@ def plan_for(params: Params) -> MazePlan:
 
 @lru_cache(maxsize=64)
 def solve(params: Params) -> str | None:
-    """Return a maze that keeps every rule, always the same one; None if none was carved."""
+    """Return a maze that follows every rule, always the same one; None if none was carved."""
     return carve_until(params, plan_for(params), set())
 
 
@@ -261,7 +261,7 @@ def carve_until(params: Params, plan: MazePlan, broken: set[str]) -> str | None:
 
 
 def serpentine(params: Params) -> str | None:
-    """Return a maze around a back-and-forth route from the first cell; ignore where A and B go."""
+    """Return a maze around a back-and-forth route from the first cell; ignore required ends."""
     plan = replace(plan_for(params), ends=None)
     least, _ = plan.node_range
     nodes = winding_nodes(params.size)[:least]
@@ -276,7 +276,7 @@ def serpentine(params: Params) -> str | None:
 def rule_breakers(params: Params) -> Iterator[tuple[str, str]]:
     """Yield mazes that break one rule on counts, if such mazes were carved."""
     plan = plan_for(params)
-    # Any route that covers too few cells.
+    # The route may have any length that is too short.
     shorter = replace(plan, least_cells=2, most_cells=least_cells(params) - 1)
     variants = (
         ("one_jump_too_few", "jumps", replace(plan, jumps=plan.jumps - 1)),
@@ -302,7 +302,7 @@ def changed_heights(params: Params, cells: str) -> Iterator[tuple[str, str]]:
             jumps[(cell + next_cell) // 2] = cell
     if jumps:
         gap, start = next(iter(jumps.items()))
-        # Over a cell that is not 2 lower, there are two steps instead of a jump.
+        # A cell that is less than 2 lower allows two steps instead of a jump.
         yield "gap_too_shallow", with_height(cells, gap, heights[start] - 1, n)
         yield "gap_filled", with_height(cells, gap, heights[start], n)
     for cell, rays in enumerate(rays_of(n)):
@@ -310,7 +310,7 @@ def changed_heights(params: Params, cells: str) -> Iterator[tuple[str, str]]:
             continue
         levels = [heights[ray.near] for ray in rays if ray.near in route]
         if len(levels) >= 2 and max(levels) - min(levels) <= 2:
-            # A cell of the height in between joins two cells of the route.
+            # A cell with a height in between joins two cells of the route.
             middle = (min(levels) + max(levels)) // 2
             yield "wall_that_is_none", with_height(cells, cell, middle, n)
             return

@@ -1,6 +1,6 @@
 """Mazes carved around a route.
 
-The route runs over nodes, which lie in every second row and column, and over the cells between
+The route runs over nodes, which are in every second row and column, and over the cells between
 them. So no two of its cells are neighbours unless they follow each other. Every other cell gets a
 height from which no step and no jump leads to the route. Cells are numbered row by row.
 """
@@ -30,8 +30,8 @@ class MazePlan:
         jumps: number of jumps of the route.
         least_cells: minimum number of cells of the route.
         most_cells: maximum number of cells of the route.
-        favourite: the height of all other cells where it can be; None to use all heights evenly.
-        ends: the cells of A and B, unless these may lie anywhere.
+        favourite: the height of all other cells where possible; None to use all heights evenly.
+        ends: the cells of A and B; None if they may be anywhere.
     """
 
     size: int
@@ -45,7 +45,7 @@ class MazePlan:
 
     @property
     def node_range(self) -> tuple[int, int]:
-        """Least and largest number of nodes of a route."""
+        """The smallest and the largest number of nodes of a route."""
         # The route over k nodes has 2 k - 1 cells, less one for each jump.
         least = (self.least_cells + self.jumps + 2) // 2
         most = (self.most_cells + self.jumps + 1) // 2
@@ -53,7 +53,7 @@ class MazePlan:
 
 
 class Ray(NamedTuple):
-    """Cells from a cell in one direction, -1 outside the maze."""
+    """The next two cells in one direction from a cell, and the one behind; -1 outside the maze."""
 
     near: int
     far: int
@@ -71,7 +71,7 @@ def carve(plan: MazePlan, rng: Stream) -> str | None:
 
 def carve_along(nodes: Sequence[int], plan: MazePlan, rng: Stream) -> str | None:
     """Try once to carve a maze whose route runs over these nodes; see `carve`."""
-    # Steps between nodes that the route jumps instead of walking.
+    # Steps between nodes that the route takes as jumps.
     leaps = set(rng.sample(range(len(nodes) - 1), plan.jumps))
     route = [nodes[0]]
     # Whether each move of the route is a jump.
@@ -105,7 +105,7 @@ def as_rows(cells: Sequence[str], n: int) -> str:
 
 
 def winding_nodes(n: int) -> list[int]:
-    """Return all nodes of n rows and columns in every second row, back and forth from the first."""
+    """Return the nodes in every second of n rows and columns, back and forth from the first."""
     nodes: list[int] = []
     for row in range(0, n, 2):
         line = range(row * n, row * n + n, 2)
@@ -130,12 +130,12 @@ def draw_nodes(plan: MazePlan, rng: Stream) -> list[int] | None:
 def draw_lattice_path(n: int, rng: Stream, corner: Cell = (0, 0)) -> list[int]:
     """Draw a depth-first tree over all nodes; return the longest path from a leaf to its root.
 
-    The corner is the row and column, 0 or 1, of the first node.
+    ``corner`` is the row and column, 0 or 1, of the first node.
     """
     first_row, first_column = corner
     rows = (n + 1 - first_row) // 2
     columns = (n + 1 - first_column) // 2
-    # Nodes are counted in steps of two cells here.
+    # Coordinates here are in steps of two cells.
     root = (rng.below(columns), rng.below(rows))
     parents = {root: root}
     depth = {root: 0}
@@ -167,7 +167,7 @@ def draw_lattice_path(n: int, rng: Stream, corner: Cell = (0, 0)) -> list[int]:
 def draw_path_between(
     n: int, ends: tuple[Cell, Cell], size: int, rng: Stream
 ) -> list[int]:
-    """Draw a path of ``size`` nodes, or one more, between two; empty if it got stuck.
+    """Draw a path of ``size`` nodes, or one more, between two ends; empty if it got stuck.
 
     It begins as two straight lines, and grows where a step can be pushed aside into free nodes.
     """
@@ -199,8 +199,11 @@ def draw_path_between(
 def draw_profile(
     start: int, end: int, is_jump: Sequence[bool], rng: Stream
 ) -> list[int] | None:
-    """Draw heights of a route: equal over a jump and at least 2, else changing by at most 1."""
-    # The heights at each place from which the end can still be reached, from the end backwards.
+    """Draw heights of a route: the same height, at least 2, across a jump; else steps of at most 1.
+
+    None if the end cannot be reached.
+    """
+    # The heights from which the end can still be reached, for each place from the end backwards.
     open_heights = [{end}]
     for jump in reversed(is_jump):
         after = open_heights[-1]
@@ -233,17 +236,17 @@ def fill_heights(
     favourite: int | None,
     rng: Stream,
 ) -> list[int] | None:
-    """Give every cell off the route a height that leads nowhere; None if one has none.
+    """Give every cell off the route a height that leads nowhere; None if that is impossible.
 
     Args:
         n: rows and columns.
         route: heights of the cells on the route.
         gaps: cells that the route jumps over.
-        favourite: the height of all cells where it can be.
+        favourite: the height of all cells where possible.
         rng: the source of the draws.
     """
     heights = {**route}
-    # How many cells have each height so far.
+    # The number of cells with each height so far.
     usage = [0] * len(_HEIGHTS)
     for height in route.values():
         usage[height] += 1
@@ -274,9 +277,9 @@ def fill_heights(
 def harmful_heights(
     ray: Ray, heights: Mapping[int, int], route: Mapping[int, int], *, is_gap: bool
 ) -> set[int]:
-    """Return the heights of a cell that join something to the route in one direction.
+    """Return the heights of a cell that would join something to the route in one direction.
 
-    The heights are those of the cells so far, the route included.
+    ``heights`` are those of the cells so far, including the route.
     """
     harmful: set[int] = set()
     if ray.near in route:

@@ -1,4 +1,4 @@
-"""Movies: the choice that has the most in common with some liked films.
+"""Movies: choose the film that has the most in common with some liked films.
 
 An example of the puzzle, with the answer B (2 points for each genre in common, 3 for each theme):
 
@@ -41,9 +41,9 @@ OPENINGS = (
     "Someone is looking for one more film like these:",
 )
 _TRIES = 200
-# Number of candidates that are similar to the liked films, and number of candidates from all films.
+# Number of candidates similar to the liked films, and number of candidates from all films.
 _NEAR = 8
-# The number of choices, besides decoys, that beat the right one without the points is smaller.
+# Fewer choices than this, not counting decoys, beat the right one if points are ignored.
 _MOST_AHEAD = 4
 # Maximum number of films tried as the right choice for some liked films.
 _WINNERS = 60
@@ -112,25 +112,25 @@ class MoviesCase(Case):
 
 
 class Selection(NamedTuple):
-    """The films that are liked, and the choices, the right one first."""
+    """The liked films, and the choices, with the right one first."""
 
     liked: list[Film]
     choices: list[Film]
 
 
 class LikedTags(NamedTuple):
-    """How many of the liked films have each genre and each theme."""
+    """The number of liked films with each genre and with each theme."""
 
     genres: Counter[str]
     themes: Counter[str]
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Similar films, and choices, one of which wins by at least a set margin.
+    """Similar films, and choices of which one wins by at least a set margin.
 
     The next best choice is as near to that margin as the candidates allow. If only titles are
-    printed, the liked films share exactly one genre. The right choice has it, too, and all other
-    choices have nothing in common with them.
+    printed, the liked films share exactly one genre. The right choice also has it; the other
+    choices have nothing in common with the liked films.
     """
 
     task = "movies"
@@ -176,12 +176,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return text + reply_short(f"the letter of one choice, A to {last}")
 
     def reference(self, params: Params) -> Answer:
-        """Count how often each genre and theme is liked, and add up those of each choice."""
+        """Count each genre and theme of the liked films, and add up the points of each choice."""
         points = points_of_choices(params, params.genre_weight, params.theme_weight)
         return Answer(answer=label_of_largest(points))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the results of other rules, and answers that are not one choice."""
+        """Return the choices by other rules, and answers that are not a single choice."""
         points = points_of_choices(params, params.genre_weight, params.theme_weight)
         ranks = sorted(range(len(points)), key=lambda i: (-points[i], i))
         right = LABELS[ranks[0]]
@@ -219,14 +219,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"overlap": first, "margin": first - second}
 
     def measure(self, params: Params) -> float:
-        """Return the number of genres and themes of all choices, times the liked films."""
+        """Return the number of genres and themes of all choices times the number of liked films."""
         tags = 0
         for _, _, genres, themes in params.choices:
             tags += len(genres) + len(themes)
         return len(params.liked) * tags
 
     def blind_floor(self, params: Params) -> float:
-        """Return the chance of a guess, or the score of choosing the longest line if higher."""
+        """Return the score of a guess, or of choosing the longest line if that is higher."""
         point: dict[str, JsonValue] = {
             "reference_count": len(params.liked),
             "choice_count": len(params.choices),
@@ -242,7 +242,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         if point.template == "titles":
             select = select_by_titles
         elif point.points_matter:
-            # Without the points, the right choice must not always have the same rank.
+            # If points are ignored, the right choice must not always have the same rank.
             select = partial(select_with_decoys, ahead=rng.below(_MOST_AHEAD))
         drawn = point
         larger_first = point.points_matter and rng.below(2) == 1
@@ -269,7 +269,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def select_by_points(point: Space, rng: Stream) -> Selection | None:
-    """Draw films, and a choice that beats all others, the next one narrowly; None if none does."""
+    """Draw films, and a choice that beats all others, the next best narrowly; None if none does."""
     relatives = similar_films(rng.choice(films()))
     liked, near = _draw_liked(relatives, point, rng)
     near += [rng.choice(films()) for _ in range(_NEAR)]
@@ -278,7 +278,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
     points = {}
     for film in pool:
         points[film] = points_of(film, tags, point.genre_weight, point.theme_weight)
-    # Films with equal points stay in drawn order.
+    # Films with equal points keep the order of the draw.
     pool.sort(key=lambda film: -points[film])
     beaten = point.choice_count - 1
     if len(liked) < point.reference_count or len(pool) <= beaten:
@@ -296,7 +296,7 @@ def select_by_points(point: Space, rng: Stream) -> Selection | None:
 
 
 def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Space:
-    """Return a point with its larger weight and a drawn one, at most its smaller weight.
+    """Return a point with its larger weight and a weight drawn from 1 to its smaller one.
 
     Args:
         point: the point.
@@ -310,7 +310,7 @@ def with_drawn_weights(point: Space, rng: Stream, *, larger_first: bool) -> Spac
 
 
 def select_with_decoys(point: Space, rng: Stream, *, ahead: int) -> Selection | None:
-    """Draw films and a choice that beats all others; by each other rule, one of these wins.
+    """Draw films and a choice that wins, although another one wins by each of the other rules.
 
     In addition, ``ahead`` choices beat it if genres and themes count the same.
     """
@@ -359,16 +359,16 @@ def decoys_of(
     common: Mapping[Film, tuple[int, int]],
     weights: tuple[int, int],
 ) -> list[Film] | None:
-    """Return beaten films of which one beats the right choice by each other rule.
+    """Return beaten films such that, by each other rule, one of them beats the right choice.
 
     Args:
         right: the right choice.
         beaten: films with fewer points, the best first.
         common: numbers of genres and themes in common with the liked films, by film.
-        weights: points for each of these.
+        weights: points for a genre and for a theme.
 
     Returns:
-        None if no beaten film wins by some rule.
+        None if there is a rule by which no beaten film wins.
     """
     rules: tuple[Callable[[tuple[int, int]], int], ...] = (
         sum,
@@ -396,7 +396,7 @@ def _weighted(common: tuple[int, int], weights: tuple[int, int]) -> int:
 
 
 def select_by_titles(point: Space, rng: Stream) -> Selection | None:
-    """Draw films with one common genre, another film with it, and films with nothing common."""
+    """Draw films with one common genre, another film of it, and films with nothing in common."""
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
     tags = liked_tags(liked)
     # A second common genre would leave open which one is meant.
@@ -423,8 +423,8 @@ def _is_stranger(film: Film, tags: LikedTags) -> bool:
 def _draw_liked(
     relatives: Sequence[Film], point: Space, rng: Stream
 ) -> tuple[list[Film], list[Film]]:
-    """Draw the liked films and similar ones; both are fewer where there are not enough."""
-    # The right choice and the next best ones come from the similar films.
+    """Draw the liked films and similar ones; draw fewer of both if there are not enough."""
+    # The right choice and the next best choices come from the similar films.
     near = max(_NEAR, point.choice_count)
     sample = rng.sample(relatives, min(len(relatives), point.reference_count + near))
     return sample[: point.reference_count], sample[point.reference_count :]
@@ -459,7 +459,7 @@ def points_of_choices(
 
 
 def label_of_largest(values: Sequence[int]) -> str:
-    """Return the letter of the choice with the largest value, the first of equal ones."""
+    """Return the letter of the choice with the largest value; the first one in a tie."""
     return LABELS[values.index(max(values))]
 
 
@@ -515,7 +515,7 @@ def similar_films(film: Film) -> tuple[Film, ...]:
 
 @cache
 def clear_genres() -> tuple[tuple[Film, ...], ...]:
-    """Return the films of each genre that film guides agree on, in the order of the data file."""
+    """Return the films of each genre on which film guides agree, in the order of the data file."""
     by_genre: dict[str, list[Film]] = {}
     for film in films():
         for genre in film[2]:

@@ -1,4 +1,4 @@
-"""Objects: count things of some groups in a list with quantities in words and digits.
+"""Objects: count the things of some groups in a list whose quantities are words and digits.
 
 An example of the puzzle, with the answer 6:
 
@@ -105,7 +105,7 @@ class ObjectsCase(Case):
         ge=0, description="entries whose quantity is in words, including a and an"
     )
     repeated: int = Field(
-        ge=0, description="entries whose noun is in an earlier entry as well"
+        ge=0, description="entries whose noun also occurs in an earlier entry"
     )
     distracting: int = Field(
         ge=0, description="total quantity of the things that are not counted"
@@ -214,10 +214,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return len(params.entries) + len(counting_entries(params))
 
     def blind_floor(self, params: Params) -> float:
-        """Return the probability of the median of all sums, assuming a normal distribution.
+        """Return the probability of the median sum, assuming a normal distribution.
 
-        Quantities are assumed to go up to the largest one of the list, which is seldom less than
-        the bound at the draw.
+        Quantities are assumed to go up to the largest one in the list, which is seldom below the
+        bound that they were drawn with.
         """
         largest = max(quantity_value(quantity) for quantity, *_ in params.entries)
         # The variance of a uniform whole number from 1 to n is (n * n - 1) / 12.
@@ -231,7 +231,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         groups = rng.sample(list(things().groups), len(things().groups))
         counting = groups[: point.target_groups]
         distracting = groups[point.target_groups :]
-        # The group of every entry: each group that counts has at least one entry.
+        # The group of each entry; each group that counts has at least one entry.
         extra = point.length - len(counting)
         entry_groups = counting + [rng.choice(counting) for _ in range(extra)]
         entry_groups += [rng.choice(distracting) for _ in range(point.distractors)]
@@ -239,7 +239,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         for group in groups:
             nouns = things().groups[group]
             missing = entry_groups.count(group)
-            # A noun is repeated only after all others, like cards from a deck.
+            # Nouns are dealt like cards from a deck: none is repeated before all have been used.
             while missing:
                 deck = rng.sample(nouns, min(missing, len(nouns)))
                 entries += [draw_entry(noun, group, point, rng) for noun in deck]
@@ -254,7 +254,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def draw_entry(noun: Sequence[str], group: str, point: Space, rng: Stream) -> Entry:
-    """Draw the quantity and the adjective of a noun, which is its singular and plural."""
+    """Draw the quantity and the adjective of a noun, given as its singular and plural."""
     n = rng.between(1, point.max_count)
     adjective = ""
     if rng.chance(point.prob_adjective):
@@ -263,7 +263,7 @@ def draw_entry(noun: Sequence[str], group: str, point: Space, rng: Stream) -> En
     if n > 1:
         quantity = in_words(n) if rng.below(2) else str(n)
         return quantity, adjective, plural, group
-    # The article follows the word after it, which may be the adjective.
+    # The article depends on the word after it, which may be the adjective.
     article = "an" if (adjective or singular)[0] in "aeiou" else "a"
     quantity = rng.choice((article, article, "one", "1"))
     return quantity, adjective, singular, group
@@ -331,6 +331,6 @@ def in_words(n: int) -> str:
 
 @cache
 def numbers_in_words() -> Mapping[str, int]:
-    """Return every number from 1 to 999 by its words; ``a`` and ``an`` are 1."""
+    """Return the numbers from 1 to 999, keyed by their words; ``a`` and ``an`` are 1."""
     values = {in_words(n): n for n in range(1, 1000)}
     return {"a": 1, "an": 1, **values}

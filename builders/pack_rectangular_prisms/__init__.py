@@ -10,7 +10,7 @@ An example of the puzzle, with a perfect answer in a box of 2 x 2 x 3:
                {"XyzMin": [0, 0, 2], "XyzMax": [2, 1, 3]},
                {"XyzMin": [0, 1, 2], "XyzMax": [2, 2, 3]}]}
 
-Fresh lists are those whose best density is known.
+For fresh lists, the best density is known.
 """
 
 import math
@@ -41,19 +41,19 @@ from scbench.graders.pack_rectangular_prisms import grade
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
 _DRAWS = 200
-# Lists that one draw may fail to pack.
+# Maximum number of lists that one draw may fail to pack.
 _PACKINGS = 40
-# Percent that count as full where a perfect packing is impossible.
+# Density in percent that gets full marks if a perfect packing is impossible.
 _DENSE = 95
 _EDGES = range(2, 51)
-# Divisions of a room that are tried.
+# Maximum number of divisions tried for a room.
 _DIVISIONS = 8
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
-# Most prisms for the greedy packing, whose time grows with the cube of their number.
+# Maximum number of prisms for the greedy packing; its time grows with the number cubed.
 _LARGEST_LIST = 200
 # The two corners of a box.
 Corners = tuple[Sequence[JsonValue], Sequence[JsonValue]]
-# The same for an answer in the right form.
+# The two corners of a box in an answer of the right form.
 WholeCorners = tuple[Sequence[int], Sequence[int]]
 
 
@@ -94,7 +94,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Lists of prisms of which a dense packing is known."""
+    """Lists of prisms for which a dense packing is known."""
 
     task = "pack_rectangular_prisms"
     version = 4
@@ -187,7 +187,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return the packing moved and mirrored, with a gap, and with one prism put aside."""
+        """Return the packing moved and mirrored, with a gap, and with one prism set apart."""
         boxes = [(box.at, box.end) for box in packing_of(params)]
         packings: dict[str, list[WholeCorners]] = {
             "moved_and_mirrored": [mirrored(corners) for corners in boxes],
@@ -203,7 +203,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return faults
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return rows of all prisms, a pile of whole layers, and the greediest of packings."""
+        """Return rows of all prisms, a pile of whole layers, and a greedy packing."""
         sizes = [ascending(size) for size in sizes_of(params)]
         packings = {
             "one row, end to end": prism_row([size[::-1] for size in sizes]),
@@ -217,22 +217,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("boxes", {name: box_list(packings[name]) for name in packings})
 
     def measure(self, params: Params) -> float:
-        """Return sizes times different edges: the more edges there are, the fewer faces match."""
+        """Return the number of sizes times that of edges: with more edges, fewer faces match."""
         edges = {edge for prisms in params.prisms for edge in prisms.size}
         return len(params.prisms) * len(edges)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw sizes and numbers until it is known how dense they can be packed.
+        """Draw sizes and numbers until their best density is known.
 
-        A perfect packing has whole edges, whose product is the volume and between which every prism
-        fits. Without such edges, a perfect packing is impossible; if the solver finds one, it is
-        possible. All other lists are discarded. So are lists that the solver packs too loosely, and
-        lists of three sizes or more that all stack in one column.
+        The box of a perfect packing has integer edges whose product is the volume, and every prism
+        fits into it. If there is no such box, a perfect packing is impossible; if the solver finds
+        one, it is possible. All other lists are discarded. So are lists that the solver packs too
+        loosely, and lists of three or more sizes that all stack in one column.
         """
         loose = draws = 0
         most = _DRAWS if point.greedy == 1 else 10 * _DRAWS
         if point.rooms:
-            # Few sets of rooms have no dense pile of layers, and they are drawn quickly.
+            # Only a few sets of rooms have no dense pile of layers, and a set is drawn quickly.
             most *= 5
         draw_prisms = draw_sharing
         if point.perfect == "possible":
@@ -252,7 +252,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # The solver must reach this density.
             percent = _DENSE if impossible else 100
             params = Params(prisms=prisms, full_marks_percent=percent)
-            # In most lists the layers alone are too good; they are quicker than the rest.
+            # For most lists, the layers alone score too high, and they are quick to compute.
             if point.greedy < 1 and layers_score(params) > point.greedy:
                 continue
             if self.has_baseline_above(point.greedy, params, grade):
@@ -270,7 +270,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def stock_of(lines: Iterable[Prisms]) -> Counter[Size]:
-    """Return how many prisms of each size a list has."""
+    """Return the number of prisms of each size in a list."""
     counts: Counter[Size] = Counter()
     for prisms in lines:
         counts[ascending(prisms.size)] += prisms.count
@@ -287,7 +287,7 @@ def sizes_of(params: Params) -> list[Size]:
 
 
 def packing_of(params: Params) -> Sequence[Placement]:
-    """Return the places of all prisms in the packing of the solver."""
+    """Return the places of all prisms in the solver's packing."""
     return pack(stock_of(params.prisms), params.full_marks_percent).boxes
 
 
@@ -298,7 +298,7 @@ def mirrored(corners: WholeCorners) -> WholeCorners:
 
 
 def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
-    """Move all boxes by 1, except those that start first along x."""
+    """Move all boxes by 1 along x, except those with the lowest x."""
     first = min(low[0] for low, _ in boxes)
     packing: list[WholeCorners] = []
     for low, high in boxes:
@@ -310,7 +310,7 @@ def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
 
 
 def with_one_aside(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
-    """Move the last box next to all others, along z."""
+    """Move the last box along z until it is clear of all others."""
     *others, (low, high) = boxes
     *low_plan, z = low
     *high_plan, w = high
@@ -352,20 +352,20 @@ def layers_score(params: Params) -> float:
 
 
 def greedy_packing(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
-    """Put prism after prism, the largest first, at a free corner where the box stays smallest."""
+    """Place the prisms, the largest first, at the free corners that keep the box smallest."""
     low, high = np.zeros((0, 3), np.int64), np.zeros((0, 3), np.int64)
     corners = np.zeros((1, 3), np.int64)
     extent = np.zeros(3, np.int64)
     for size in sorted(sizes, key=lambda size: (-math.prod(size), size)):
         ways = np.array(sorted(set(permutations(size))))
-        # Every way of turning the prism at every corner: a row for each.
+        # There is a row for every way of turning the prism at every corner.
         at = np.repeat(corners, len(ways), axis=0)
         end = at + np.tile(ways, (len(corners), 1))
         occupied = np.zeros(len(at), bool)
         for start, stop in zip(low, high, strict=True):
             occupied |= ((at < stop) & (end > start)).all(axis=1)
         grown = np.maximum(end, extent)
-        # The smallest box; among equals, the nearest to a cube, then the place nearest to 0.
+        # Choose the smallest box; in a tie, the nearest to a cube, then the place nearest to 0.
         keys = (
             *at.T[::-1],
             at.sum(axis=1),
@@ -376,7 +376,7 @@ def greedy_packing(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
         best = np.lexsort(keys)[0]
         low, high = np.vstack([low, at[best]]), np.vstack([high, end[best]])
         extent = grown[best]
-        # The three corners of the prism next to its lower corner are places for others.
+        # The next prisms can start at the three corners next to this prism's lower corner.
         new = np.tile(at[best], (3, 1))
         np.fill_diagonal(new, end[best])
         corners = np.unique(np.vstack([corners, new]), axis=0)
@@ -394,7 +394,7 @@ def is_one_stack(counts: Counts) -> bool:
 
 
 def draw_sharing(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
-    """Draw sizes that each share edges with the one before; None if two are the same."""
+    """Draw sizes that each share edges with the previous one; None if two are the same."""
     edges = _PRIMES if point.primes else _EDGES
     pool = [edge for edge in edges if edge <= point.max_edge]
     size = [rng.choice(pool) for _ in range(3)]
@@ -436,8 +436,8 @@ def draw_layers(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
 def draw_rooms(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
     """Draw a slab, and rooms above it that each have equal prisms; None if some would be too long.
 
-    The space above the slab is cut again and again, the longest room each time, across its longest
-    edge. Layers of neighbouring rooms have different heights as a rule, so no whole layers fill it.
+    The space above the slab is cut repeatedly: each time, the longest room across its longest edge.
+    Layers of neighbouring rooms usually have different heights, so no whole layers fill the space.
     """
     longest = point.max_edge
     a, b = rng.between(4, longest), rng.between(4, longest)
@@ -468,7 +468,7 @@ def tiles_of(
 ) -> tuple[list[int], int] | None:
     """Divide a room into equal prisms along random axes; return their edges and their number.
 
-    None if every division that is tried has one prism, or prisms that are too long.
+    None if every division that is tried has only one prism, or prisms that are too long.
     """
     for _ in range(_DIVISIONS):
         size = list(room)

@@ -1,4 +1,4 @@
-"""Packings in whole layers: each layer has prisms of one size, all turned alike."""
+"""Packings in whole layers: each layer has prisms of one size, all turned the same way."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from scbench.builders.pack_rectangular_prisms.packing import Counts, Size, volum
 
 # A layer is at most this many prisms wide along an axis.
 _MOST_ACROSS = 4
-# Sections that are tried, those nearest to a square first.
+# Maximum number of sections that are tried.
 _SECTIONS = 400
 
 
@@ -19,9 +19,9 @@ class Layers(NamedTuple):
     size: Size
     """Edges along x, y and z."""
     across: int
-    """Prisms along x."""
+    """Number of prisms along x."""
     prisms: int
-    """Prisms in all."""
+    """Number of prisms in all layers."""
     height: int
     """Height of all layers of this size."""
 
@@ -45,7 +45,7 @@ def layered_packing(counts: Counts) -> list[tuple[Size, Size]]:
 
 
 def sections(counts: Counts) -> list[tuple[int, int]]:
-    """Return sections of multiples of edges, those that can be filled completely first."""
+    """Return sections with multiples of edges as sides; those that can be filled come first."""
     edges = {edge for size in counts for edge in size}
     lengths = sorted({k * edge for edge in edges for k in range(1, _MOST_ACROSS + 1)})
     volume = volume_of(counts)
@@ -68,7 +68,7 @@ def pile_in(counts: Counts, a: int, b: int) -> list[Layers] | None:
 def lowest_layers(size: Size, count: int, a: int, b: int) -> Layers | None:
     """Return the layers of a size in a section, turned so that they are lowest; None if none fit.
 
-    Of several such ways, the first in the order of `turns_of` counts.
+    In a tie, the first way in the order of `turns_of` is used.
     """
     lowest: Layers | None = None
     for x, y, z in turns_of(size):
@@ -83,18 +83,18 @@ def lowest_layers(size: Size, count: int, a: int, b: int) -> Layers | None:
 
 @lru_cache(maxsize=1024)
 def turns_of(size: Size) -> tuple[Size, ...]:
-    """Return the edges along x, y and z for each way to turn a prism, in ascending order."""
+    """Return the edges along x, y and z for each way to turn a prism; the ways are sorted."""
     a, b, c = size
     turns = {(a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)}
     return tuple(sorted(turns))
 
 
 def corners_of(pile: Sequence[Layers]) -> Iterator[tuple[Size, Size]]:
-    """Yield the corners of the prisms of a pile in which all layers have one section."""
+    """Yield the corners of the prisms in a pile of layers with the same section."""
     bottom = 0
     for layers in pile:
         x, y, z = layers.size
-        # The number of prisms in a layer, from its height.
+        # The number of prisms in a layer follows from the height.
         levels = layers.height // z
         per_layer = math.ceil(layers.prisms / levels)
         across = min(layers.across, per_layer)

@@ -1,8 +1,8 @@
 """A solver that packs boxes into a small box.
 
 Boxes that match a section on two axes become slabs of a column. All others fill the space above:
-a block of equal boxes goes into one corner, then the same again into the three rooms that
-guillotine cuts leave around it. The solver repeatedly makes random choices, in columns of growing
+a block of equal boxes goes into one corner, and the three rooms that guillotine cuts leave around
+it are filled in the same way. The solver repeatedly makes random choices, in columns of growing
 height.
 """
 
@@ -16,13 +16,13 @@ from typing import NamedTuple
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 
-# Bounds on the work: sections tried, fillings at each height, fillings in each section.
+# Limits on the work: sections tried, fillings at each height, fillings in each section.
 _SECTIONS = 2
 _TRIES = 150
 _FILLINGS = 1000
 # Edges or coordinates along x, y and z.
 Size = tuple[int, int, int]
-# Number of boxes of each size; edges ascending.
+# Number of boxes of each size; the edges of a size are ascending.
 Counts = Mapping[Size, int]
 
 
@@ -47,7 +47,7 @@ class Packing(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Equal boxes side by side: their edges, and how many of them there are along each axis."""
+    """Equal boxes side by side: their edges, and their number along each axis."""
 
     size: Size
     numbers: Size
@@ -57,14 +57,14 @@ def pack(counts: Counts, percent: int) -> Packing:
     """Return the densest packing that the solver finds, always the same one.
 
     Raises:
-        GenerationError: none is found that fills this percentage.
+        GenerationError: no packing that fills this percentage was found.
     """
     return _pack(tuple(sorted(counts.items())), percent)
 
 
 @lru_cache(maxsize=64)
 def _pack(items: tuple[tuple[Size, int], ...], percent: int) -> Packing:
-    """Return the densest packing of sizes and their counts."""
+    """Return the densest packing of these sizes and counts that the solver finds."""
     counts = dict(items)
     volume = volume_of(counts)
     limit = volume * 100 // percent
@@ -96,7 +96,10 @@ def ascending(edges: Sequence[int]) -> Size:
 
 
 def perfect_boxes(counts: Counts) -> list[Size]:
-    """Return the boxes, edges ascending, with the volume of all prisms into which each one fits."""
+    """Return the boxes that have the volume of all prisms and into which every prism fits.
+
+    The edges of a box are ascending.
+    """
     volume = volume_of(counts)
     least = [max(size[axis] for size in counts) for axis in range(3)]
     boxes: list[Size] = []
@@ -113,7 +116,7 @@ def perfect_boxes(counts: Counts) -> list[Size]:
 def sections_for(counts: Counts) -> list[tuple[int, int]]:
     """Return sections that every box fits through, those with the most slabs first.
 
-    Sections without slabs only count if there are no others.
+    Sections without slabs are returned only if there are no others.
     """
     edges = {edge for size in counts for edge in size}
     edges |= {2 * edge for edge in edges}
@@ -130,7 +133,7 @@ def sections_for(counts: Counts) -> list[tuple[int, int]]:
 
 
 def slab_height(size: Size, section: tuple[int, int]) -> int | None:
-    """Return the height of a box that matches a section on its other two axes, else None."""
+    """Return the height of a box whose other two edges match a section; None if they do not."""
     edges = list(size)
     for edge in section:
         if edge not in edges:
@@ -157,7 +160,7 @@ def pack_column(
             top += height
     if not unmatched:
         return Packing(tuple(boxes), (a, b, top)) if a * b * top <= max_volume else None
-    # At least the volume of the other boxes has to fit, rounded up.
+    # The room must have at least the volume of the other boxes, so its height is rounded up.
     height = -(-volume_of(unmatched) // (a * b))
     for k in range(_FILLINGS):
         if a * b * (top + height) > max_volume:
@@ -167,7 +170,7 @@ def pack_column(
         if filling is not None:
             boxes += [Placement((x, y, z + top), size) for (x, y, z), size in filling]
             return Packing(tuple(boxes), (a, b, top + height))
-        # After this many fillings, the room grows by 2 %, and by at least 1.
+        # After `_TRIES` fillings, the room grows by about 2 %, and by at least 1.
         if k % _TRIES == _TRIES - 1:
             height += 1 + height // 50
     return None
@@ -224,7 +227,10 @@ def choose_block(room: Size, stock: Counts, rng: Stream) -> Block | None:
 
 
 def draw_numbers(room: Size, size: Size, n: int, rng: Stream) -> Size | None:
-    """Draw how many boxes lie along each axis, the shortest axes of the room first."""
+    """Draw the number of boxes along each axis, beginning with the shortest axis of the room.
+
+    None if the box does not fit.
+    """
     limits = [width // edge for width, edge in zip(room, size, strict=True)]
     if 0 in limits:
         return None
@@ -237,13 +243,13 @@ def draw_numbers(room: Size, size: Size, n: int, rng: Stream) -> Size | None:
 
 
 def rooms_around(room: Placement, block: Block, rng: Stream) -> Iterator[Placement]:
-    """Yield the rooms around a block, cut off one axis after the other."""
+    """Yield the rooms around a block, cut off along one axis after the other."""
     axes = [0, 1, 2]
     rng.shuffle(axes)
     extent = list(room.extent)
     for axis in axes:
         length = block.size[axis] * block.numbers[axis]
-        # The cut leaves the part that the block does not use.
+        # The part beyond the block becomes a room.
         if length < extent[axis]:
             place = list(room.at)
             place[axis] += length

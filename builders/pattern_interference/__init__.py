@@ -28,10 +28,10 @@ from scbench.builders.shared.words import capitalised
 from scbench.schemas import pattern_interference as schema
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
-# Terms are remainders of a division by it, so that they stay short.
+# Terms are remainders of a division by this number, so that they stay short.
 _MODULUS = 100
 _TRIES = 100
-# Adding may occur twice.
+# Addition may occur twice.
 _MAKING: tuple[schema.Making, ...] = (
     "add",
     "subtract",
@@ -69,7 +69,7 @@ class PatternCase(Case):
 
 
 class Sequel(NamedTuple):
-    """The shown and requested terms of a sequence, and how often interference changed one."""
+    """The shown and requested terms of a sequence, and the number of changes by interference."""
 
     terms: list[int]
     hits: int
@@ -103,11 +103,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return prompt_text(params, sequence_of(params).terms)
 
     def reference(self, params: Params) -> Answer:
-        """Continue step by step."""
+        """Compute the terms step by step."""
         return Answer(answer=tuple(next_terms(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the terms without one of the rules, and lists that are off by one."""
+        """Return the terms without one of the rules, and lists that are shifted by one."""
         terms = sequence_of(params).terms
         right = next_terms(params)
         plain = params.model_copy(update={"interference": ()})
@@ -141,7 +141,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return float(params.modulus**-params.asked)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw rules until the sequence has enough different terms."""
+        """Draw rules until the sequence has enough distinct terms."""
         for _ in range(_TRIES):
             params = Params(
                 start=rng.below(_MODULUS),
@@ -152,7 +152,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 asked=point.length_asked,
             )
             terms = sequence_of(params).terms
-            # Two thirds are different; a long sequence of remainders has to repeat itself.
+            # Two thirds must be distinct; a long sequence of remainders has to repeat itself.
             if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
                 return params
         raise GenerationError(
@@ -161,7 +161,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         )
 
     def compose(self, point: Space, rng: Stream) -> Composed:
-        """Draw an instance, and work out its terms once for all parts of a case."""
+        """Draw an instance, and compute its terms once for all parts of a case."""
         params = self.draw(point, rng)
         terms, hits = sequence_of(params)
         target = answer_text(terms[params.shown :])
@@ -173,7 +173,7 @@ def draw_base_rules(n: int, rng: Stream) -> tuple[BaseRule, ...]:
     rules = []
     for kind in rng.sample(_MAKING, n):
         amount = 0
-        # Terms are below 100; a larger factor would require long multiplication.
+        # Terms are below 100, and a larger factor would require long multiplication.
         if kind == "multiply":
             amount = rng.between(2, 3)
         elif kind != "add_digits":
@@ -203,7 +203,7 @@ def sequence_of(params: Params) -> Sequel:
     terms = [params.start]
     hits = 0
     for number in range(2, params.shown + params.asked + 1):
-        # The second term is the first that a rule makes.
+        # The second term is the first one that a rule makes.
         rule = params.base[(number - 2) % len(params.base)]
         term = term_after(rule, terms[-1]) % params.modulus
         # A change acts on the result of the changes before it.
@@ -245,7 +245,7 @@ def is_hit(
 
 
 def prompt_text(params: Params, terms: Sequence[int]) -> str:
-    """Return the prompt of a sequence, of which the first terms are printed."""
+    """Return the prompt of a sequence, which shows its first terms."""
     sequence = ", ".join(map(str, terms[: params.shown]))
     steps = "\n".join([f"{i}. {step}" for i, step in enumerate(steps_of(params), 1)])
     request = "the next term"
@@ -268,7 +268,7 @@ The first number is term 1. Each later term is made from the one before it in th
 
 
 def steps_of(params: Params) -> list[str]:
-    """Return the rules as sentences: making a term, its remainder, then the changes."""
+    """Return the rules as sentences: how to make a term, its remainder, then the changes."""
     rules = [_IN_WORDS[rule.kind].format(rule.amount) for rule in params.base]
     making = capitalised(f"{rules[0]}.")
     if len(rules) > 1:
@@ -288,7 +288,7 @@ def steps_of(params: Params) -> list[str]:
 
 
 def change_in_words(change: Interference) -> str:
-    """Return a rule that changes terms as a sentence."""
+    """Return a sentence for a rule that changes terms."""
     action = "add" if change.amount > 0 else "subtract"
     action += f" {abs(change.amount)}"
     match change.kind:

@@ -4,7 +4,7 @@ An example of an answer, for 4 pipes and a room with a side of 1 m or more:
 
     {"points": [{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}, {"x": 0, "y": 1}]}
 
-Fresh rooms have constraints that a known loop keeps.
+Fresh rooms have constraints that a known loop satisfies.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,11 +30,11 @@ from scbench.builders.pipe_loop_fitting.wrong_loops import pipes_of, wrong_loops
 from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
-# Rules of the prompt before those of a room.
+# Number of rules in the prompt before those of a room.
 _COMMON_RULES = 7
-# Sets of constraints that are drawn for one loop where no rival may keep them.
+# Maximum number of sets of constraints drawn for one loop if no rival may satisfy them.
 _CONSTRAINT_DRAWS = 20
-# Characters in a line of the prompt.
+# Maximum number of characters in a line of the prompt.
 _WIDTH = 100
 
 
@@ -67,7 +67,7 @@ class Space(Point):
     )
     strictness: float = parameter(
         0.7,
-        "how close the constraints come to what a known loop just meets",
+        "how close the constraints are to the strictest that a known loop satisfies",
         ge=0.0,
         le=1.0,
     )
@@ -121,7 +121,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Search families of loops for one that keeps every rule."""
+        """Search families of loops for one that follows every rule."""
         loop = solver.solve(params)
         if loop is None:
             raise GenerationError(
@@ -163,7 +163,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers | as_answers(wrong_loops(params, joints))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return rings, zig-zag rings and combs, from the place to start at."""
+        """Return rings, zig-zag rings and combs that begin at the required start."""
         return as_answers(generic_loops(params))
 
     def carried_over(
@@ -172,29 +172,29 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         params: Params,  # noqa: ARG002
         onto: Params,
     ) -> JsonValue:
-        """Return the loop, moved to where that of the other room has to start."""
+        """Return the loop, moved to the required start of the other room."""
         joints = tuple((joint.x, joint.y) for joint in answer.points)
         (points,) = as_answers([("moved", moved_to_start(joints, onto))]).values()
         return points
 
     def measure(self, params: Params) -> float:
-        """Return pipes times crowding times rules: each pipe must fit the others and every rule.
+        """Return pipes times crowding times rules: every pipe must fit the others and every rule.
 
-        Crowding is pipes per corner of a square lattice that fits the room.
+        Crowding is the number of pipes per node of the square lattice in the room.
         """
         crowding = params.pipes / (params.side + 1) ** 2
         work = params.pipes * crowding * (1 + len(params.constraints))
         return work * (1 + params.crossings)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Choose a loop, then constraints that it keeps."""
+        """Choose a loop, then draw constraints that it satisfies."""
         pipes = point.pipes + 2 * rng.below(point.vary + 1)
         names = {"side", "length_tolerance", "crossings"}
         bare = Params(pipes=pipes, **point.model_dump(include=names), constraints=())
         families = families_of(point)
         rng.shuffle(families)
         rivals: tuple[Joints, ...] = ()
-        # What the solver lays in a room without constraints is nothing that has to be found.
+        # The solver finds this loop without constraints, so it would be too easy to find.
         plain: Joints | None = None
         if not point.generic:
             rivals = tuple(rivals_of(bare))
@@ -205,7 +205,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for loop in candidates:
                 if loop == plain or not solver.is_accepted(bare, loop):
                     continue
-                # Other constraints of the same loop may be those that no rival keeps.
+                # If a rival satisfies these constraints, others for the same loop may exclude it.
                 for _ in range(1 if point.generic else _CONSTRAINT_DRAWS):
                     constraints = draw_constraints(
                         loop, point.side, point.constraints, point.strictness, rng
@@ -224,7 +224,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 def families_of(point: Space) -> list[str]:
     """Return the families that a loop may come from."""
-    # A star keeps what another star of nearly the same radius keeps.
+    # Stars of nearly the same radius satisfy the same constraints.
     if point.crossings:
         return ["crossed stars" if point.generic else "fingers"]
     if point.generic:

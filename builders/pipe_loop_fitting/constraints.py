@@ -1,4 +1,4 @@
-"""Constraints that a known loop keeps, and their texts."""
+"""Constraints that a known loop satisfies, and their texts."""
 
 import math
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from scbench.graders.pipe_loop_fitting.loop_constraints import (
 from scbench.schemas import pipe_loop_fitting as schema
 from scbench.schemas.pipe_loop_fitting import Constraint
 
-# Least distance between a limit and the measure of the loop, so that rounding does not swap them.
+# Minimum distance of a limit from the loop's value, so that rounding does not swap them.
 _NEAR = 1e-6
-# Many rooms have the same constraint of these kinds.
+# Constraints of these kinds are the same in many rooms.
 _COARSE = (
     schema.TouchWalls,
     schema.CoverQuadrants,
@@ -34,7 +34,7 @@ class Basis(NamedTuple):
     Attributes:
         loop: measures of the loop.
         side: side of the square.
-        strictness: from 0 to 1, how near the limit is to the measure of the loop.
+        strictness: how near a limit is to the loop's value, from 0 to 1.
         rng: the source of further draws.
     """
 
@@ -47,9 +47,10 @@ class Basis(NamedTuple):
 def draw_constraints(
     joints: Joints, side: int, count: int, strictness: float, rng: Stream
 ) -> tuple[Constraint, ...] | None:
-    """Draw constraints that a loop keeps; None if there are not enough.
+    """Draw constraints that a loop satisfies; None if there are not enough.
 
-    One of them is in metres or degrees if possible; without it, few rooms would differ.
+    One of them is in metres or degrees if possible, because the other kinds are the same in many
+    rooms.
     """
     draws = kinds_of_draws()
     rng.shuffle(draws)
@@ -59,7 +60,7 @@ def draw_constraints(
         constraint = draw(Basis(loop, side, strictness * rng.uniform(0.6, 1.0), rng))
         if constraint is not None:
             candidates.append(constraint)
-    # The sort is stable: constraints of both sorts stay in drawn order.
+    # The sort is stable, so constraints of both kinds keep the order of the draw.
     candidates.sort(key=lambda constraint: isinstance(constraint, _COARSE))
     further = max(0, min(len(candidates), count) - 1)
     selection = candidates[:1] + rng.sample(candidates[1:], further)
@@ -69,7 +70,7 @@ def draw_constraints(
 
 
 def kinds_of_draws() -> list[Callable[[Basis], Constraint | None]]:
-    """Return the function that draws each kind of constraint. Draws depend on the order."""
+    """Return the functions that draw each kind of constraint. Their order affects the draws."""
     return [
         draw_angle_range,
         draw_centroid_box,
@@ -89,10 +90,10 @@ def draw_angle_range(basis: Basis) -> schema.AngleRange | None:
     cosines = basis.loop.cosines.clip(-1.0, 1.0).tolist()
     degrees = [math.degrees(math.acos(cosine)) for cosine in cosines]
     smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
-    # Next to a straight joint, no limit would exclude many loops.
+    # For a loop with an almost straight joint, no limit would exclude many other loops.
     if largest > 172:
         return None
-    # Every loop keeps angles from about 8 degrees to 180.
+    # Limits from about 8 to 180 degrees would allow every loop.
     return schema.AngleRange(
         min_deg=math.floor(9 + (smallest - 9) * basis.strictness),
         max_deg=math.ceil(179 - (179 - largest) * basis.strictness),
@@ -115,7 +116,7 @@ def draw_centroid_box(basis: Basis) -> schema.CentroidBox:
 
 
 def draw_touch_walls(basis: Basis) -> schema.TouchWalls | None:
-    """Return how many walls the loop touches, if any."""
+    """Return the constraint on the number of walls that the loop touches, if any."""
     # A joint at half the tolerance certainly touches the wall.
     tolerance = max(0.001, basis.side / 1000)
     nearest = loop_constraints.wall_distances(basis.side, basis.loop).min(axis=0)
@@ -124,14 +125,14 @@ def draw_touch_walls(basis: Basis) -> schema.TouchWalls | None:
 
 
 def draw_min_turns(basis: Basis) -> schema.MinTurns:
-    """Return a share of the turns of the loop."""
+    """Return a minimum number of turns: a share of the loop's own."""
     straight = loop_constraints.straight_joints(basis.loop)
     turns = len(straight) - sum(straight)
     return schema.MinTurns(turns=max(1, math.floor(turns * basis.strictness)))
 
 
 def draw_max_straight_run(basis: Basis) -> schema.MaxStraightRun | None:
-    """Return a limit on straight joints in a row, if the loop has short runs only."""
+    """Return a limit on straight joints in a row if the loop has only short runs."""
     run = len(longest_run(loop_constraints.straight_joints(basis.loop)))
     if run > 4:
         return None
@@ -147,14 +148,14 @@ def draw_cover_quadrants(basis: Basis) -> schema.CoverQuadrants | None:
 
 
 def draw_wall_margin(basis: Basis) -> schema.WallMargin | None:
-    """Return a distance that the loop keeps from the walls, if it keeps any."""
+    """Return a minimum distance from the walls if the loop keeps one."""
     nearest = float(loop_constraints.wall_distances(basis.side, basis.loop).min())
     margin = _down((nearest - _NEAR) * basis.strictness)
     return schema.WallMargin(margin=margin) if margin > 0 else None
 
 
 def draw_hull_area(basis: Basis) -> schema.HullArea | None:
-    """Return an area that the hull of the loop reaches, if it is a tenth of the square."""
+    """Return a minimum area of the hull if it is more than a tenth of the square."""
     hull = hull_area(list(map(tuple, basis.loop.points.tolist())))
     area = _down((hull - _NEAR) * basis.strictness)
     is_large = area > 0.1 * basis.side * basis.side
@@ -162,7 +163,7 @@ def draw_hull_area(basis: Basis) -> schema.HullArea | None:
 
 
 def draw_fixed_start(basis: Basis) -> schema.FixedStart:
-    """Draw a joint, and return a place near it."""
+    """Draw a joint, and return a starting place near it."""
     joint = basis.rng.choice(basis.loop.points.tolist())
     x, y = (min(float(basis.side), max(0.0, round(v, 1))) for v in joint)
     # Rounding moves the place by at most 0.071 m.
@@ -171,7 +172,7 @@ def draw_fixed_start(basis: Basis) -> schema.FixedStart:
 
 
 def draw_separation(basis: Basis) -> schema.JointSeparation | None:
-    """Return a distance that joints without a common pipe keep, if it is 5 cm or more."""
+    """Return a minimum distance of joints without a common pipe if it is 5 cm or more."""
     nearest = float(loop_constraints.joint_distances(basis.loop).min())
     # In a triangle, every joint is next to every other.
     if math.isinf(nearest):

@@ -1,4 +1,4 @@
-"""Loops on the square lattice with a finger whose two sides cross each other again and again."""
+"""Loops on the square lattice with a finger whose two sides cross each other repeatedly."""
 
 import math
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from scbench.builders.pipe_loop_fitting.lattices import (
 )
 from scbench.builders.pipe_loop_fitting.stars import DECIMALS, XY, Joints
 
-# A finger is 1 m wide at both ends, and narrower between them: this far in on each side.
+# A finger is 1 m wide at both ends; between them, each side is this far inwards.
 _INSET = 0.1
 # Height of the pipes that lead from one width to the other.
 _SLOPE = math.sqrt(1 - _INSET**2)
 # Height of two crossing pipes.
 _CROSSING = math.sqrt(1 - (1 - 2 * _INSET) ** 2)
-# Loops grown until one has the place for its finger.
+# Maximum number of loops grown until one has room for its finger.
 _TRIES = 30
 
 
 def finger(crossings: int) -> tuple[list[XY], list[XY]]:
-    """Return the two sides of a finger, which begin at (0, 0) and (1, 0), without these.
+    """Return the two sides of a finger, without their first joints (0, 0) and (1, 0).
 
     One more pipe leads from the end of one side to the end of the other.
     """
@@ -64,7 +64,7 @@ def grown_with_finger(
 def grown_around(
     foot: Node, height: int, pipes: int, side: int, rng: Stream
 ) -> Joints | None:
-    """Grow a loop that leaves out the nodes of a finger; None if it does not get there.
+    """Grow a loop around the nodes of a finger; None if it does not get long enough.
 
     It begins with a square below the foot of the finger, or at the wall with a rectangle around it.
     """
@@ -84,7 +84,7 @@ def grown_around(
 def with_finger(
     ring: Joints, foot: Node, left: Sequence[XY], right: Sequence[XY]
 ) -> Joints | None:
-    """Replace the pipe at the foot by a finger; None if the loop has no such pipe."""
+    """Replace the pipe at the foot with a finger; None if the loop has no such pipe."""
     x, y = foot
     ends = [(float(x), float(y)), (x + 1.0, float(y))]
     there = [
@@ -101,7 +101,7 @@ def with_finger(
 
 
 def turned(joints: Joints, side: int, rng: Stream) -> Joints:
-    """Turn a loop by right angles, and mirror it, at random."""
+    """Turn a loop by right angles and mirror it at random."""
     for _ in range(rng.below(4)):
         joints = tuple((side - y, x) for x, y in joints)
     if rng.below(2):

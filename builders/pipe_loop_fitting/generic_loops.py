@@ -1,4 +1,4 @@
-"""Loops made from the numbers of pipes and crossings alone, moved to where a loop has to start."""
+"""Loops made from the numbers of pipes and crossings alone, moved to the required start."""
 
 import math
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ from scbench.builders.pipe_loop_fitting.stars import (
 )
 from scbench.schemas.pipe_loop_fitting import FixedStart, Params
 
-# Stars whose radii are spread evenly over those that fit.
+# Number of stars; their radii are spread evenly over those that fit.
 _STARS = 5
 # Half the mouth of a crossing.
 _WIDTH = 0.1
 
 
 def generic_loops(params: Params) -> Iterator[tuple[str, Joints]]:
-    """Yield named loops that keep the common rules; the constraints of a room are not checked.
+    """Yield named loops that follow the common rules; the constraints of a room are not checked.
 
-    Each is moved so that a joint lies where the loop has to start, as far as the room allows.
+    Each is moved towards the required start until a joint lies there or the room allows no more.
     """
     for name, loop in _loops(params.pipes, params.side, params.crossings):
         yield name, moved_to_start(loop, params)
@@ -68,7 +68,7 @@ def _combs(n: int, side: int) -> Iterator[tuple[str, Joints]]:
 
 
 def moved_to_start(loop: Joints, params: Params) -> Joints:
-    """Move a loop so that its nearest joint lies where it has to start, as far as there is room."""
+    """Move a loop so that its nearest joint lies at the required start, as far as there is room."""
     loop = from_start(loop, params)
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
@@ -80,15 +80,15 @@ def moved_to_start(loop: Joints, params: Params) -> Joints:
 
 
 def _within(values: list[float], shift: float, side: int) -> float:
-    """Return the shift that is nearest to this one and leaves all values in 0..side."""
+    """Return the shift nearest to this one that leaves all values in 0..side."""
     return min(max(shift, -min(values)), side - max(values))
 
 
 def comb(n: int, side: int, teeth: int) -> Joints | None:
-    """Return a loop on the square lattice: teeth of two columns each, as even as they can be."""
+    """Return a comb on the square lattice: teeth of two columns each, as even as possible."""
     if not 1 <= teeth <= (side + 1) // 2:
         return None
-    # The first teeth are one higher.
+    # The first teeth are 1 m higher.
     height, higher = divmod(n // 2 - teeth, teeth)
     if height < 1 or height + (higher > 0) > side:
         return None

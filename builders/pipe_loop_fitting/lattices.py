@@ -1,8 +1,8 @@
 """Loops that grow on lattices.
 
 A loop grows by pushing steps sideways into free nodes; it can shrink and fold its corners the same
-way. Different nodes lie at least 0.86 apart and steps only meet in nodes, so that no such loop
-crosses or touches itself.
+way. Nodes are at least 0.86 m apart and steps meet only in nodes, so no such loop crosses or
+touches itself.
 """
 
 import math
@@ -59,7 +59,7 @@ def after_step(node: Node, step: Node) -> Node:
 
 
 class Move(NamedTuple):
-    """A change of a loop: the nodes between two others give way to new ones."""
+    """A change of a loop that replaces the nodes between two others."""
 
     start: Node
     old: tuple[Node, ...]
@@ -68,11 +68,11 @@ class Move(NamedTuple):
 
 
 def grown_on_squares(pipes: int, side: int, inset: float, rng: Stream) -> Joints | None:
-    """Grow a loop from the longest outline that is not too long; None if it does not succeed.
+    """Grow a loop from the longest outline that is not too long; None if that fails.
 
     The lattice keeps a distance of ``inset`` metres from the walls.
     """
-    # A loop on squares has as many steps back as forth, so their number is even.
+    # A loop on squares has equal numbers of steps back and forth, so their sum is even.
     span = math.floor(side - 2 * inset)
     if pipes % 2 or pipes < 4 or span < 1 or pipes > (span + 1) ** 2:
         return None
@@ -85,7 +85,7 @@ def grown_on_squares(pipes: int, side: int, inset: float, rng: Stream) -> Joints
 
 def turning_on_squares(pipes: int, side: int, rng: Stream) -> Joints | None:
     """Grow a loop that turns at every joint, on the square lattice."""
-    # Steps along x and y alternate, and there is an even number of each.
+    # Steps along x and y alternate, and the number of each is even.
     if pipes % 4 or pipes > (side + 1) ** 2:
         return None
     lattice = square_lattice(side, 0.0)
@@ -95,7 +95,7 @@ def turning_on_squares(pipes: int, side: int, rng: Stream) -> Joints | None:
 def grown_on_triangles(
     pipes: int, side: int, shift: int, rng: Stream, *, turning: bool = False
 ) -> Joints | None:
-    """Grow a loop from a triangle in the middle; None if it does not succeed."""
+    """Grow a loop from a triangle in the middle; None if that fails."""
     lattice = triangular_lattice(side, shift)
     triangles = []
     for x, y in lattice.places:
@@ -140,7 +140,7 @@ def rectangle(width: int, height: int) -> list[Node]:
 class Growth:
     """A loop of nodes that grows to a number of pipes by random moves.
 
-    If it must turn at every node, it is grown by annealing.
+    A loop that must turn at every node grows by annealing.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Growth:
         self.lattice = lattice
         self.pipes = pipes
         self.turning = turning
-        # The nodes, in no particular order once moves were made, and their indices there.
+        # The nodes, in no particular order after the first move, and the index of each.
         self.order = list(start)
         self.index = {node: i for i, node in enumerate(start)}
         self.after = dict(zip(start, start[1:] + start[:1], strict=True))
@@ -157,7 +157,7 @@ class Growth:
         self.straight = {node for node in start if self._is_straight(node)}
 
     def run(self, steps: int, rng: Stream) -> Joints | None:
-        """Return the joints once the loop is grown; None if that takes more than these steps."""
+        """Grow the loop and return its joints; None if that takes more than these steps."""
         for _ in range(steps):
             is_grown = len(self.order) == self.pipes
             if is_grown and not (self.turning and self.straight):
@@ -209,24 +209,24 @@ class Growth:
         return all(node in places and node not in self.after for node in move.new)
 
     def make(self, move: Move, rng: Stream) -> None:
-        """Make a move; one that leads away from the goal may be taken back."""
+        """Make a move; if it leads away from the goal, it may be undone."""
         cost = -self._distance()
         self._swap(move)
         cost += self._distance()
-        # Uphill by c with a chance of 1 in 4 ** c.
+        # A move uphill by c is kept with a probability of 1 in 4 ** c.
         if self.turning and cost > 0 and rng.getrandbits(2 * cost) != 0:
             self._swap(Move(move.start, move.new, move.old, move.end))
 
     def _distance(self) -> int:
-        """Return how many pipes the loop has too few or too many, and its straight nodes."""
+        """Return the distance from the goal: surplus or missing pipes, plus straight nodes."""
         return abs(len(self.order) - self.pipes) + len(self.straight)
 
     def _swap(self, move: Move) -> None:
-        """Replace the old nodes of a move by the new ones."""
+        """Replace the old nodes of a move with the new ones."""
         for node in move.old:
             self.straight.discard(node)
             del self.after[node], self.before[node]
-            # The last node takes the index of the one that goes.
+            # The last node takes the index of the removed one.
             i = self.index.pop(node)
             last = self.order.pop()
             if last != node:
@@ -247,6 +247,6 @@ class Growth:
                 self.straight.discard(node)
 
     def _is_straight(self, node: Node) -> bool:
-        """Return whether the loop goes straight on at a node."""
+        """Return whether the loop continues straight at a node."""
         step = step_between(self.before[node], node)
         return step == step_between(node, self.after[node])

@@ -1,4 +1,4 @@
-"""Loops that were not made for a room: if one of them keeps its constraints, they are too loose."""
+"""Loops that were not made for a room; if one satisfies its constraints, these are too loose."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,7 @@ from scbench.schemas.pipe_loop_fitting import Params
 
 
 def has_rival(params: Params, loop: Joints, rivals: Iterable[Joints]) -> bool:
-    """Return whether a loop other than the known one keeps the constraints of a room."""
+    """Return whether a loop other than the known one satisfies the constraints of a room."""
     for rival in rivals:
         if rival != loop and keeps_constraints(params, moved_to_start(rival, params)):
             return True
@@ -34,7 +34,7 @@ def rivals_of(params: Params) -> Iterator[Joints]:
 
 
 def rectangles(params: Params) -> Iterator[Joints]:
-    """Yield the rectangles of whole metres in the middle of a room."""
+    """Yield rectangles with sides of whole metres in the middle of a room."""
     half = params.pipes // 2
     for width in range(max(1, half - params.side), min(half, params.side + 1)):
         height = half - width
@@ -43,7 +43,7 @@ def rectangles(params: Params) -> Iterator[Joints]:
 
 
 def toothed_bars(params: Params) -> Iterator[Joints]:
-    """Yield bars with teeth on one side or on both, in the middle of a room, turned both ways."""
+    """Yield bars in the middle of a room, in both orientations, with teeth on one or both sides."""
     side = params.side
     for teeth in range(2, (side + 1) // 2 + 1):
         for is_double in (False, True):
@@ -63,10 +63,10 @@ def toothed_bars(params: Params) -> Iterator[Joints]:
 
 
 def toothed_bar(n: int, teeth: int, *, is_double: bool) -> Joints | None:
-    """Return a bar 1 m high with teeth 1 m wide and apart, as even as they can be.
+    """Return a bar 1 m high with teeth 1 m wide and 1 m apart, as even as possible.
 
-    None if there are not enough pipes, whose number is even. The first teeth are the longer ones;
-    on a bar with teeth on both sides, one that points up comes before the one below it.
+    Return None if there are not enough pipes. The number of pipes is even. The first teeth are the
+    longer ones; on a bar with teeth on both sides, an upper tooth comes before the one below it.
     """
     length = 2 * teeth - 1
     remainder = n // 2 - length - 1

@@ -1,4 +1,4 @@
-"""A solver for pipe loops: it goes through families of loops until one keeps every rule."""
+"""A solver for pipe loops: it goes through families of loops until a loop follows every rule."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -29,15 +29,15 @@ FAMILIES = (
     "turning",
     "turning squares",
 )
-# Those that do.
+# Families of loops that cross themselves.
 CROSSED_FAMILIES = ("crossed stars", "fingers")
-# Loops grown in each family.
+# Number of loops grown in each family.
 TRIES = 4
-# Loops with fingers, the only grown ones that cross themselves.
+# Number of loops with fingers, the only grown ones that cross themselves.
 _FINGERS = 12
-# Pipes up to which loops that turn everywhere can be grown in reasonable time.
+# Maximum number of pipes for which loops that turn everywhere grow in reasonable time.
 _MOST_TURNING = 120
-# Widths of the lozenges of crossed stars, in the order of trial.
+# Widths of the lozenges of crossed stars, in the order in which they are tried.
 _WIDTHS = (0.1, 0.15, 0.05)
 
 
@@ -47,7 +47,7 @@ def solve(params: Params) -> Joints | None:
     for family in families:
         for loop in loops(family, params.pipes, params.side, params.crossings):
             candidate = from_start(loop, params)
-            # The constraints are checked quickly, and refuse most loops.
+            # The check of the constraints is quick, and rejects most loops.
             if keeps_constraints(params, candidate) and is_accepted(params, candidate):
                 return candidate
     return None
@@ -119,7 +119,7 @@ def from_start(loop: Joints, params: Params) -> Joints:
 
 
 def keeps_constraints(params: Params, loop: Joints) -> bool:
-    """Return whether a loop keeps the constraints of a room; the common rules are not checked."""
+    """Return whether a loop satisfies the constraints of a room; common rules are not checked."""
     measures = measure(loop)
     for constraint in params.constraints:
         checks = Checklist(CONSTRAINT_CHECKS)
@@ -130,7 +130,7 @@ def keeps_constraints(params: Params, loop: Joints) -> bool:
 
 
 def is_accepted(params: Params, loop: Joints) -> bool:
-    """Return whether a loop keeps every rule of an instance."""
+    """Return whether a loop follows every rule of an instance."""
     return grade(params, to_answer(loop)).score == 1
 
 

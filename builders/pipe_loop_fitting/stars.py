@@ -19,7 +19,7 @@ def radii(side: int) -> Iterator[float]:
 
 
 def star(pipes: int, radius: float, side: int) -> Joints | None:
-    """Return a zig-zag with its tips at a distance from the centre; None if there is no such loop.
+    """Return a zig-zag with its tips at this radius; None if there is no such loop.
 
     The pipes lead from each tip to a joint nearer to the centre and on to the next tip.
     """
@@ -42,12 +42,12 @@ def crossed_star(
 ) -> Joints | None:
     """Return a star whose loop crosses itself; None if there is no such loop.
 
-    Evenly spaced inner joints give way to a small lozenge that points to the centre and whose two
-    pipes cross. Each adds four joints and one crossing.
+    Evenly spaced inner joints are replaced by small lozenges that point to the centre. Two pipes of
+    a lozenge cross. Each lozenge adds four joints and one crossing.
 
     Args:
-        pipes: pipes of the loop.
-        crossings: crossings of the loop.
+        pipes: number of pipes in the loop.
+        crossings: number of crossings of the loop.
         radius: distance of the tips from the centre.
         side: side of the square.
         width: half the width of a lozenge's mouth, below 0.3.
@@ -98,7 +98,7 @@ def many_pointed(pipes: int, side: int) -> Joints | None:
 
 
 def place_at(side: int, angle: float, across: float, out: float) -> XY:
-    """Return the place this far out from the centre at an angle, and this far to its left."""
+    """Return the place ``out`` from the centre at an angle, moved by ``across`` to the left."""
     centre = side / 2
     cos, sin = math.cos(angle), math.sin(angle)
     x = centre + out * cos - across * sin

@@ -1,4 +1,4 @@
-"""Loops that are wrong in one way each."""
+"""Loops with one error each."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,17 +12,17 @@ from scbench.schemas.pipe_loop_fitting import FixedStart, Params
 def wrong_loops(
     params: Params, joints: Sequence[XY]
 ) -> Iterator[tuple[str, Sequence[XY]]]:
-    """Yield loops by name, where this room has such loops; the joints are a correct answer."""
+    """Yield the named wrong loops that this room allows; ``joints`` are a correct answer."""
     n, side = params.pipes, params.side
     snake = open_snake(n, side)
     if snake:
         yield "open_snake", snake
-    # Coordinates from the middle of the room instead of its corner.
+    # Coordinates are measured from the middle of the room instead of its corner.
     from_middle = [(x - side / 2, y - side / 2) for x, y in joints]
     if min(map(min, from_middle)) < -0.01:
         yield "origin_in_the_middle", from_middle
     star = many_pointed(n, side)
-    # Every pipe crosses at least two others, so there are n crossings or more.
+    # Every pipe crosses at least two others, so there are at least n crossings.
     if star and n > params.crossings:
         yield "many_pointed_star", star
     if params.crossings or params.constraints:
@@ -33,12 +33,12 @@ def wrong_loops(
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
             x, y = constraint.x, constraint.y
-            # The loop itself is right, but it starts at the joint farthest from the place.
+            # The loop itself is right, but it starts at the joint farthest from the required start.
             away = [((u - x) ** 2 + (v - y) ** 2, i) for i, (u, v) in enumerate(joints)]
             square, at = max(away)
             if square > (constraint.tolerance + 0.01) ** 2:
                 yield "other_start", [*joints[at:], *joints[:at]]
-    # Both additions make a loop of n pipes from one with two pipes less.
+    # Both additions make a loop of n pipes from one with two pipes fewer.
     base = grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
     if base:
         spike = with_spike(base, side)
@@ -55,7 +55,7 @@ def pipes_of(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:
 
 
 def open_snake(n: int, side: int) -> list[XY] | None:
-    """Return joints row by row, the last one too far from the first, if there is room."""
+    """Return joints row by row, the last too far from the first; None if there is no room."""
     width = side + 1
     if n > width * width:
         return None
@@ -84,7 +84,7 @@ def with_spike(base: Joints, side: int) -> Joints | None:
 
 
 def with_overlay(base: Joints) -> Joints | None:
-    """Push a pipe sideways onto another of a loop on the square lattice, joints a little off."""
+    """Push a pipe of a loop on the square lattice sideways almost onto another pipe."""
     pipes = {frozenset(ends) for ends in pipes_of(base)}
     for i, (start, end) in enumerate(pipes_of(base)):
         dx, dy = end[0] - start[0], end[1] - start[1]

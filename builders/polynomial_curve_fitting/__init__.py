@@ -1,4 +1,4 @@
-"""Polynomial curve fitting: redraw a picture of black and white cells by a polynomial's sign.
+"""Polynomial curve fitting: redraw a picture of black and white cells with a polynomial's sign.
 
 An example of the puzzle, with one of the answers: f is above 0 in the black cells only.
 
@@ -49,23 +49,23 @@ from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 _TRIES = 60
-# Times as many where only pictures that baselines draw badly will do.
+# Factor on the tries if only pictures that baselines draw badly will do.
 _TRIES_FACTOR = 30
 # Limit on terms times cells of all polynomials that one draw tries.
 _WORK = 5_000_000
 _MAX_DEGREE = 10
-# From this size on, the prompt shows the picture as an image.
+# From this number of rows on, the prompt shows the picture as an image.
 _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
-# Closer values of a field could be ordered differently on another machine.
+# Values of a field that are closer could be ordered differently on another machine.
 _LEAST_GAP = 1e-9
 # Minimum share of cells of each colour.
 _LEAST_SHARE = 0.1
-# Degree of the third baseline where formulas may have any degree.
+# Degree of the third baseline if formulas may have any degree.
 _HIGHEST_FIT = 8
 # Scale at which the coefficients of baselines are rounded.
 _SCALE = 1e6
-# Rounded, a baseline's value in a cell changes by less than this.
+# Rounding changes a baseline's value in a cell by less than this.
 _ROUNDING = 1e-4
 
 
@@ -201,7 +201,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the polynomials of some degrees that are nearest to the picture by least squares.
 
-        They are the line, the conic, and the highest degree that is allowed, or 8 if any is.
+        They are a line, a conic, and a polynomial of the highest degree allowed, or of degree 8 if
+        there is no limit.
         """
         highest = params.max_degree or _HIGHEST_FIT
         fits = {
@@ -236,17 +237,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
     def suits(self, point: Space, grid: tuple[str, ...], limit: int | None) -> bool:
-        """Return whether a picture has enough of both colours and the difficulty of the point.
+        """Return whether a picture has enough of both colours and is as hard as the point requires.
 
         Args:
             point: the requested parameters.
             grid: the picture.
-            limit: highest total degree that formulas may have; None if any will do.
+            limit: highest total degree that formulas may have; None if there is no limit.
         """
         black = sum(row.count("#") for row in grid) / point.size**2
         if not _LEAST_SHARE <= black <= 1 - _LEAST_SHARE:
             return False
-        # The quickest test comes first, and the exact scores of baselines last.
+        # The quickest check comes first, and the exact scores of baselines last.
         if point.greedy < 1 and least_fit_score(grid, limit) > point.greedy:
             return False
         if separate(grid, point.max_degree).possible is not True:
@@ -289,7 +290,7 @@ def black_cells(grid: Sequence[str]) -> list[list[int]]:
 
 
 def _pixels_per_cell(n: int) -> int:
-    """Return the side of a cell in the image of n rows, which is at most 768 pixels or so."""
+    """Return the side of a cell in pixels; pictures of n rows are at most about 768 pixels high."""
     return max(8, min(16, 768 // n))
 
 
@@ -305,7 +306,7 @@ def lines_with_rulers(grid: tuple[str, ...]) -> Iterator[str]:
 
 
 def misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
-    """Yield right formulas spoilt by one mistake that changes the picture."""
+    """Yield correct formulas spoilt by one mistake that changes the picture."""
     n = len(grid)
     head, _, body = text.partition("return ")
     head += "return "
@@ -325,7 +326,7 @@ def misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
 
 
 def loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
-    """Return texts that draw the picture if they are run as Python, and others that must not be."""
+    """Return texts that draw the picture when run as Python, and texts that must not be run."""
     head, _, body = text.partition("return ")
     n = len(grid)
     # The first cell is the lowest bit.
@@ -353,7 +354,7 @@ def fit_degrees(limit: int | None) -> tuple[int, ...]:
 
 
 def least_squares(params: Params, degree: int) -> str:
-    """Return the polynomial nearest to 1 in black cells and -1 in white ones."""
+    """Return the polynomial nearest to 1 in black cells and -1 in white cells."""
     n = len(params.grid)
     terms = legendre_terms(n, degree)
     solution = np.linalg.lstsq(terms, signs(params.grid), rcond=None)[0]
@@ -373,7 +374,7 @@ def fit_score(grid: tuple[str, ...], limit: int | None) -> float:
 
 
 def least_fit_score(grid: Sequence[str], limit: int | None) -> float:
-    """Return a lower bound on the score of the best fit, without writing the formulas."""
+    """Return a lower bound on the score of the best fit, without creating the formulas."""
     target = signs(grid)
     most = 0
     for degree in fit_degrees(limit):
@@ -386,7 +387,7 @@ def least_fit_score(grid: Sequence[str], limit: int | None) -> float:
 
 
 def signs(grid: Sequence[str]) -> Array:
-    """Return 1 for each black cell and -1 for each white one, row by row."""
+    """Return 1 for each black cell and -1 for each white cell, row by row."""
     cells: Array = np.array(black_cells(grid)).ravel() * 2.0 - 1.0
     return cells
 
@@ -405,9 +406,9 @@ def orthonormal_terms(n: int, degree: int) -> Array:
 
 
 def draw_field(point: Space, rng: Stream) -> Array:
-    """Draw the smooth field that a picture is cut from, as a (row, column) array.
+    """Draw the smooth field from which a picture is cut, as a (row, column) array.
 
-    The numbers are drawn in the order of the paper's generator.
+    Numbers are drawn in the same order as in the paper's generator.
     """
     total: Array = np.zeros((point.size, point.size))
     for _ in range(point.blobs):
@@ -416,7 +417,7 @@ def draw_field(point: Space, rng: Stream) -> Array:
         total -= draw_blob(point.size, (0.25, 0.5), (0.4, 0.9), rng)
     for _ in range(point.waves):
         total += draw_wave(point, rng)
-    # One pass goes down and across: after each half, rows and columns change places.
+    # One pass smooths down and across: rows and columns change places after each half.
     for _ in range(2 * point.smoothing):
         edged = np.pad(total, ((1, 1), (0, 0)), mode="edge")
         total = ((edged[:-2] + 2 * edged[1:-1] + edged[2:]) / 4).T
@@ -426,7 +427,7 @@ def draw_field(point: Space, rng: Stream) -> Array:
 def draw_blob(
     n: int, spread: tuple[float, float], height: tuple[float, float], rng: Stream
 ) -> Array:
-    """Draw a bell over n rows and columns; its spread is in parts of the picture."""
+    """Draw a bell over n rows and columns; its spread is a fraction of the picture."""
     # The order of draws is fixed: centre, width, peak.
     centre_x = rng.uniform(0, n - 1)
     centre_y = rng.uniform(0, n - 1)
@@ -441,7 +442,7 @@ def draw_blob(
 
 
 def draw_wave(point: Space, rng: Stream) -> Array:
-    """Draw a faint wave, in whole periods across and down the picture."""
+    """Draw a faint wave with whole numbers of periods across and down the picture."""
     n = point.size
     across = rng.between(1, point.frequency)
     down = rng.between(1, point.frequency)
@@ -461,7 +462,10 @@ def draw_wave(point: Space, rng: Stream) -> Array:
 
 
 def cut_at_level(total: Array, fill: float) -> tuple[str, ...] | None:
-    """Return the picture of the highest cells, this share of all; None if machines could differ."""
+    """Return the picture in which this share of cells, the highest, is black.
+
+    None if the picture could differ between machines.
+    """
     # The level lies halfway between two consecutive values.
     ordered = np.sort(total, axis=None)
     k = int((1 - fill) * (total.size - 1))

@@ -1,4 +1,4 @@
-"""Polynomials that are slightly wrong in good faith, with the scores of the printed rules."""
+"""Polynomials with honest mistakes, and their scores by the rules of the prompt."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from scbench.builders.polynomial_curve_fitting.polynomials import (
 )
 
 _DIGITS = 3
-# The numbers of the printed score.
+# The numbers in the prompt's rules for the score.
 _LEAST_SHARE = 0.75
 _POWER = 4
 
@@ -17,7 +17,7 @@ _POWER = 4
 def faulty_polynomials(
     coefficients: Sequence[Sequence[int]], black: Array
 ) -> dict[str, tuple[str, float]]:
-    """Return texts of a right polynomial with honest mistakes, by name, each with its score.
+    """Return texts of a correct polynomial with honest mistakes, by name, each with its score.
 
     Args:
         coefficients: coefficients of the polynomial, by powers of 2x-(n-1) and 2y-(n-1).
@@ -44,7 +44,7 @@ def faulty_polynomials(
 def with_constant(
     coefficients: Sequence[Sequence[int]], numerator: int, denominator: int
 ) -> list[list[int]]:
-    """Return coefficients with the constant one multiplied by a fraction and rounded."""
+    """Return coefficients whose constant term is multiplied by a fraction and rounded."""
     table = [list(row) for row in coefficients]
     table[0][0] = table[0][0] * numerator // denominator
     return table
@@ -56,7 +56,7 @@ def round_digits(value: int) -> int:
 
 
 def score_of_table(coefficients: list[list[int]], black: Array) -> float:
-    """Return the score of the printed formula for a polynomial."""
+    """Return the score of a polynomial by the prompt's formula."""
     positive = cell_values(coefficients, len(black)) > 0
     share = float((positive == black).mean())
     if share < _LEAST_SHARE or positive.all() or not positive.any():

@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 def positions(n: int) -> Array:
-    """Return the places of n rows or columns, evenly from -1 to 1."""
+    """Return the places of n rows or columns, evenly spaced from -1 to 1."""
     places: Array = (2 * np.arange(n) - (n - 1)) / (n - 1)
     return places
 
@@ -47,9 +47,9 @@ def coefficient_table(solution: Array, degree: int) -> Array:
 
 
 def in_powers(coefficients: Array, to_powers: Callable[[Array], Array]) -> Array:
-    """Return coefficients of products of orthogonal polynomials as those of powers.
+    """Convert coefficients of products of orthogonal polynomials to coefficients of powers.
 
-    The function does it for one variable, such as `np.polynomial.chebyshev.cheb2poly`.
+    ``to_powers`` converts those of one variable, such as `np.polynomial.chebyshev.cheb2poly`.
     """
     table = _powers_table(len(coefficients), to_powers)
     powers: Array = table.T @ coefficients @ table
@@ -61,7 +61,7 @@ def _powers_table(size: int, to_powers: Callable[[Array], Array]) -> Array:
     """Return the powers of each orthogonal polynomial, as (degree, exponent)."""
     rows = []
     for row in np.eye(size):
-        # Polynomials of low degree have fewer powers.
+        # Polynomials of lower degree have fewer powers.
         powers = np.pad(to_powers(row), (0, size))
         rows.append(powers[:size])
     return np.array(rows)
@@ -74,7 +74,7 @@ def whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
     for i, row in enumerate(powers.tolist()):
         coefficients = []
         for j, power in enumerate(row):
-            # Positions are fractions of n - 1, which a term of lower degree has to make up for.
+            # Positions are divided by n - 1, so terms of lower degree need more factors n - 1.
             factor = (n - 1) ** max(0, degree - i - j)
             coefficients.append(round(power * scale) * factor)
         table.append(coefficients)
@@ -82,7 +82,7 @@ def whole_coefficients(powers: Array, scale: float, n: int) -> list[list[int]]:
 
 
 def cell_values(coefficients: list[list[int]], n: int) -> Array:
-    """Return the values in all cells, as Python's integers in a (row, column) array."""
+    """Return the values in all cells, as Python integers in a (row, column) array."""
     places = [2 * i - (n - 1) for i in range(n)]
     rows = []
     for k in range(len(coefficients)):
@@ -116,7 +116,7 @@ def _power(name: str, exponent: int) -> str:
 def row_by_row(rows: Sequence[str]) -> str:
     """Return the text of a polynomial for any picture, made without a solver.
 
-    Every row has a term that vanishes in all others and changes sign where the row changes colour.
+    Every row has a term that is 0 in all other rows and changes sign where the row changes colour.
     """
     n = len(rows)
     terms = []
@@ -133,10 +133,10 @@ def row_by_row(rows: Sequence[str]) -> str:
 
 
 def _function(terms: Sequence[str]) -> str:
-    """Return the text of a function for terms with their signs; both x and y occur."""
+    """Return the text of a function for signed terms; it contains both x and y."""
     body = " ".join(terms).removeprefix("+ ")
     for name in "xy":
-        # A name that is absent so far cannot be in the other addition.
+        # A missing name is also absent from the addition for the other name.
         if name not in body:
             body += f" + 0*{name}"
     return f"def f(x, y):\n    return {body}"

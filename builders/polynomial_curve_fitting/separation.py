@@ -20,18 +20,18 @@ from scbench.builders.polynomial_curve_fitting.polynomials import (
     whole_coefficients,
 )
 
-# Rounds that add cells to the linear program, and the number of cells added in one.
+# Maximum number of rounds that add cells to the linear program, and cells added in a round.
 _ROUNDS = 60
 _BATCH = 200
-# Of the cells that do not border on the other colour, those in every fourth row and column
-# join first.
+# The first cells are those at the border of the colours, and those in every fourth row and
+# column.
 _STRIDE = 4
-# A margin from here on is real; below a hundredth of it there is none. Between them, a
-# solver's tolerance decides.
+# A margin of at least this is real; below a hundredth of it, there is no margin. Between the
+# two, the solver's tolerance decides.
 _CLEAR = 1e-6
 # Scales for rounding, the coarsest first.
 _SCALES = tuple(4**k for k in range(3, 16))
-# Options of the solver: one thread, which takes the same steps each time.
+# Options of the solver: one thread, so that it takes the same steps each time.
 _OPTIONS: dict[str, bool | int | str] = {
     "output_flag": False,
     "presolve": "on",
@@ -47,8 +47,8 @@ class Separation:
     """The result of a search for a polynomial of one degree.
 
     Attributes:
-        possible: whether there is one; None if that is too close to call.
-        coefficients: integers [i][j] by powers of 2x-(n-1) and 2y-(n-1), if there is one.
+        possible: whether there is such a polynomial; None if that is too close to call.
+        coefficients: integers [i][j] by powers of 2x-(n-1) and 2y-(n-1); None without one.
     """
 
     possible: bool | None
@@ -65,8 +65,8 @@ class Optimum(NamedTuple):
 def separate(rows: Sequence[str], degree: int) -> Separation:
     """Look for a polynomial of at most this total degree: > 0 at every #, < 0 at every other cell.
 
-    The polynomial is the one with the largest margin whose Chebyshev coefficients lie in -1..1, and
-    its coefficients are rounded as coarsely as they can be.
+    It is the polynomial with the largest margin among those with Chebyshev coefficients in -1..1.
+    Its coefficients are rounded as coarsely as possible.
     """
     n = len(rows)
     sign = np.array([[1 if cell == "#" else -1 for cell in row] for row in rows])
@@ -89,8 +89,8 @@ def separate(rows: Sequence[str], degree: int) -> Separation:
 def widest_margin(sign: Array, degree: int) -> Optimum | None:
     """Return the polynomial with the largest margin over all cells; None if the solver gave up.
 
-    Cells join the linear program only once the last solution falls short at them; it ends when
-    none does, so the margin is that over all cells.
+    A cell joins the linear program once a solution falls short of its margin there. The search ends
+    when there is no such cell, so the margin is that over all cells.
     """
     factors = np.polynomial.chebyshev.chebvander(positions(len(sign)), degree)
     # The terms in every cell, times the sign of its colour.
@@ -127,9 +127,9 @@ def first_cells(sign: Array) -> Array:
 
 
 def solve_linear_program(terms: Array) -> Optimum | None:
-    """Find coefficients in -1..1 for which the least value in the cells is largest.
+    """Find the coefficients in -1..1 that maximise the smallest value in the cells.
 
-    The terms are a (cell, term) array. None if the solver gave up.
+    The terms are a (cell, term) array. Return None if the solver gave up.
     """
     import highspy  # noqa: PLC0415  (an extra that only building needs)
 

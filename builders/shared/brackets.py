@@ -17,7 +17,7 @@ _CLOSE = 0.4
 
 
 class Brackets(NamedTuple):
-    """Numbers of brackets that open before each term, and that close after it."""
+    """How many brackets open before each term, and how many close after it."""
 
     opened: list[int]
     closed: list[int]
@@ -26,12 +26,12 @@ class Brackets(NamedTuple):
 def draw_brackets(
     length: int, max_depth: int, prob_open: float, rng: Stream
 ) -> Brackets:
-    """Draw brackets for a row of at least one term, with at most ``max_depth`` around any term."""
+    """Draw brackets for a row of one or more terms; at most ``max_depth`` surround any term."""
     opened = [0] * length
     closed = [0] * length
     if not max_depth:
         return Brackets(opened, closed)
-    # The first terms of the brackets that are open.
+    # The first term of each bracket that is open.
     starts: list[int] = []
     for i in range(length - 1):
         if len(starts) < max_depth and rng.chance(prob_open):
@@ -45,7 +45,8 @@ def draw_brackets(
         while starts and starts[-1] not in {i, last_start} and rng.chance(_CLOSE):
             last_start = starts.pop()
             closed[i] += 1
-    # Open brackets close at the end. Of several with the same start, only one is kept.
+    # Brackets that are still open close at the end. If several start at the same term,
+    # only one is kept.
     for position, start in enumerate(starts):
         if start == 0 or start in starts[:position]:
             opened[start] -= 1
@@ -55,7 +56,7 @@ def draw_brackets(
 
 
 def depth_of(text: str) -> int:
-    """Return the largest depth of nested brackets in a text."""
+    """Return the nesting depth of the brackets in a text."""
     depth = 0
     deepest = 0
     for character in text:
@@ -68,9 +69,9 @@ def depth_of(text: str) -> int:
 
 
 def join_tokens(tokens: list[str], prob_dewhitespace: float, rng: Stream) -> str:
-    """Return tokens with a space between any two, except on the inner side of a bracket.
+    """Join tokens with spaces, but not on the inner side of a bracket.
 
-    Each space is left out with probability ``prob_dewhitespace``.
+    Each space is omitted with probability ``prob_dewhitespace``.
     """
     if not prob_dewhitespace:
         return " ".join(tokens).replace("( ", "(").replace(" )", ")")

@@ -26,8 +26,7 @@ from scbench.base.seeding import BitSource, Stream, Streams
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
-# The parts of a case in addition to its point and seed: instance, input, target and
-# facts.
+# The parts of a case other than its point and seed: instance, input, target and facts.
 Composed = tuple[dict[str, JsonValue], str, str, dict[str, JsonValue]]
 # The kind of difficulty that a parameter sets: length, depth, noise or meaning.
 Kind = Literal["scale", "depth", "interference", "semantic"]
@@ -40,12 +39,12 @@ class Point(BaseModel):
     """A point of a builder's parameter space. Each builder adds its own parameters to `count`."""
 
     unprinted: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that would give the answer away; no row of a release has them."""
+    """Parameters that would give the answer away; release rows omit them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     count: int = Field(
-        default=1, ge=1, le=1_000_000, description="how many cases to make"
+        default=1, ge=1, le=1_000_000, description="number of cases to generate"
     )
 
     def _not_above(self, limit: int, *names: str) -> None:
@@ -61,12 +60,12 @@ class Case(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: str = Field(description="the full text put to a model")
+    input: str = Field(description="the full text sent to a model")
     target: str = Field(
         description="a right answer; canonical JSON unless the task's is text"
     )
     params: dict[str, JsonValue] = Field(
-        description="the point it was drawn at, without count"
+        description="the point at which it was drawn, without count"
     )
     seed: int = Field(description="with params, enough to recreate this case")
     instance: dict[str, JsonValue] = Field(
@@ -81,12 +80,12 @@ class PaperItem(Generic[ParamsT]):
     Attributes:
         params: its parameters.
         difficulty: easy, medium, hard or very-hard.
-        seed: the seed that drew it; None for an instance of the list without one.
+        seed: the seed it was drawn with; None for a listed instance without a seed.
         point: parameters and facts of the drawn case (`Builder.point_of`); None in a list.
         proves: whether its counter-references are stored as well. A few of many similar
             cases are enough to test a grader.
         name: its name within the task; by default its number.
-        reference: its reference as canonical JSON, if drawing has found it already.
+        reference: its reference as canonical JSON, if the draw already found it.
     """
 
     params: ParamsT
@@ -101,10 +100,10 @@ class PaperItem(Generic[ParamsT]):
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Provides the instances of one task.
 
-    A subclass is named ``TaskBuilder`` and names its models as ``Builder[Params, Answer, Space]``.
-    It sets `task` and `version`. It writes `words` and `form`, or else `prompt`, and three more
-    methods: `reference`, `counter_references` and `draw`. It writes `images` if prompts carry
-    pictures.
+    A subclass is named ``TaskBuilder`` and names its models in ``Builder[Params, Answer, Space]``.
+    It sets `task` and `version`. It defines `words` and `form`, or instead `prompt`, and three more
+    methods: `reference`, `counter_references` and `draw`. It defines `images` if its prompts
+    include pictures.
 
     Args:
         rng: the generator's only source of randomness; the runner seeds it. The default is a
@@ -116,7 +115,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     version: ClassVar[int]
     """Raised whenever an instance or a prompt changes."""
     draws: ClassVar[int] = 1
-    """Raised whenever a seed gives another instance. A prompt's new words leave it as it is."""
+    """Raised whenever a seed gives a different instance. Rewording a prompt does not change it."""
     params_model: ClassVar[type[BaseModel]]
     answer_model: ClassVar[type[BaseModel]]
     space: ClassVar[type[Point]]
@@ -124,11 +123,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     case_model: ClassVar[type[Case]] = Case
     """Pydantic model of a case, with a field for each fact."""
     stream: ClassVar[type[Stream]] = Stream
-    """Kind of stream that draws the cases."""
+    """Kind of stream that cases are drawn from."""
     form: ClassVar[str]
-    """The form of an answer, see `reply_as`; for tasks that do not write `prompt`."""
+    """The form of an answer, see `reply_as`; for tasks that do not define `prompt`."""
     extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
-    """Points at the rim of the space, which the contract suite tests as well."""
+    """Points at the edge of the space, which the contract suite also tests."""
 
     def __init_subclass__(cls) -> None:
         models = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # it is generic
@@ -139,12 +138,12 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def __init__(self, rng: BitSource | None = None) -> None:
         self.rng: BitSource = Stream("builder", self.task) if rng is None else rng
 
-    # The methods that a task writes.
+    # The methods that a task defines.
 
     def prompt(self, params: ParamsT) -> str:
         """Return the full prompt, which states every rule and tolerance of the grader.
 
-        The default is ``prompt.txt``, filled with `words`, and a closing that shows `form`.
+        The default is ``prompt.txt``, filled with `words`, followed by a closing that shows `form`.
         """
         text = prompt_template(self.folder()).format(**self.words(params))
         return text + reply_as(self.form)
@@ -154,7 +153,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return {}
 
     def images(self, params: ParamsT) -> tuple[bytes, ...]:  # noqa: ARG002
-        """Return the PNG files that belong to the prompt; none for most tasks."""
+        """Return the PNG files of the prompt; most tasks have none."""
         return ()
 
     @abstractmethod
@@ -175,10 +174,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
 
     def honest_faults(self, params: ParamsT) -> Mapping[str, tuple[JsonValue, float]]:  # noqa: ARG002
-        """Return named answers that are slightly wrong, each with the score of the task's formula.
+        """Return named answers that are slightly wrong, each with its score by the task's formula.
 
         They are honest mistakes, such as a correct answer that is shifted, scaled or
-        rounded, or that has a missing element. Rules against tricks must not change
+        rounded, or has a missing element. Rules against tricks must not change
         their scores. The default is none.
         """
         return {}
@@ -188,7 +187,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Draw one solvable instance.
 
         Raises:
-            GenerationError: no instance was found within the builder's limit on work.
+            GenerationError: no instance was found within the builder's work limit.
         """
 
     def facts(self, params: ParamsT) -> dict[str, JsonValue]:  # noqa: ARG002
@@ -196,7 +195,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return {}
 
     def baselines(self, params: ParamsT) -> Mapping[str, JsonValue]:  # noqa: ARG002
-        """Return named answers that do not solve the instance, for any instance of the space.
+        """Return named answers that can be made for any instance without solving it.
 
         The best score among them is the instance's floor, see `frozen_task`. Names are
         short, such as "one row". An answer's name does not depend on the correct
@@ -208,8 +207,8 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def has_baseline_above(
         self, limit: float, params: ParamsT, grade: Callable[[Any, Any], Any]
     ) -> bool:
-        """Return whether a baseline scores above a limit; the first that does is enough."""
-        # No score is above 1, so the baselines need not be made.
+        """Return whether any baseline scores above a limit."""
+        # No score exceeds 1, so the baselines need not be computed.
         if limit >= 1:
             return False
         for value in self.baselines(params).values():
@@ -240,10 +239,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         params: ParamsT,  # noqa: ARG002
         onto: ParamsT,  # noqa: ARG002
     ) -> JsonValue:
-        """Return an answer to one instance adapted to another, to measure transfer.
+        """Adapt an answer to one instance for another, to measure transfer.
 
-        The default is the unchanged answer. Tasks whose instances differ only in their
-        frame override it, because the answer relative to the frame matters.
+        The default is the unchanged answer. Tasks whose instances differ only in
+        their frame override it: they move the answer into the new frame.
         """
         return answer.model_dump(mode="json")
 
@@ -277,10 +276,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return packages[0]
 
     def terse(self, params: ParamsT) -> str | None:
-        """Return a prompt with only the information of the paper's; None without ``terse.txt``.
+        """Return a prompt with the same information as the paper's; None without ``terse.txt``.
 
-        It is for instances of the fixed list. The template is filled with `words`. The
-        closing is the same as in the full prompt, because the answer format is the
+        It is meant for instances of the fixed list. The template is filled with `words`.
+        The closing is the same as in the full prompt, because the answer format is the
         same.
         """
         template = files(self.folder()).joinpath("terse.txt")
@@ -295,7 +294,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     ) -> tuple[str, tuple[bytes, ...]] | None:
         """Return a prompt with its data in pictures, and the PNG files.
 
-        The task's ``picture.py`` draws (`draw` returns canvases). ``picture.toml`` changes the
+        The `draw` of the task's ``picture.py`` returns canvases. ``picture.toml`` changes the
         prompt: ``instead`` replaces parts of ``prompt.txt``, ``words`` replaces values of `words`,
         and ``{marks}`` becomes the description of a style, see `styles`.
 
@@ -348,7 +347,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     def as_json(self, params: ParamsT) -> dict[str, JsonValue]:
         """Return an instance as JSON values."""
-        # Faster than model_dump, which adds checks of its options.
+        # Faster than model_dump, which also checks its options.
         return self.params_model.__pydantic_serializer__.to_python(params, mode="json")  # type: ignore[no-any-return]
 
     def params_of(self, data: object) -> ParamsT:
@@ -356,7 +355,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return self.params_model.model_validate(data)  # type: ignore[return-value]
 
     def case(self, point: PointT, seed: int) -> Case:
-        """Return the case of a seed at a point, which does not depend on earlier cases.
+        """Return the case of a seed at a point; it does not depend on earlier cases.
 
         Raises:
             GenerationError: see `draw`.
@@ -386,12 +385,12 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return make
 
     def point_of(self, case: Case) -> dict[str, JsonValue]:
-        """Return the value of a release's column ``point``: a case's parameters and facts."""
+        """Return the value of the release column ``point``: a case's parameters and facts."""
         facts = case.model_dump(mode="json", exclude=set(Case.model_fields))
         return {**case.params, **facts}
 
     def unprinted(self) -> frozenset[str]:
-        """Return the facts and parameters that column ``point`` must not contain."""
+        """Return the facts and parameters that the column ``point`` must not contain."""
         facts = self.case_model.model_fields.keys() - Case.model_fields
         return self.space.unprinted | facts
 
@@ -399,13 +398,13 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Make ``count`` cases at a point of the parameter space.
 
         Args:
-            params: fields of `get_generation_schema`; missing ones take their defaults.
+            params: fields of `get_generation_schema`; missing fields get their defaults.
 
         Returns:
             One dictionary per case, as described by `get_result_schema`.
 
         Raises:
-            pydantic.ValidationError: a field is bad; it names the field, its bounds and the value.
+            pydantic.ValidationError: a field is invalid; the error names it, its bounds and value.
             GenerationError: see `draw`.
         """
         point: Any = self.get_generation_schema().model_validate(params)
@@ -423,7 +422,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
 
 @cache
-def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows the content)
+def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (the caller knows the type)
     """Return the content of a JSON file in a task's folder. It is cached: do not change it."""
     return json.loads(files(package).joinpath(name).read_text("utf-8"))
 
@@ -443,7 +442,7 @@ def prompt_template(package: str, name: str = "prompt.txt") -> str:
 def reply_as(form: str, *, give: str = _GIVE) -> str:
     """Return the closing lines of a prompt, which describe the reply format.
 
-    The form has names or dots instead of values, so that it is not itself an answer.
+    The form has names or dots in place of values, so that it is not an answer itself.
     """
     return (
         f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
@@ -466,7 +465,7 @@ def parameter(
         description: its meaning, for schemas and documentation.
         kind: the kind of difficulty that it sets; tables group by it.
         later: whether it was added after the space's first release. If so, its default
-            is left out of points, so that older points keep their seeds.
+            is omitted from points, so that older points keep their seeds.
         bounds: further arguments of `pydantic.Field`.
     """
     extra: Any = {"kind": kind} if kind else None
@@ -493,12 +492,12 @@ def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
 
 
 def without_right(answers: Mapping[str, Any], right: object) -> dict[str, JsonValue]:
-    """Return the named answers that differ from the right one: a mistake can lead to it."""
+    """Return the named answers that differ from the right one, because a mistake can lead to it."""
     return {name: answer for name, answer in answers.items() if answer != right}
 
 
 def with_truths(numbers: Iterable[int]) -> list[int]:
-    """Return numbers with False for 0 and True for 1, to which they are equal in Python."""
+    """Replace 0 by False and 1 by True, which are equal in Python."""
     truths = {0: False, 1: True}
     return [truths.get(number, number) for number in numbers]
 
@@ -509,7 +508,7 @@ def under(key: str, answers: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 
 def draw_direction(rng: Stream) -> tuple[float, float]:
-    """Return cosine and sine of a random angle."""
+    """Return the cosine and sine of a random angle."""
     # Math libraries differ in the last digits of sin and cos. So the point is a
     # rational point in the first quarter of the unit circle, turned by a random number
     # of right angles.
@@ -523,7 +522,7 @@ def draw_direction(rng: Stream) -> tuple[float, float]:
 
 
 def plain(value: float) -> str:
-    """Return every digit of a number, without an exponent or a trailing ``.0``.
+    """Return a number with all its digits, without an exponent or a trailing ``.0``.
 
     >>> plain(6.0), plain(0.5), plain(-1.902113), plain(1e-05)
     ('6', '0.5', '-1.902113', '0.00001')

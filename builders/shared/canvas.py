@@ -28,10 +28,10 @@ LONG_EDGE = 1568
 MOST_PIXELS = 1_150_000
 # Some models see smaller pictures less well (docs/pictures.md).
 SHORT_EDGE = 200
-# Rows of a letter, and columns from one letter to the next, in pixels of scale 1.
+# Height of a letter, and distance from one letter to the next, in pixels at scale 1.
 GLYPH_HEIGHT = 7
 ADVANCE = 6
-# Pixels of a cell if there is room.
+# Side of a cell in pixels if there is room.
 SIDE = 26
 _MARGIN = 8
 # Minimum pixels between two numbers of a ruler.
@@ -43,7 +43,7 @@ _TICK = 4
 _RULER_STEPS = (1, 2, 5, 10, 20, 50)
 # Pixels between numbers of three or more letters in neighbouring cells, at scale 1.
 _ROOM = 5
-# Pixels between two layers across and down; the latter includes the title.
+# Pixels between two layers, across and down; the second number includes the title.
 _LAYER_GAP = 17
 _LAYER_GAP_DOWN = 28
 _TITLE_HEIGHT = 18
@@ -56,11 +56,11 @@ class Canvas:
     A short edge gets a margin on the right or below, up to `SHORT_EDGE` pixels.
 
     Args:
-        width: in pixels.
-        height: in pixels.
+        width: the width in pixels.
+        height: the height in pixels.
 
     Raises:
-        ValueError: it is so large that some models would scale it down.
+        ValueError: the picture is so large that some models would scale it down.
     """
 
     def __init__(self, width: int, height: int) -> None:
@@ -100,7 +100,7 @@ class Canvas:
                 self.pixels[y, x] = colour
 
     def outline(self, corners: Sequence[Point], colour: int, dash: int = 0) -> None:
-        """Draw the closed line through some corners."""
+        """Draw a closed line through the corners."""
         for start, end in sides_of(corners):
             self.line(start, end, colour, dash)
 
@@ -121,7 +121,7 @@ class Canvas:
     def text(
         self, x: int, y: int, text: str, scale: int = 1, colour: int = BLACK
     ) -> None:
-        """Write a line of text with its top left corner here."""
+        """Write a line of text with its top left corner at (x, y)."""
         for i, character in enumerate(text):
             if character == " ":
                 continue
@@ -137,7 +137,7 @@ class Canvas:
         scale: int = 1,
         colour: int = BLACK,
     ) -> None:
-        """Write a line of text in the middle of a rectangle: left, top, width, height."""
+        """Centre a line of text in a rectangle, given as left, top, width and height."""
         left, top, width, height = box
         text_width, text_height = text_size(text, scale)
         x = left + (width - text_width) // 2
@@ -155,13 +155,13 @@ def sides_of(corners: Sequence[Point]) -> Iterator[tuple[Point, Point]]:
 
 
 def text_size(text: str, scale: int = 1) -> Point:
-    """Return width and height of a line of text in pixels."""
+    """Return the width and height of a line of text in pixels."""
     return (ADVANCE * len(text) - 1) * scale, GLYPH_HEIGHT * scale
 
 
 @cache
 def glyphs() -> dict[str, NDArray[np.bool_]]:
-    """Return the letters by character, each of 5 columns and 7 rows, or 9 if it has a descender."""
+    """Return the bitmap of each character: 5 columns and 7 rows, or 9 rows with a descender."""
     text = files(__package__).joinpath("glyphs.txt").read_text("utf-8")
     shapes = {}
     # The first line describes the format: a character, a blank, rows of dots and hashes.
@@ -195,8 +195,8 @@ def grid_picture(
         first: number of the first column and row.
         fills: colours of the texts that are drawn as filled cells; other texts are written.
         lines: whether there are lines between cells, on their left and upper sides.
-        letters: the most letters in a cell.
-        most: the most pixels of a cell.
+        letters: maximum number of letters in a cell.
+        most: maximum side of a cell in pixels.
     """
     rows = len(cells)
     columns = len(cells[0])
@@ -238,7 +238,7 @@ def _cell_size(columns: int, rows: int, letters: int, most: int) -> CellSize:
         padding = 2 if letters == 1 else 6
         scale = max(1, min(scale, (height - padding) // text_width))
         return CellSize(height, height, scale)
-    # Long numbers make cells wider than high. Scale 2 only if all columns still fit.
+    # Long numbers make cells wider than they are high. Scale 2 only if all columns still fit.
     if (text_width + _ROOM + 1) * 2 * columns > 1450:
         scale = 1
     scale = min(2, scale)

@@ -1,6 +1,6 @@
-"""Code shared by the square tasks: orders of corners, the fifteen squares, the rules.
+"""Code shared by the square tasks: orders of corners, the fifteen squares, and the rules.
 
-A square has a class at each corner, written as a number. Curves inside the square divide the
+A square has a class at each corner, written as a number. Curves inside the square separate the
 classes. A prompt shows squares as lists of labels, and states the order of the corners:
 
     square 0: (1, 2, 1, 1)
@@ -31,8 +31,8 @@ RENAME = Field(
     "are numbered from 1 around the ring, as in the paper",
 )
 
-# The labels of every square up to renaming, on the ring from the bottom-left corner. The position
-# in this list is the case number of the research data.
+# The labels of every square up to renaming, around the ring from the bottom-left corner. The
+# position in this list is the case number in the research data.
 CASES = (
     (1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 2, 1), (1, 1, 2, 2), (1, 1, 2, 3),
     (1, 2, 1, 1), (1, 2, 1, 2), (1, 2, 1, 3), (1, 2, 2, 1), (1, 2, 2, 2),
@@ -62,7 +62,7 @@ def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
 
 
 def draw_order(ring: tuple[NameT, ...], kind: Order, rng: Stream) -> tuple[NameT, ...]:
-    """Return the names of a ring, at most eight, in a random order of this kind."""
+    """Return the names of a ring (at most eight) in a random order of this kind."""
     orders: Any = orders_of(ring, kind)
     return rng.choice(orders)
 
@@ -116,7 +116,7 @@ def draw_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> C
     canvas = Canvas(_PITCH * min(_PER_ROW, len(squares)), _PITCH_DOWN * rows)
     for i, labels in enumerate(squares):
         row, column = divmod(i, _PER_ROW)
-        # In the middle of its cell, with its title and labels above.
+        # The square is in the middle of its cell, below its title and upper labels.
         left = column * _PITCH + 47
         top = row * _PITCH_DOWN + 62
         canvas.text_in((left, top - 58, _SIDE, 14), f"square {i}", 2, GREY)

@@ -10,11 +10,11 @@ _UNIT = re.compile(r"\S+ [<>]?= \S+|\([-\d., ]+\)")
 
 
 def wrapped(paragraph: str, indent: str = "") -> str:
-    """Return a paragraph in lines of at most 100 characters; equations and points stay whole.
+    """Wrap a paragraph at 100 characters without breaking equations or points.
 
     Args:
         paragraph: the text.
-        indent: begins every line but the first.
+        indent: start of every line except the first.
     """
     glued = _UNIT.sub(lambda unit: unit[0].replace(" ", _NO_BREAK), paragraph)
     lines = fill(glued, _WIDTH, subsequent_indent=indent)

@@ -57,7 +57,7 @@ def form_counterexamples(
 def trespasses(
     size: Cell, walls: Collection[Cell], path: Sequence[Cell]
 ) -> dict[str, list[Cell]]:
-    """Return paths whose last move leaves the box, returns at its far side, or hits a wall.
+    """Return paths whose last move leaves the box, wraps around to its far side, or hits a wall.
 
     Each follows the given path as far as possible.
     """
@@ -81,7 +81,7 @@ def trespasses(
 
 
 def _exits(size: Cell, cell: Cell) -> dict[str, Cell]:
-    """Return, for each rule on bounds, the places where a move from a cell breaks it."""
+    """Return the places where a move from a cell breaks a rule on bounds, by rule."""
     exits: dict[str, Cell] = {}
     for axis, length in enumerate(size):
         before = cell[:axis]

@@ -21,7 +21,7 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Colour type of pictures with a palette.
 _INDEXED = 3
 _MAX_COLOURS = 16
-# Filters of a row: unchanged bytes, or differences to the row above.
+# Filters of a row: unchanged bytes, or differences from the row above.
 _NO_FILTER = 0
 _UP = 2
 # Two bytes before the compressed data: deflate, and the fastest compression.
@@ -107,7 +107,7 @@ def _packed_bits(rows: Bytes, depth: int) -> Bytes:
 
 
 def _rows_above(rows: Bytes) -> Bytes:
-    """Return for each row the one above it; above the first are zeros."""
+    """Return the row above each row; above the first are zeros."""
     return np.vstack([np.zeros_like(rows[:1]), rows[:-1]])
 
 
@@ -117,7 +117,7 @@ def _filtered(rows: Bytes, kind: int) -> bytes:
 
 
 def _stored_blocks(raw: bytes) -> bytes:
-    """Return bytes as blocks without compression."""
+    """Return bytes as uncompressed blocks."""
     blocks = []
     for start in range(0, len(raw), _STORED_MAX):
         block = raw[start : start + _STORED_MAX]
@@ -151,7 +151,7 @@ def _repetitions(raw: bytes) -> bytes:
 
 @cache
 def literal_codes() -> list[str]:
-    """Return the fixed code of every byte, as text of bits (RFC 1951, 3.2.6)."""
+    """Return the fixed code of every byte, as a string of bits (RFC 1951, 3.2.6)."""
     short = [f"{0b00110000 + value:08b}" for value in range(144)]
     long = [f"{0b110010000 + value:09b}" for value in range(256 - 144)]
     return short + long
@@ -159,7 +159,7 @@ def literal_codes() -> list[str]:
 
 @cache
 def repeat_codes() -> dict[int, str]:
-    """Return the fixed codes that repeat the previous byte, by length, as text of bits."""
+    """Return the fixed codes that repeat the previous byte, by length, as strings of bits."""
     codes = {}
     symbol = 257
     for extra_bits, starts in _LENGTHS:

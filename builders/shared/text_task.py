@@ -27,7 +27,7 @@ RULE_DRAWS = 400
 
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
-    """Provides the cases of a text task. Its answers have one key, ``answer``.
+    """Provides the cases of a text task, whose answers have one key, ``answer``.
 
     The task's ``Answer`` model uses a type of `scbench.schemas.base`.
     """
@@ -49,7 +49,7 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
 
     @classmethod
     def rule_floor(cls, rule: Callable[[Any], str], **parameters: JsonValue) -> float:
-        """Return the score of a rule that does not solve cases, from `RULE_DRAWS` cases.
+        """Return the score of a rule that does not solve the cases, from `RULE_DRAWS` cases.
 
         Args:
             rule: makes an answer from an instance.
@@ -61,7 +61,7 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
         return _rule_floor(cls, rule, tuple(sorted(parameters.items())))
 
     def target(self, params: ParamsT) -> str:
-        """Return the correct answer as plain text, such as ``42``; a list with commas."""
+        """Return the correct answer as plain text, such as ``42``; lists are joined by commas."""
         answer: Any = self.reference(params)
         return answer_text(answer.answer)
 

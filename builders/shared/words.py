@@ -33,7 +33,7 @@ _FIRST_MINUTE = 9 * 60
 
 
 class Things(NamedTuple):
-    """Nouns of each group with their plurals, adjectives for any noun, openings for any list."""
+    """Nouns of each group with plurals, adjectives for any noun, and openings for any list."""
 
     groups: Mapping[str, list[list[str]]]
     adjectives: list[str]
@@ -48,7 +48,7 @@ def word_list() -> tuple[str, ...]:
 
 @cache
 def families(prefix: int) -> Mapping[str, tuple[str, ...]]:
-    """Return the words that share a prefix of this length with another word, by prefix."""
+    """Return the words that share a prefix of this length with another word, grouped by prefix."""
     members: dict[str, list[str]] = {}
     for word in word_list():
         if len(word) > prefix:
@@ -77,12 +77,12 @@ def enumeration(words: tuple[str, ...] | list[str]) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """Return a sentence with its first letter as a capital."""
+    """Return a sentence with its first letter capitalised."""
     return sentence[0].upper() + sentence[1:]
 
 
 def anchor(form: str, n: int) -> str:
-    """Return the marker of the n-th line with a space after it; ``none`` is empty.
+    """Return the marker of the n-th line, followed by a space; empty for the form ``none``.
 
     A ``clock`` can mark 900 lines.
     """

@@ -1,4 +1,4 @@
-"""Shikaku: cut a grid into rectangles, each with one clue that is its number of cells.
+"""Shikaku: cut a grid into rectangles, each with one clue that gives its number of cells.
 
 An example of the puzzle and its only solution, rectangles as letters:
 
@@ -6,7 +6,7 @@ An example of the puzzle and its only solution, rectangles as letters:
     2 0 4 0    c d d b
     0 0 0 1    c d d e
 
-The prompts are of the paper's puzzles, or of fresh ones with exactly one solution.
+Puzzles are the paper's, or fresh ones with exactly one solution.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from scbench.builders.shared.builder import Builder, Point, parameter, with_trut
 from scbench.builders.shikaku_rectangles.solver import Rectangle, clues_of, solve
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
-# Bounds on one draw: cells cut plus candidates that the solver looks at, moves of clues in one cut,
+# Limits of one draw: cells cut plus candidates visited by the solver, moves of clues in one cut,
 # and search nodes in one call of the solver.
 _WORK = 2_000_000
 _MOVES = 200
@@ -44,7 +44,7 @@ class Space(Point):
     )
     thin: float = parameter(
         0.4,
-        "probability that a rectangle is one cell wide or high, where a thicker one fits as well",
+        "probability that a rectangle is one cell wide or high where a thicker one also fits",
         ge=0.0,
         le=1.0,
     )
@@ -79,8 +79,8 @@ class Space(Point):
 class TaskBuilder(Builder[Params, Answer, Space]):
     """Puzzles with exactly one solution.
 
-    The paper's six come from the program ``rect`` of Simon Tatham's Portable Puzzle Collection (MIT
-    licence); fresh ones are made here.
+    The paper's six come from the program ``rect`` in Simon Tatham's Portable Puzzle Collection (MIT
+    licence); fresh ones are drawn here.
     """
 
     task = "shikaku_rectangles"
@@ -138,7 +138,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for name, rectangles in wrong.items():
             lists: list[JsonValue] = [list(rectangle) for rectangle in rectangles]
             # The solution is unique, so any other set of rectangles breaks a rule.
-            # They are compared as text, where True differs from 1.
+            # They are compared as text, because there True differs from 1.
             if sorted(map(repr, lists)) != right_texts:
                 answers[name] = {"rectangles": lists}
         return answers
@@ -169,7 +169,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 is_near = least <= result.candidates <= most
                 if len(result.solutions) < 2 or not is_near or work > _WORK:
                     break
-                # A third of the clues move where the two solutions differ.
+                # Of the clues where the two solutions differ, a third move.
                 common = set.intersection(*map(set, result.solutions))
                 loose = [i for i, piece in enumerate(cut) if piece not in common]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
@@ -214,13 +214,13 @@ def misread_coordinates(
 def other_types(
     cut: Sequence[Rectangle],
 ) -> dict[str, list[Sequence[float | str]]]:
-    """Return the cut as texts, as truth values and with areas, by name."""
+    """Return the cut as texts, with truth values, and with areas, by name."""
     wrong = defaultdict[str, list[Sequence[float | str]]](list)
     for rectangle in cut:
         wrong["strings"].append(list(map(str, rectangle)))
         wrong["booleans"].append(with_truths(rectangle))
         wrong["clue_as_fifth"].append((*rectangle, rectangle.area))
-    # In reverse order, because True equals 1 in Python.
+    # The order is reversed because True equals 1 in Python.
     wrong["booleans"].reverse()
     return wrong
 
@@ -242,7 +242,7 @@ def faults_of_one(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
 
 
 def faults_of_two(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
-    """Yield cuts with two wrong rectangles that have a whole side in common, if there are two."""
+    """Yield cuts in which two rectangles that share a whole side are wrong, if there are such."""
     for first, second in combinations(sorted(cut), 2):
         is_below = first.columns == second.columns and first.bottom + 1 == second.top
         is_beside = first.rows == second.rows and first.right + 1 == second.left
@@ -264,9 +264,9 @@ def faults_of_two(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
 
 
 def draw_cut(point: Space, rng: Stream) -> list[Rectangle] | None:
-    """Cut the grid from the top, with a random rectangle at each first free cell; None if stuck."""
+    """Cut the grid from the top: put a random rectangle at the first free cell; None if stuck."""
     cut = []
-    # Number of cells in rectangles in each column, from the top.
+    # Number of cells in each column, from the top, that are in rectangles.
     depth = [0] * point.width
     while min(depth) < point.height:
         top = min(depth)

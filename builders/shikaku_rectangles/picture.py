@@ -7,7 +7,7 @@ from scbench.schemas.shikaku_rectangles import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw the grid; as symbols, blank cells are dots and there are no lines."""
+    """Draw the grid; in the style of symbols, blank cells are dots and there are no lines."""
     blank = "." if style == "symbols" else ""
     cells = []
     for row in params.grid:

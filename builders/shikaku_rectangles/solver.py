@@ -1,8 +1,8 @@
 """A solver of Shikaku: propagation and search over bit masks, one bit for each cell.
 
 Every clue has its candidates: the rectangles of its area that contain it and no other clue.
-Impossible ones are dropped until nothing changes. Then the search branches on the clue with the
-fewest candidates.
+Impossible candidates are dropped until nothing changes. Then the search branches on the clue with
+the fewest candidates.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,17 +19,17 @@ class Rectangle(NamedTuple):
 
     @property
     def columns(self) -> tuple[int, int]:
-        """First and last column."""
+        """The first and the last column."""
         return self.left, self.right
 
     @property
     def rows(self) -> tuple[int, int]:
-        """First and last row."""
+        """The first and the last row."""
         return self.top, self.bottom
 
     @property
     def area(self) -> int:
-        """Number of cells."""
+        """The number of cells."""
         return (self.right - self.left + 1) * (self.bottom - self.top + 1)
 
 
@@ -40,7 +40,7 @@ class Solutions(NamedTuple):
         solutions: the solutions, each of them sorted.
         nodes: number of nodes that the search visited; one node is propagation alone.
         candidates: number of candidates of all clues before any propagation.
-        complete: whether the search covered everything or reached its limit of solutions.
+        complete: whether the search covered everything or found the requested number of solutions.
     """
 
     solutions: list[tuple[Rectangle, ...]]
@@ -50,11 +50,11 @@ class Solutions(NamedTuple):
 
 
 def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solutions:
-    """Find up to ``limit`` solutions in at most ``max_nodes`` nodes; 0 in the grid is blank."""
+    """Find up to ``limit`` solutions in at most ``max_nodes`` nodes; blank cells are 0."""
     places = places_of_clues(grid)
     all_cells = (1 << len(grid) * len(grid[0])) - 1
     solutions: list[tuple[Rectangle, ...]] = []
-    # Each node is a list of masks for every clue.
+    # Each node is a list of masks for each clue.
     stack = [[list(masks) for masks in places]]
     nodes = 0
     while stack and len(solutions) < limit and nodes < max_nodes:
@@ -68,7 +68,7 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
             solutions.append(tuple(sorted(cut)))
             continue
         branch = min(undecided, key=lambda i: len(options[i]))
-        # The stack is read from the end, so the first mask is pushed last.
+        # Nodes are taken from the end of the stack, so the first mask is pushed last.
         for mask in reversed(options[branch]):
             node = [list(masks) for masks in options]
             node[branch] = [mask]
@@ -78,7 +78,7 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
 
 
 def places_of_clues(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
-    """Return, for every clue, the masks of its rectangles: of its area, with no other clue."""
+    """Return the masks of each clue's candidates: rectangles of its area without another clue."""
     width = len(grid[0])
     clues = clues_of(grid)
     clue_cells = sum([1 << y * width + x for x, y, _ in clues])
@@ -126,7 +126,7 @@ def propagate(options: list[list[int]], all_cells: int) -> bool:
         # The cells in all masks of each clue, and the cells in any of them.
         common = []
         reach = []
-        # Cells in the reach of at least one clue, and of at least two.
+        # Cells that at least one clue can reach, and cells that at least two can reach.
         once = 0
         twice = 0
         for masks in options:
@@ -149,8 +149,8 @@ def propagate(options: list[list[int]], all_cells: int) -> bool:
                 return False
             occupied |= cells
         for i, masks in enumerate(options):
-            # A mask must leave out the cells that other clues are sure to cover, and must cover
-            # the cells that no other clue can reach.
+            # A mask must not cover cells that other clues are sure to cover, and must cover the
+            # cells that no other clue can reach.
             excluded = occupied & ~common[i]
             required = reach[i] & ~twice
             possible = [

@@ -73,7 +73,7 @@ class ShuffleCase(Case):
 class Story(NamedTuple):
     """The sentences of a domain, with blanks for names, and the things that people can have.
 
-    A domain without things has people dance with people: their partners are names as well.
+    In a domain without things, people dance with people, so their partners are also names.
     """
 
     openings: list[str]
@@ -89,8 +89,8 @@ class Story(NamedTuple):
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Stories of swaps. No two people swap twice in a row, which would undo the swap.
 
-    A person is more likely to be asked about if their thing has moved more often: with many people,
-    most things stay where they were.
+    A person whose thing has moved more often is more likely to be asked about. Otherwise, with many
+    people, most answers would be things that never moved.
     """
 
     task = "shuffle"
@@ -128,11 +128,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return text + reply_short(f"the letter of one option, A to {last}")
 
     def reference(self, params: Params) -> Answer:
-        """Carry out all swaps and look at the end."""
+        """Carry out all swaps, and return the thing at the end."""
         return Answer(answer=label(params, thing_at_end(params, params.events)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the results of missed or misread events, and answers that are not an option."""
+        """Return the results of missed or misread events, and answers that are not options."""
         events = params.events
         # Positions of the swaps among the events.
         swaps = [i for i, (moves, *_) in enumerate(events) if moves]
@@ -167,7 +167,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the moves of the requested thing, and the number of misleading events."""
+        """Return the numbers of moves of the requested thing and of misleading events."""
         misleading = 0
         for moves, a, b, _ in params.events:
             if not moves and params.asked in {a, b}:
@@ -176,7 +176,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"depth": depth, "misleading": misleading}
 
     def measure(self, params: Params) -> float:
-        """Return the number of events, and one more for each move of the requested thing."""
+        """Return the number of events plus the number of moves of the requested thing."""
         counts = move_counts(len(params.people), params.events)
         return len(params.events) + counts[params.asked]
 
@@ -185,7 +185,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw people, things, events, the person asked about and the order of the options."""
+        """Draw people, things, events, the person asked about, and the order of the options."""
         story = stories()[point.domain]
         n = point.people
         # The order of draws is fixed: changing it changes the cases of a seed.
@@ -220,14 +220,14 @@ def stories() -> Mapping[str, Story]:
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return first names in order; none is a common word, and no two differ in one letter."""
+    """Return first names in order. None is a common word, and no two differ in only one letter."""
     return tuple(sorted(data_file(__package__, "names.json")["names"]))
 
 
 def events_text(params: Params, story: Story) -> str:
-    """Return the events as running text, or one on a line with an anchor before each."""
+    """Return the events as running text, or one per line after its anchor."""
     sentences = []
-    # Each event has the number of its wording, among those of swaps or of idle events.
+    # Each event has the number of its wording among the wordings of swaps or of idle events.
     for moves, a, b, wording in params.events:
         template = (story.swaps if moves else story.idle)[wording]
         sentences.append(template.format(a=params.people[a], b=params.people[b]))
@@ -247,12 +247,12 @@ def thing_at_end(params: Params, events: Iterable[Event]) -> str:
 
 
 def label(params: Params, thing: str) -> str:
-    """Return the letter of the option that is this thing."""
+    """Return the letter of the option with this thing."""
     return LABELS[params.options.index(thing)]
 
 
 def move_counts(people: int, events: Iterable[Event]) -> list[int]:
-    """Return for each person how often the thing that they have at the end has moved."""
+    """Return, for each person, the number of moves of the thing that they have at the end."""
     counts = [0] * people
     for moves, a, b, _ in events:
         if moves:
@@ -262,7 +262,7 @@ def move_counts(people: int, events: Iterable[Event]) -> list[int]:
 
 
 def draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
-    """Draw swaps and idle events in any order, each with its two people and its wording."""
+    """Draw swaps and idle events in any order, each with two people and a wording."""
     kinds = [True] * point.max_depth + [False] * point.confounders
     rng.shuffle(kinds)
     events: list[Event] = []
@@ -270,8 +270,8 @@ def draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
     for moves in kinds:
         a, b = _draw_pair(point.people, rng)
         if moves:
-            # The same two again would undo the last swap. With three people, two of the three
-            # pairs remain, so this soon ends.
+            # The same two people again would undo the last swap. With three people, two of the
+            # three pairs remain, so this loop ends soon.
             while {a, b} == last_pair:
                 a, b = _draw_pair(point.people, rng)
             last_pair = {a, b}
@@ -285,6 +285,6 @@ def _draw_pair(n: int, rng: Stream) -> tuple[int, int]:
     a = rng.below(n)
     b = rng.below(n - 1)
     if b >= a:
-        # The second is one of the others, counted without the first.
+        # The second person is drawn from the others, so numbers skip the first person.
         b += 1
     return a, b

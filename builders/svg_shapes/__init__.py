@@ -1,12 +1,12 @@
-"""SVG shapes: a path, and ten kinds of shape that it could draw.
+"""SVG shapes: name the shape that a path draws, out of ten kinds.
 
 An example of the puzzle, with the answer B or triangle:
 
     M 10,80 L 40,20 C 40,20 70,80 70,80 L 30,80 Z
     A) kite    B) triangle    C) sector    ...
 
-Straight sides are drawn in several pieces, and as lines or as curves that are straight, so that
-every kind has the same numbers of commands and only geometry separates them.
+Straight sides are drawn in several pieces, as lines or as straight curves. So every kind can have
+the same numbers of commands, and only geometry distinguishes them.
 """
 
 import re
@@ -33,14 +33,15 @@ from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _LETTERS = "ABCDEFGHIJ"
-# Kinds suggested by the number of sides.
+# The kinds that a number of sides suggests.
 _BY_COUNT: Mapping[int, Kind] = {
     3: "triangle",
     4: "rectangle",
     5: "pentagon",
     6: "hexagon",
 }
-# Least number of pieces of an outline, which a star needs; fewer only where all are curves.
+# Minimum number of pieces of an outline: a star needs this many. Only outlines of curves alone
+# have fewer.
 _PIECES = 10
 # Maximum number of outlines drawn until one is clear.
 _TRIES = 500
@@ -98,7 +99,7 @@ class SvgShapesCase(Case):
 
 
 class TaskBuilder(TextBuilder[Params, Answer, Space]):
-    """Outlines with two decimals. Each kind and each letter is equally likely."""
+    """Outlines with two decimals. All kinds and letters are equally likely."""
 
     task = "svg_shapes"
     version = 3
@@ -137,7 +138,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=kind_name(right_kind(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the results of miscounting, other letters, and answers that are not an option."""
+        """Return the results of miscounting, other letters, and answers that are not options."""
         right = right_kind(params)
         position = params.options.index(right)
         neighbour = params.options[position - 1]
@@ -180,13 +181,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return how many numbers the path has, twice if they are counted from the last point."""
+        """Return how many numbers the path contains, doubled if coordinates are relative."""
         numbers = len(re.findall(r"\d+(?:\.\d+)?", params.path))
         is_relative = params.path[0] == "m"
         return 2 * numbers if is_relative else numbers
 
     def blind_floor(self, params: Params) -> float:
-        """Return 1 / number of kinds: no prompt shows that a point has only one kind."""
+        """Return 1 / number of kinds: no prompt reveals whether a point allows only one kind."""
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -220,7 +221,7 @@ def right_kind(params: Params) -> Kind:
 def draw_path(kind: Kind, point: Space, rng: Stream) -> str:
     """Draw an outline of a kind, its place on the page, and the commands that draw it."""
     stretch = rng.uniform(1, point.aspect)
-    # All kinds have the same number of curves as those with a curved side.
+    # All kinds have as many curves as kinds with a curved side.
     cubics = max(2, point.segments)
     pieces = max(_PIECES, cubics + 2) + rng.below(5)
     smooth = outline(kind, stretch, point.segments, rng)

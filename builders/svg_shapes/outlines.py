@@ -1,4 +1,4 @@
-"""Outlines of the ten kinds of shape: their points, roughened, and their straight sides divided."""
+"""Outlines of the ten kinds of shape: their points, small shifts, and divided straight sides."""
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise
@@ -9,16 +9,16 @@ from scbench.base.seeding import Stream
 from scbench.schemas.svg_shapes import Kind
 
 Vector = tuple[float, float]
-# Corners of the shapes that have all of them on one circle, or on two in turn.
+# Number of corners of the shapes whose corners are on one circle, or alternately on two.
 _CORNERS = {"triangle": 3, "pentagon": 5, "hexagon": 6, "star": 10}
 
 
 class Corner(NamedTuple):
-    """A point of an outline, and the line or curve to the next.
+    """A point of an outline, and the line or curve to the next point.
 
     Attributes:
         point: x and y.
-        arc: the angles where the curve that leads on begins and ends; None for a straight line.
+        arc: the angles at which the curve to the next point begins and ends; None for a line.
     """
 
     point: Vector
@@ -28,11 +28,11 @@ class Corner(NamedTuple):
 def outline(kind: Kind, stretch: float, segments: int, rng: Stream) -> list[Corner]:
     """Return the points of a shape about 2 high and ``2 * stretch`` wide, around the origin.
 
-    The proportions keep the kinds distinct: the features of a kind (equal sides, parallel sides)
-    are far from those of any other, so small errors leave it recognisable.
+    The proportions keep the kinds distinct: the features of a kind (such as equal or parallel
+    sides) differ clearly from those of any other, so it stays recognisable despite small errors.
     """
     if kind == "ellipse":
-        # It ends where it begins.
+        # The curve ends where it begins.
         return _arc(0, 2 * pi, max(2, segments), stretch)[:-1]
     if kind == "half_ellipse":
         start = 0 if rng.below(2) else pi / 2
@@ -46,7 +46,7 @@ def outline(kind: Kind, stretch: float, segments: int, rng: Stream) -> list[Corn
 
 
 def _arc(start: float, end: float, segments: int, stretch: float) -> list[Corner]:
-    """Return the points of a part of an ellipse; from the last of them a straight line leads."""
+    """Return the points of a part of an ellipse; a straight line leads on from the last point."""
     angles = [start + (end - start) * i / segments for i in range(segments + 1)]
     arcs: list[Vector | None] = [*pairwise(angles), None]
     corners = []
@@ -100,7 +100,7 @@ def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corn
 def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]:
     """Return the outline with more points on its straight sides, until it has enough pieces.
 
-    Long sides get more of them. An outline without straight sides stays as it is.
+    Long sides get more points. An outline without straight sides is unchanged.
     """
     ends = [*corners[1:], corners[0]]
     lengths = []

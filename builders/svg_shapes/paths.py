@@ -1,4 +1,4 @@
-"""Paths of SVG: an outline laid on the page, and its commands in absolute or relative numbers."""
+"""SVG paths: an outline placed on the page, and its commands in absolute or relative numbers."""
 
 from collections.abc import Sequence
 from math import cos, pi, radians, sin, tan
@@ -16,11 +16,11 @@ class Frame(NamedTuple):
     """The place of an outline on the page: mirrored, turned, enlarged and moved, in that order.
 
     Attributes:
-        mirror: -1 if it is mirrored.
-        degrees: the angle that it is turned by.
-        size: half its height in units of the page.
+        mirror: -1 if the outline is mirrored, otherwise 1.
+        degrees: the angle that the outline is turned by.
+        size: half its height, in units of the page.
         centre: the place of its origin, in units of the page.
-        stretch: how many times wider than high it is.
+        stretch: its width over its height.
     """
 
     mirror: Literal[1, -1]
@@ -30,7 +30,7 @@ class Frame(NamedTuple):
     stretch: float
 
     def turn(self, vector: Vector) -> Vector:
-        """Return a vector on the page, in hundredths of a unit."""
+        """Return a vector of the outline as a vector on the page, in hundredths of a unit."""
         x = vector[0]
         y = self.mirror * vector[1]
         c = cos(radians(self.degrees))
@@ -38,13 +38,13 @@ class Frame(NamedTuple):
         return 100 * self.size * (x * c - y * s), 100 * self.size * (x * s + y * c)
 
     def place(self, point: Vector) -> Spot:
-        """Return a point on the page, rounded to whole hundredths of a unit."""
+        """Return a point of the outline as a point on the page, in whole hundredths of a unit."""
         x, y = self.turn(point)
         middle_x, middle_y = self.centre
         return round(x + 100 * middle_x), round(y + 100 * middle_y)
 
     def handles(self, arc: Vector, here: Spot, there: Spot) -> list[Spot]:
-        """Return the inner control points of a cubic curve instead of an arc.
+        """Return the inner control points of a cubic curve that replaces an arc.
 
         They move with the rounded ends, so that joints stay smooth.
         """
@@ -64,8 +64,8 @@ class Frame(NamedTuple):
     def arc_parameters(self, arc: Vector) -> list[str]:
         """Return the numbers of an arc command that come before its end."""
         begin, end = arc
-        # Radii that are too small for the distance are enlarged by every reader of SVG, which makes
-        # exactly half of an ellipse. Ones that are too large by an error of rounding make less.
+        # If radii are too small for the distance, every SVG reader enlarges them, which makes
+        # exactly half an ellipse. Radii that rounding made too large would make less than half.
         reduction = 2 if end - begin > _ALMOST_HALF else 0
         radius_x = round(100 * self.size * self.stretch) - reduction
         radius_y = round(100 * self.size) - reduction
@@ -75,11 +75,11 @@ class Frame(NamedTuple):
 
 
 class PathWriter:
-    """Writes the commands of a path, from its first point on.
+    """Writes the commands of a path, starting at its first point.
 
     Args:
         start: the first point.
-        relative: whether coordinates are counted from the last point.
+        relative: whether coordinates are relative to the last point.
     """
 
     def __init__(self, start: Spot, *, relative: bool) -> None:
@@ -117,16 +117,16 @@ def path_of(
     rough: bool,
     cubics: int,
 ) -> str:
-    """Return the SVG path of an outline, laid in a frame.
+    """Return the SVG path of an outline in a frame.
 
-    It begins at any of the points. Curves are elliptical arcs or cubic Bezier curves, the latter if
-    points are off (``rough``). A straight piece is a line or a cubic Bezier curve whose control
-    points are its ends. At least ``cubics`` pieces, curves included, are cubic, so that numbers of
-    commands say nothing about the shape. A straight piece back to the start is drawn or left to the
-    closing command.
+    It begins at any of the points. Curves are elliptical arcs or cubic Bezier curves; always the
+    latter if points are moved (``rough``). A straight piece is a line or a cubic Bezier curve whose
+    control points are its ends. At least ``cubics`` pieces, including curves, are cubic, so that
+    numbers of commands reveal nothing about the shape. A straight piece back to the start is drawn
+    or left to the closing command.
     """
     straight = [i for i, corner in enumerate(corners) if corner.arc is None]
-    # Between points that are slightly off, arcs of the right radii would meet in corners.
+    # Between points that were moved slightly, arcs of the right radii would meet in corners.
     uses_arcs = rng.below(2) == 1 and not rough
     leaves_last = rng.below(2) == 1 and bool(straight)
     last = rng.choice(straight) if leaves_last else rng.below(len(corners))
@@ -155,7 +155,7 @@ def path_of(
 def _draw_flat_curves(
     strokes: Sequence[Vector | None], cubics: int, rng: Stream, *, uses_arcs: bool
 ) -> list[int]:
-    """Draw which straight pieces are written as cubic curves.
+    """Draw the straight pieces that are written as cubic curves.
 
     Curves that are not arcs are cubic themselves and count towards ``cubics``.
     """

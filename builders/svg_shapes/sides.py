@@ -9,29 +9,29 @@ from typing import NamedTuple
 
 from scbench.schemas.svg_shapes import Kind
 
-# Kinds by their numbers of curved sides and of all sides.
+# Kinds by number of curved sides and number of all sides.
 _ROUND: Mapping[tuple[int, int], Kind] = {
     (0, 0): "ellipse",
     (1, 2): "half_ellipse",
     (1, 3): "sector",
 }
 _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
-# Kinds by the number of diagonals that the other diagonal does not halve.
+# Kinds by the number of diagonals that the other diagonal does not bisect.
 _FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
-# How far from its middle a diagonal has to be cut to count as not halved.
+# Minimum distance of the cut from a diagonal's middle, as a share, to count as not bisected.
 _QUARTERS = 0.11
-# Pieces that meet at less than the first angle run on smoothly, those at more than the second in a
-# corner; outlines with anything between are drawn again.
+# Pieces that meet at less than the first angle continue smoothly; at more than the second, they
+# form a corner. Outlines with an angle in between are redrawn.
 _SMOOTH = radians(9)
 _SHARP = radians(15)
-# How far from a straight line a side has to be, somewhere, to count as curved.
+# A side is curved if any of its points is farther than this from a straight line.
 _STRAY = 0.04
 # Sums of decimals are inexact, so distances below a hundredth count as 0.
 _SAME_POINT = 0.005
 
 
 class Piece(NamedTuple):
-    """The points of a line or curve, handles included, and whether it is an arc."""
+    """The points of a line or curve, including handles, and whether it is an arc."""
 
     points: list[complex]
     is_arc: bool
@@ -56,7 +56,7 @@ def kind_of(path: str) -> Kind | None:
 
 
 def four_sided_kind(corners: Sequence[complex]) -> Kind:
-    """Return rectangle, trapezoid or kite: both diagonals, none or one of them is halved."""
+    """Return rectangle if both diagonals are bisected, kite if one is, and trapezoid if none is."""
     a, b, c, d = corners
     across = ((c - a).conjugate() * (d - b)).imag
     first = ((b - a).conjugate() * (d - b)).imag / across
@@ -66,7 +66,7 @@ def four_sided_kind(corners: Sequence[complex]) -> Kind:
 
 
 def is_blurred(path: str) -> bool:
-    """Whether rounding has left a point that is barely a corner."""
+    """Return whether the path has a point that is barely a corner."""
     angles = turn_angles(pieces_of(path))
     return any(_SMOOTH < angle < _SHARP for angle in angles)
 
@@ -77,7 +77,7 @@ def sides_of(path: str) -> list[Side]:
     corners = [i for i, angle in enumerate(turn_angles(pieces)) if angle > _SMOOTH]
     if not corners:
         return []
-    # The last side can run on over the start of the path.
+    # The last side can continue past the start of the path.
     corners.append(corners[0] + len(pieces))
     twice_round = pieces + pieces
     return [side_of(twice_round[begin:end]) for begin, end in pairwise(corners)]
@@ -91,7 +91,7 @@ def side_of(pieces: Sequence[Piece]) -> Side:
     direction = (end - start) / length if length > _SAME_POINT else 1
     is_curved = False
     for piece in pieces:
-        # Turned so that the straight line is the real axis.
+        # Turn the points so that the straight line is the real axis.
         turned = [(spot - start) / direction for spot in piece.points]
         stray = max(abs(spot.imag) for spot in turned)
         if piece.is_arc or stray > _STRAY:
@@ -105,7 +105,7 @@ def turn_angles(pieces: Sequence[Piece]) -> list[float]:
 
 
 def turn_angle(before: Piece, after: Piece) -> float:
-    """Return the angle between two pieces; arcs meet smoothly, all other pieces in a corner."""
+    """Return the angle between two pieces; two arcs meet smoothly, an arc and a line do not."""
     if before.is_arc and after.is_arc:
         return 0.0
     if before.is_arc or after.is_arc:
@@ -116,7 +116,7 @@ def turn_angle(before: Piece, after: Piece) -> float:
 
 
 def _way_to_next(points: Sequence[complex]) -> complex:
-    """Return the way from the first point to the next one that lies in another place."""
+    """Return the vector from the first point to the next point in another place."""
     # A handle at the same place as its end has no direction.
     for point in points:
         way = point - points[0]
@@ -126,7 +126,7 @@ def _way_to_next(points: Sequence[complex]) -> complex:
 
 
 def pieces_of(path: str) -> list[Piece]:
-    """Return the pieces of a path that have a length."""
+    """Return the pieces of a path with a length above 0."""
     pieces: list[Piece] = []
     position = 0j
     start = 0j

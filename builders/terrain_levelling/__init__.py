@@ -28,9 +28,9 @@ from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 # Maximum number of maps that one draw tries.
 _MAPS = 4
-# Side of the corner that a baseline levels: larger plans take minutes to simulate and gain nothing.
+# Side of the corner that a baseline levels; larger plans take minutes to simulate and gain nothing.
 _SIDE = 20
-# Most blasts of an answer that stops early.
+# Maximum number of blasts in an answer that stops early.
 _BEGINNING = 40
 # With less work left than this, no further map is drawn.
 _MUCH_LEFT = MOST_WORK * 3 // 4
@@ -170,15 +170,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"hills cut to the middle height": {"blasts": blasts}}
 
     def measure(self, params: Params) -> float:
-        """Return the share of cells to level, divided by the tolerance; more if blasts are few.
+        """Return the share of cells to level, divided by the tolerance, times 1 + cells / blasts.
 
-        With one blast for each cell, the measure is twice this quotient.
+        With one blast for each cell, the measure is twice the quotient.
         """
         scarcity = 1 + len(params.heights) ** 2 / params.max_blasts
         return params.share / params.flat_tolerance * scarcity
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw noise until the solver levels it, four times at most; `WorkSpentError` if slow."""
+        """Draw maps, at most four, until the solver levels one.
+
+        Raises:
+            GenerationError: none of the maps could be levelled.
+            WorkSpentError: none could be levelled, and trying cost much work.
+        """
         work = Work()
         maps = 0
         while maps < _MAPS and work.remaining > 0:
@@ -228,7 +233,7 @@ def ground_of(params: Params) -> tuple[float, ...]:
 
 
 def flat_cells(heights: Sequence[float], n: int, tolerance: float) -> int:
-    """Return how many cells the largest flat region has."""
+    """Return the number of cells in the largest flat region."""
     unseen = set(range(n * n))
     largest = 0
     while unseen:
@@ -259,7 +264,10 @@ def blast_at(x: int, y: int, z: float) -> dict[str, JsonValue]:
 def deepest_misread(
     heights: Sequence[Sequence[float]], misreading: Sequence[Sequence[float]]
 ) -> JsonValue | None:
-    """Return the blast that digs a cell of the map as seen down to 0, far below the real ground."""
+    """Return the blast that would dig a misread cell down to 0; it is deeper than the real ground.
+
+    None if no cell was read as higher than it is.
+    """
     differences = []
     for y, row in enumerate(heights):
         for x, height in enumerate(row):

@@ -12,9 +12,10 @@ _OCTAVES = 4
 def height_map(
     size: int, scale: float, table: Sequence[int]
 ) -> tuple[tuple[float, ...], ...]:
-    """Return a map of classic Perlin noise of four octaves, with heights of one decimal about 5.
+    """Return a map of classic Perlin noise in four octaves; heights are around 5, with one decimal.
 
-    ``scale`` is periods of the first octave along a side, ``table`` 0 to 255 in random order.
+    ``scale`` is the number of periods of the first octave along a side. ``table`` contains the
+    numbers from 0 to 255 in random order.
     """
     places = [k * scale / size for k in range(size)]
     heights = []
@@ -24,7 +25,7 @@ def height_map(
     low = min(heights)
     extent = max(heights) - low
     if extent < 5:
-        # If too flat to be worth levelling, spread the heights from 1 to 10.
+        # If the map is too flat to be worth levelling, spread the heights from 1 to 10.
         spread = extent or 1.0
         heights = [round(1 + 9 * (height - low) / spread, 1) for height in heights]
     starts = range(0, len(heights), size)

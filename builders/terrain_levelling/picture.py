@@ -7,7 +7,7 @@ from scbench.schemas.terrain_levelling import Params
 
 
 def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
-    """Draw the grid with the height of each cell in it; nothing if a height has more decimals."""
+    """Draw the grid with the height of each cell; nothing if a height has more than one decimal."""
     cells: list[list[str]] = []
     for row in params.heights:
         # -0.0 + 0.0 is 0.0, which is written without a sign.

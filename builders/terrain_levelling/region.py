@@ -1,4 +1,4 @@
-"""Plans a connected region that becomes level with few more cuts."""
+"""Plans a connected region that only a few more cuts will level."""
 
 import heapq
 import math
@@ -9,7 +9,7 @@ from scbench.graders.terrain_levelling import blast_simulation
 
 # Share of the tolerance that is used: cuts are rounded to two decimals.
 _SAFE = 0.95
-# From this depth on, one ball is more rock than a flat cell can take at the usual tolerance.
+# At this depth or more, one ball raises a flat cell by more than the usual tolerance.
 _LUMP = 0.6
 
 
@@ -22,7 +22,7 @@ class Region(NamedTuple):
 
 
 class RimCell(NamedTuple):
-    """A high cell at the rim of the region; the first in order gains most cells for its cost."""
+    """A high cell at the rim of the region; the first in order gains most cells per cost."""
 
     negative_rate: float
     height: float
@@ -36,8 +36,8 @@ class RegionPlan:
     Args:
         heights: heights of n * n cells, row by row.
         n: cells along a side.
-        target: about the height that the region will have.
-        tolerance: greatest step within a flat region.
+        target: the approximate height that the region will have.
+        tolerance: largest step within a flat region.
         spoil: cells that each ball of a deep cut is expected to spoil.
     """
 
@@ -64,7 +64,7 @@ class RegionPlan:
         self._rim: list[RimCell] = []
 
     def grow(self, goal: int, too_much: float = math.inf) -> Region | None:
-        """Return the region once it has ``goal`` cells; None if it cannot or costs ``too_much``.
+        """Grow the region to ``goal`` cells; return None if it cannot, or costs ``too_much``.
 
         The best cell at the rim is added repeatedly, with the pieces of level ground beyond it.
         """
@@ -82,13 +82,13 @@ class RegionPlan:
             if self._is_included[cell]:
                 continue
             if best.gain != self._gain(cell):
-                # In the meantime, another cell has joined a piece.
+                # Another cell has joined a piece next to this one in the meantime.
                 self._offer([cell])
                 continue
             self._is_included[cell] = True
             cuts.append(cell)
             cost += self._cost(cell)
-            # The cost only grows.
+            # The cost never falls.
             if cost >= too_much:
                 return None
             size += 1 + sum(self._join(k) for k in sorted(self._beyond(cell)))
@@ -103,7 +103,7 @@ class RegionPlan:
         return len(self._pieces[k])
 
     def _offer(self, cells: Iterable[int]) -> None:
-        """Add the cells that are too high to the rim."""
+        """Add the cells above the target to the rim."""
         for cell in cells:
             if self._piece_of[cell] >= 0 or self._is_included[cell]:
                 continue
@@ -114,14 +114,14 @@ class RegionPlan:
                 heapq.heappush(self._rim, RimCell(rate, height, cell, gain))
 
     def _cost(self, cell: int) -> float:
-        """Return 1 for a cut, and more for a deep one, whose rock spoils level ground."""
+        """Return 1 for a shallow cut, and more for a deep one that spoils level ground."""
         depth = self._heights[cell] - self._target
         if depth < _LUMP:
             return 1
         return 1 + self._spoil * blast_simulation.ball_count(depth)
 
     def _gain(self, cell: int) -> int:
-        """Return the number of cells that the region gains by a cell."""
+        """Return the number of cells that the region gains by adding a cell."""
         return 1 + sum(len(self._pieces[k]) for k in self._beyond(cell))
 
     def _beyond(self, cell: int) -> set[int]:

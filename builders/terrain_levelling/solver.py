@@ -1,9 +1,9 @@
 """Levels ground by blasts that are simulated one after the other.
 
 First the highest cells are cut, so that their rock fills the lowest. Then a connected region is
-planned that takes few more cuts: cells that are level already cost nothing, shallow cuts little,
-deep ones more because their rock spoils what is finished. The deepest planned cuts are made, and
-the region is planned again, until enough cells are flat.
+planned that needs few more cuts: level cells cost nothing, shallow cuts little, and deep cuts more
+because their rock spoils level ground. The deepest planned cuts are made, and the region is planned
+again, until enough cells are flat.
 """
 
 import math
@@ -19,7 +19,7 @@ from scbench.graders.terrain_levelling import MAX_WORK, blast_simulation
 Plan = tuple[tuple[int, int, float], ...]
 # The solver gives up after this much work, which takes less than half a minute. See `Work`.
 MOST_WORK = 18_000_000
-# Distance of the heights that are tried as a region's.
+# Step between the heights that are tried for a region.
 _STEP = 0.05
 
 
@@ -30,21 +30,21 @@ class Work:
         self.remaining = limit
 
     def blast(self, depth: float, cells: int) -> None:
-        """Count a blast, for which balls meet each other and the ground, and a look at the map."""
+        """Count the collisions of a blast's balls, and one search of the map for flat ground."""
         balls = blast_simulation.ball_count(depth)
         self.remaining -= 800 * balls + balls**4 // 8 + cells // 4
 
     def region(self, cells: int) -> None:
-        """Count a region that is planned on a map of this many cells."""
+        """Count the planning of a region on a map of this many cells."""
         self.remaining -= 3 * cells
 
 
 class Settings(NamedTuple):
-    """How to go about a plan.
+    """Settings of one attempt at a plan.
 
-    High cells, those ``deep`` above a quantile of the heights, are cut first, to ``undershoot``
-    below it. Each ball of a deep cut is expected to spoil this many cells; a part of the planned
-    cuts is made before planning again.
+    Cells more than ``deep`` above the ``quantile`` of the heights are cut first, to ``undershoot``
+    below it. Each ball of a deep cut is expected to spoil ``spoil`` cells. The share ``part`` of
+    the planned cuts is made before the region is planned again.
     """
 
     quantile: float = 0.53
@@ -61,13 +61,13 @@ def solve(
     share: float,
     work: Work | None = None,
 ) -> Plan:
-    """Return a plan that scores 1, but not without its last blast.
+    """Return a plan that scores 1 with its last blast, and less before it.
 
-    The heights are ``n * n``, row by row. The allowed work does not change the plan, only whether
-    there is one. The work done here is deducted from the allowance.
+    ``heights`` contains n * n heights, row by row. The allowed work does not change the plan, only
+    whether there is one. The work done here is deducted from the allowance.
 
     Raises:
-        GenerationError: two attempts with bounded numbers of blasts and bounded work found none.
+        GenerationError: two attempts, with limited blasts and work, found no plan.
         CannotGrade: PyBullet is not installed.
     """
     slot = plan_slot(heights, n, tolerance, share)
@@ -107,7 +107,7 @@ class Site:
         self._tolerance = tolerance
         self._work = work
         self._plan: list[tuple[int, int, float]] = []
-        # The grader's work that a plan may take.
+        # The grader's limit on the work that a plan may take.
         self._may_simulate = float(MAX_WORK)
         before = self._flat_cells()
         self._goal = math.ceil(before + min(share * n * n, n * n - before))
@@ -123,7 +123,7 @@ class Site:
         n = self._n
         middle = sorted(ground)[int(settings.quantile * n * n)]
         low = max(0.0, middle - settings.undershoot)
-        # The height of the last region that was planned.
+        # The height of the last region planned.
         aim: float | None = None
         while self._may_go_on():
             highest = max(range(n * n), key=ground.__getitem__)
@@ -148,14 +148,14 @@ class Site:
         return None
 
     def _may_go_on(self) -> bool:
-        """Whether blasts and work are left."""
+        """Return whether blasts and work are left."""
         has_work = self._may_simulate > 0 and self._work.remaining > 0
         return has_work and len(self._plan) < 3 * self._n * self._n
 
     def _best_region(
         self, middle: float, aim: float | None, spoil: float
     ) -> Region | None:
-        """Plan regions of several heights, and return the cheapest; None without one."""
+        """Plan regions of several heights, and return the cheapest; None if there is none."""
         n = self._n
         if aim is None:
             targets = [middle + _STEP * k for k in range(-16, 9)]
@@ -168,7 +168,7 @@ class Site:
             if target <= 0:
                 continue
             plan = RegionPlan(self._ground, n, target, self._tolerance, spoil)
-            # Some more cells than needed: blasts spoil a few.
+            # Plan more cells than needed, because blasts spoil a few.
             cheapest = math.inf if best is None else best.cost
             region = plan.grow(self._goal + n // 8, cheapest)
             if region and region.cost < cheapest:
@@ -176,7 +176,7 @@ class Site:
         return best
 
     def _cut(self, cell: int, target: float) -> bool:
-        """Lower a cell to the target and return whether enough is flat now."""
+        """Lower a cell to the target; return whether enough cells are flat now."""
         height = self._ground[cell]
         depth = math.floor(100 * min(height, height - target)) / 100
         if depth > 0:

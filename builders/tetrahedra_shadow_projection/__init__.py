@@ -43,20 +43,20 @@ from scbench.builders.tetrahedra_shadow_projection.solver import (
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
 
-# Searches for a reference, each finer than the last.
+# Efforts of the searches for a reference, each finer than the last.
 _EFFORTS = (Effort(0.04, 0.2, 150), Effort(0.03, 0.15, 200), Effort(0.025, 0.1, 250))
-# The search for a cover by flat copies that do not follow the rim.
+# Effort of the search for a cover by flat copies that do not follow the rim.
 _FLAT_EFFORT = Effort(0.04, 0.4, 150)
-# Limits of `draw`: figures, searches for a cover, and the least score of a cover.
+# Limits of `draw`: number of figures, number of searches, and minimum score of a cover.
 _FIGURES_TRIED = 200
 _SEARCHES = 6
 _LEAST = 0.95
 _FIGURES: Sequence[Figure] = ("regular", "star", "blocks", "slanted")
-# Starts of titles that describe the target completely once its centre is known.
+# Beginnings of titles that describe the target completely once its centre is known.
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
-# Most corners that a short prompt lists.
+# Maximum number of corners that a short prompt lists.
 _MAX_CORNERS = 12
-# Share of a square inside the target from which on it adds more than its spill takes away.
+# If at least this share of a square is inside the target, its gain exceeds its spill.
 _WORTH = 0.25
 Ring = tuple[tuple[float, ...], ...]
 
@@ -138,7 +138,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Search, more finely if need be, until the cover is good enough for a full score."""
+        """Search ever more finely until a cover is good enough for a full score."""
         for effort in _EFFORTS:
             result = cached_cover(params.exterior, params.holes, effort)
             if result.raw >= rules.FULL * params.divisor:
@@ -147,7 +147,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         raise GenerationError(f"found no full cover of {params.title}")
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return other readings of the pose, faults of the bodies, and covers that miss."""
+        """Return misread poses, faulty bodies, and covers that miss the target."""
         right = [pose.model_dump() for pose in self.reference(params).tetrahedrons]
         x0, _, x1, _ = Polygon(params.exterior).bounds
         width = x1 - x0
@@ -195,7 +195,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def measure(self, params: Params) -> float:
-        """Return how winding the rim is: the cube of its length over the target's area."""
+        """Return the cube of the rim's length over the area, which is large for winding rims."""
         target = Polygon(params.exterior, params.holes)
         return float(target.length**3 / target.area)
 
@@ -254,7 +254,7 @@ def cached_cover(
 
 
 def brief_target(params: Params) -> str:
-    """Return the target in words, with only the numbers that say where it lies."""
+    """Return the target in words, with only the numbers that determine its place."""
     # Titles of the paper's curves continue with the rounding of their points.
     title = re.sub(r", (each |its rim )?given .*", "", params.title)
     if title.startswith(_CENTRED):
@@ -267,7 +267,7 @@ def brief_target(params: Params) -> str:
 
 
 def ring_text(ring: Sequence[Sequence[float]]) -> str:
-    """Return points as text, four to a line, every digit printed."""
+    """Return points as text, four to a line, with every digit."""
     points = [f"({plain(x)}, {plain(y)})" for x, y in ring]
     lines = [", ".join(points[i : i + 4]) for i in range(0, len(points), 4)]
     return ",\n".join(lines)

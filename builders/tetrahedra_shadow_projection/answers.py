@@ -1,4 +1,4 @@
-"""Answers without a search: misread correct answers, and grids of squares."""
+"""Answers made without a search: misread correct answers, and grids of squares."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ _LOW = corners(np.array([[0.0, 0.0, 0.0, *_TURN]]))[0].min(axis=0).tolist()
 
 
 def as_poses(rows: Iterable[Sequence[float]]) -> list[Pose]:
-    """Return rows of seven numbers in the form of an answer."""
+    """Return rows of seven numbers as poses of an answer."""
     return [dict(zip(NAMES, row, strict=True)) for row in rows]
 
 
@@ -83,13 +83,13 @@ def _rotated_vectors(quaternions: Floats, vectors: Floats) -> Floats:
 
 
 def shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
-    """Return tetrahedra with square shadows on a grid, those that lie on the target.
+    """Return tetrahedra whose square shadows form a grid over the target.
 
     Args:
         params: the target.
-        parts: the grid's lines are this part of a shadow's side apart; shadows that overlap lie on
+        parts: number of grid lines per side of a shadow; bodies with overlapping shadows are on
             different floors.
-        least: share of a square that must lie inside the target for it to get a tetrahedron.
+        least: minimum share of a square inside the target; squares with less get no tetrahedron.
     """
     target = Polygon(params.exterior, params.holes)
     low_x, low_y, high_x, high_y = target.bounds

@@ -1,6 +1,6 @@
 """Candidates for a cover: shadows of unit tetrahedra, along the sides of a target and inside it.
 
-Angles are carried as cosine and sine, so that every machine makes the same ones.
+Angles are stored as cosine and sine, so that they are the same on every machine.
 """
 
 import math
@@ -18,15 +18,15 @@ from scbench.graders.tetrahedra_shadow_projection import BASE, Floats, corners
 
 XY = tuple[float, float]
 Quaternion = tuple[float, float, float, float]
-# How far a shadow laid along a side sticks out: less than the slack, so that it costs nothing.
+# How far a shadow along a side sticks out: less than the slack, so that it costs nothing.
 _OUT = 0.03
 # How far it may stick out past the end of the side.
 _PAST = 0.045
-# Longest step along a side.
+# Maximum step along a side.
 _SLIDE = 0.12
-# Most sides that shadows are laid along.
+# Maximum number of sides along which shadows are laid.
 _MOST_SIDES = 50
-# Orientations in addition to the square and the triangle.
+# Number of orientations in addition to the square and the triangle.
 _TURNED = 12
 # The number of the triangle's template: a tetrahedron that is not tilted.
 _FLAT = 1
@@ -35,7 +35,7 @@ _PARALLEL = 0.99
 
 
 class Side(NamedTuple):
-    """A side of a ring: where it starts, its direction as a vector of length 1, and its length."""
+    """A side of a ring: its start, its direction as a unit vector, and its length."""
 
     start: XY
     direction: XY
@@ -47,7 +47,7 @@ class Template(NamedTuple):
 
     Attributes:
         quaternion: the orientation, scalar part first.
-        outline: 4 x 2, the corners counter-clockwise, the last of a triangle twice.
+        outline: 4 x 2, the corners counter-clockwise; the last corner of a triangle occurs twice.
         sides: the three or four sides of the shadow, in the same order.
     """
 
@@ -57,7 +57,7 @@ class Template(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A shadow: the number of its template, cosine and sine of the turn, and the move."""
+    """A shadow: the number of its template, cosine and sine of its turn, and its move."""
 
     template: int
     cosine: float
@@ -73,17 +73,17 @@ def shadow_candidates(target: Polygon, pitch: float) -> list[Candidate]:
 
 
 def flat_candidates(target: Polygon, pitch: float) -> list[Candidate]:
-    """Return the candidates inside that are not tilted; none is laid along a side."""
+    """Return the candidates inside that are not tilted, and none along a side."""
     inside = inside_candidates(target, sides_of_target(target), pitch)
     return [shadow for shadow in inside if shadow.template == _FLAT]
 
 
 def sides_of_target(target: Polygon) -> list[Side]:
-    """Return the sides of a target and its holes, only some of them if there are many."""
+    """Return the sides of a target and its holes; only some of them if there are many."""
     sides: list[Side] = []
     for ring in (target.exterior, *target.interiors):
         sides += sides_of(shapely.get_coordinates(ring))
-    # A curved outline has many sides: some are enough.
+    # A curved outline has many sides; some of them are enough.
     return sides[:: math.ceil(len(sides) / _MOST_SIDES)]
 
 
@@ -108,7 +108,7 @@ def templates() -> list[Template]:
     rng = Stream("shadow templates")
     while len(quaternions) < 2 + _TURNED:
         q0, q1, q2, q3 = (rng.between(-50, 50) for _ in range(4))
-        # Only whole points of a ball, so that all directions are equally likely.
+        # Only integer points in a ball are used, so that all directions are equally likely.
         if 100 < q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3 <= 2500:
             quaternions.append((q0, q1, q2, q3))
     return [_template(quaternion) for quaternion in quaternions]
@@ -129,7 +129,7 @@ def _template(quaternion: Quaternion) -> Template:
 def turned_quaternion(
     quaternion: Quaternion, cosine: float, sine: float
 ) -> tuple[float, ...]:
-    """Return a quaternion followed by a turn about z, rounded."""
+    """Return the quaternion of a rotation followed by a turn about z, rounded."""
     # Cosine and sine of half the angle.
     c = math.sqrt(max(0.0, (1 + cosine) / 2))
     s = math.copysign(math.sqrt(max(0.0, (1 - cosine) / 2)), sine)
@@ -147,7 +147,7 @@ def side_candidates(sides: Sequence[Side]) -> Iterator[Candidate]:
 
 
 def slide_along(side: Side, template: int, edge: Side) -> Iterator[Candidate]:
-    """Yield a shadow with one edge along a side of the target, at steps from end to end."""
+    """Yield a shadow with one edge along a side of the target, moved in steps from end to end."""
     (ax, ay), (dx, dy), _ = side
     (px, py), (ex, ey), _ = edge
     cosine = ex * dx + ey * dy

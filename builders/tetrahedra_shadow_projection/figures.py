@@ -28,10 +28,14 @@ class Outline(NamedTuple):
 def draw_target(
     figure: Figure, rng: Stream, *, area: float, sides: int, hole: bool
 ) -> tuple[str, Polygon]:
-    """Draw a target near the origin; return it in a few words, and the polygon, maybe invalid.
+    """Draw a target near the origin; return its title and its polygon, which may be invalid.
 
-    Its area is that before corners are rounded to three decimals. Sides are those of a regular
-    polygon, or strokes of a band; a hole is square, 5 to 15 % as large as the figure.
+    Args:
+        figure: kind of figure.
+        rng: the source of the draws.
+        area: area before the corners are rounded to three decimals.
+        sides: sides of a regular polygon, or strokes of a band.
+        hole: whether there is a square hole; it has 5 to 15 % of the figure's area.
     """
     title, points = draw_outline(figure, sides, rng)
     # Blocks and their holes are parallel to the axes.
@@ -84,7 +88,7 @@ def draw_outline(figure: Figure, sides: int, rng: Stream) -> Outline:
 
 
 def regular_points(corners: int, inner: float = 1.0) -> list[XY]:
-    """Return points around the origin at even angles, every second one at the inner radius."""
+    """Return points at equal angles around the origin, every second one at the inner radius."""
     points = []
     for i in range(corners):
         radius = inner if i % 2 else 1.0
@@ -94,7 +98,7 @@ def regular_points(corners: int, inner: float = 1.0) -> list[XY]:
 
 
 def block_points(rng: Stream) -> list[XY]:
-    """Return two to four upright blocks side by side, each meeting the next along a side."""
+    """Draw two to four upright blocks side by side, each meeting the next along a side."""
     x0 = 0.0
     low, high = 0.0, rng.uniform(1.0, 3.0)
     lower: list[XY] = []
@@ -104,7 +108,7 @@ def block_points(rng: Stream) -> list[XY]:
         lower += [(x0, low), (x1, low)]
         upper += [(x0, high), (x1, high)]
         x0 = x1
-        # Both blocks have this height.
+        # A height that this block and the next one share.
         meet = rng.uniform(low, high)
         low = meet - rng.uniform(0.5, 2.0)
         high = meet + rng.uniform(0.5, 2.0)
@@ -112,7 +116,7 @@ def block_points(rng: Stream) -> list[XY]:
 
 
 def draw_slanted(rng: Stream) -> Outline:
-    """Return a parallelogram, a trapezoid, a chevron or an arrow."""
+    """Draw a parallelogram, a trapezoid, a chevron or an arrow."""
     top = rng.uniform(1.0, 2.0)
     lean = rng.uniform(0.2, 1.2)
     match rng.below(4):
@@ -135,12 +139,13 @@ def draw_slanted(rng: Stream) -> Outline:
 
 
 def band_points(strokes: int, rng: Stream) -> list[XY]:
-    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide."""
+    """Draw a zigzag strip of even width; its strokes are 2 to 3 times as long as it is wide."""
     middles = [(0.0, 0.0)]
     headings: list[XY] = []
     for i in range(strokes):
         length = rng.uniform(2.0, 3.0)
-        # Half the turn to the next stroke, to either side in turn, as tangent of half an angle.
+        # Angle of the stroke to the axis, alternately to either side; `lean` is the tangent of half
+        # the angle.
         lean = rng.uniform(0.5, 0.75)
         cosine = (1 - lean * lean) / (1 + lean * lean)
         sine = 2 * lean / (1 + lean * lean)
@@ -153,7 +158,7 @@ def band_points(strokes: int, rng: Stream) -> list[XY]:
     for i, (x, y) in enumerate(middles):
         # The headings before and after; at the ends of the band, they are equal.
         (ax, ay), (bx, by) = headings[max(0, i - 1)], headings[min(i, strokes - 1)]
-        # A corner lies half a width away from both strokes.
+        # A corner is half the band's width away from the middle lines of both strokes.
         reach = 1 + ax * bx + ay * by
         for side, ring in ((-0.5, right), (0.5, left)):
             ring.append((x - side * (ay + by) / reach, y + side * (ax + bx) / reach))
@@ -166,7 +171,7 @@ def turned(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
 
 
 def smallest_corner(target: Polygon) -> float:
-    """Return the smallest angle of a corner that points outwards, in degrees; 180 if none does."""
+    """Return the smallest angle of the corners that point outwards, in degrees; 180 if none do."""
     smallest = 180.0
     for ring in (target.exterior, *target.interiors):
         points = shapely.get_coordinates(ring)[:-1].tolist()
@@ -181,6 +186,6 @@ def smallest_corner(target: Polygon) -> float:
 
 
 def is_wide(target: Polygon, width: float) -> bool:
-    """Whether a disc of this diameter can reach every main part of a target without leaving it."""
+    """Return whether a disc of this diameter can reach every main part of a target from inside."""
     core = shapely.buffer(target, -width / 2, join_style="mitre")
     return len(polygons(core)) == 1

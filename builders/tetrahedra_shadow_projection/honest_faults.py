@@ -1,4 +1,4 @@
-"""Covers that are slightly wrong in good faith, with the scores that the printed rules give."""
+"""Covers with honest mistakes, and their scores by the rules of the prompt."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _CORNERS = np.array(
 )
 _SHIFT = 0.1
 _DECIMALS = 5
-# The numbers of the printed score.
+# The numbers in the prompt's rules for the score.
 _NEAR = 0.05
 _STRAY = 0.1
 _DIFFERENCE_WEIGHT = 0.5
@@ -57,7 +57,7 @@ def faulty_covers(
 
 
 def score_of_cover(params: Params, target: Polygon, poses: Sequence[Pose]) -> float:
-    """Return the score of the printed formula for copies that do not touch."""
+    """Return the score by the prompt's formula for copies that do not touch."""
     shadows = [shadow(pose) for pose in poses]
     union = shapely.union_all(shadows)
     covered = shapely.intersection(union, target)

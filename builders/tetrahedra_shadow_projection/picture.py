@@ -17,19 +17,19 @@ from scbench.builders.shared.canvas import (
 )
 from scbench.schemas.tetrahedra_shadow_projection import Params
 
-# Pixels: the longest side of the plane, its place, and the distance of two lines of text.
+# Pixels: the longest side of the plane, its place, and the distance between lines of text.
 _PLANE = 480
 _LEFT = 52
 _TOP = 40
 _LINE = 19
-# Most lines in a column of coordinates.
+# Maximum number of lines in a column of coordinates.
 _MOST_LINES = 34
 
 Ring = Sequence[tuple[float, ...]]
 
 
 class Plane(NamedTuple):
-    """The ruled plane, from minus ``half`` to ``half`` in x and y, with ``unit`` pixels to 1."""
+    """The ruled plane, from ``-half`` to ``half`` in x and y, with ``unit`` pixels per unit."""
 
     half: int
     unit: int
@@ -88,7 +88,7 @@ def _text_width(text: str) -> int:
 
 
 def _rule(canvas: Canvas, plane: Plane) -> None:
-    """Draw the grey lines of integers, each with its number."""
+    """Draw a grey line at every integer, with its number."""
     bottom = _TOP + plane.size
     for number in range(-plane.half, plane.half + 1):
         x, y = plane.at((number, number))

@@ -25,9 +25,9 @@ from scbench.graders.tetrahedra_shadow_projection import corners, swept_edges
 # The worth of a sample point: a gap costs 1.5 times its area, spill half of it.
 _WORTH_INSIDE = 3
 _WORTH_OUTSIDE = -1
-# Spill as near as this to the target costs nothing.
+# Spill within this distance of the target costs nothing.
 _SLACK = 0.05
-# Ground beyond the target's bounds that has sample points as well.
+# Width of the ground beyond the target's bounds that also has sample points.
 _MARGIN = 0.6
 # Vertical gap between tetrahedra.
 _GAP = 0.01
@@ -38,9 +38,9 @@ class Effort(NamedTuple):
     """How fine a search is.
 
     Attributes:
-        step: distance of sample points.
-        pitch: distance of candidates inside.
-        limit: most bodies to place.
+        step: distance between sample points.
+        pitch: distance between candidates inside the target.
+        limit: maximum number of bodies to place.
     """
 
     step: float
@@ -49,7 +49,7 @@ class Effort(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """Sample points: the worth of each, columns of x by y, and the corner they start from."""
+    """Sample points: the worth of each as an array [x, y], the first corner, and the step."""
 
     worth: NDArray[np.int8]
     origin: XY
@@ -57,11 +57,11 @@ class Sheet(NamedTuple):
 
 
 class Stamps(NamedTuple):
-    """Sample points that candidates cover, in a window around each; one entry each.
+    """The sample points that each candidate covers, in a window around it.
 
     Attributes:
         first: n x 2, column and row of the window's first sample point.
-        mask: n x window x window; -1, all bits of which are 1, for points that are covered.
+        mask: n x window x window; -1 (all bits set) for covered points, otherwise 0.
         candidate: n, the numbers of the candidates.
     """
 
@@ -77,7 +77,7 @@ class Stamps(NamedTuple):
 def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
     """Return poses of tetrahedra whose shadows cover a target as well as the search can.
 
-    They are those of `stacked`.
+    The poses have the format of `stacked`.
     """
     target = shapely.orient_polygons(target)
     return stacked(target, shadow_candidates(target, effort.pitch), effort)
@@ -94,7 +94,7 @@ def stacked(
 ) -> list[tuple[float, ...]]:
     """Return the poses of chosen candidates.
 
-    Every tetrahedron has its own level, so that none cuts another. Each has x, y and z, rounded to
+    Every tetrahedron has its own level, so that none cuts another. A pose is x, y and z, rounded to
     6 digits, and the quaternion, scalar part first.
     """
     poses: list[tuple[float, ...]] = []
@@ -113,7 +113,7 @@ def stacked(
 def choose(
     target: Polygon, candidates: Sequence[Candidate], effort: Effort
 ) -> list[int]:
-    """Repeatedly take the candidate that gains most; then drop those that were not needed."""
+    """Repeatedly choose the candidate that gains most; then drop those that are not needed."""
     sheet = sample_grid(target, effort.step)
     worth = sheet.worth
     inside = worth.ravel() > 0
@@ -124,7 +124,7 @@ def choose(
     selection: dict[int, NDArray[np.intp]] = {}
     while len(selection) < effort.limit and len(gain):
         best = int(gain.argmax())
-        # Two sample points are not worth a tetrahedron.
+        # Two more covered sample points are not worth a tetrahedron.
         if gain[best] <= 2 * _WORTH_INSIDE:
             break
         column, row = stamps.first[best]
@@ -145,7 +145,7 @@ def sample_grid(target: Polygon, step: float) -> Sheet:
     origin = (x0 - _MARGIN, y0 - _MARGIN)
     axes = []
     for low, high in zip(origin, (x1, y1), strict=True):
-        # Beyond the far side, a whole shadow has room.
+        # There is room for a whole shadow beyond the far side.
         n = int((high - low + _MARGIN + 1.2) / step) + 1
         axes.append(low + step * (np.arange(n) + 0.5))
     grid = np.meshgrid(*axes, indexing="ij")
@@ -156,7 +156,7 @@ def sample_grid(target: Polygon, step: float) -> Sheet:
 
 
 def stamps_of(candidates: Sequence[Candidate], sheet: Sheet) -> Stamps:
-    """Return the sample points that each candidate covers, of those that lie on the sheet."""
+    """Return the sample points that each candidate covers, for candidates on the sheet."""
     table = np.array(candidates)
     outlines = np.stack([template.outline for template in templates()])
     points = outlines[table[:, 0].astype(np.intp)]
@@ -167,7 +167,7 @@ def stamps_of(candidates: Sequence[Candidate], sheet: Sheet) -> Stamps:
     step = sheet.step
     column = np.floor((x.min(axis=1) - sheet.origin[0]) / step).astype(np.intp)
     row = np.floor((y.min(axis=1) - sheet.origin[1]) / step).astype(np.intp)
-    # Sample points that the widest shadow, of width 1, can span.
+    # Number of sample points that the widest shadow, of width 1, can span.
     window = int(1 / step) + 2
     width, height = sheet.worth.shape
     on_sheet = (column >= 0) & (column + window <= width)
@@ -192,7 +192,7 @@ def gains(worth: NDArray[np.int8], stamps: Stamps) -> NDArray[np.int32]:
     window = stamps.mask.shape[1]
     windows = np.lib.stride_tricks.sliding_window_view(worth, (window, window))
     values = windows[stamps.first[:, 0], stamps.first[:, 1]]
-    # All bits of -1 are 1: the worth of a covered point stays, others become 0.
+    # All bits of -1 are 1: covered points keep their worth, and others get 0.
     values &= stamps.mask
     total: NDArray[np.int32] = values.sum(axis=(1, 2), dtype=np.int32)
     return total
@@ -201,7 +201,7 @@ def gains(worth: NDArray[np.int8], stamps: Stamps) -> NDArray[np.int32]:
 def indispensable(
     selection: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]
 ) -> list[int]:
-    """Return the chosen candidates without those whose inside points all lie under others."""
+    """Return the chosen candidates, except those whose inside points are all covered by others."""
     depth = np.zeros(inside.size, dtype=np.intp)
     for samples in selection.values():
         depth[samples] += 1

@@ -1,12 +1,12 @@
-"""Topology enumeration: the corner patterns of a polygon that force all classes to meet inside.
+"""Topology enumeration: list the corner patterns of a polygon that force all classes to meet.
 
 An example of the puzzle: each corner of a square has one of three classes. Which patterns, read
 counter-clockwise, force the areas of all classes to meet at one point? The answer is
 
     0 0 1 2    0 1 1 2    0 1 2 0    0 1 2 2
 
-because with 0 1 0 2 and 0 1 2 1 the areas of two opposite corners can join and keep the other two
-apart.
+because with 0 1 0 2 and 0 1 2 1, the areas of two opposite corners can join and separate the other
+two.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ from scbench.graders.shared.corner_labels import (
 from scbench.graders.topology_enumeration import MOST_PATTERNS
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
-# Names of polygons, and of numbers, in prompts.
+# Names of polygons and of numbers in prompts.
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
@@ -59,7 +59,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the figure, the order of its corners, the known part and the limit."""
+        """Return the figure, the order of its corners, the known part, and the limit."""
         k = len(params.corner_order)
         shape = _SHAPES[k]
         figure = "unit square"
@@ -127,11 +127,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counters["text"] = "\n".join(str(pattern) for pattern in right) or "none"
         texts: list[JsonValue] = ["".join(map(str, pattern)) for pattern in right]
         counters["labels_as_text"] = {"configs": texts or [""]}
-        # If no pattern is right, one answer is a label short.
+        # If no pattern is right, there is an answer with one label too few.
         full = right or [(0,) * k]
         counters["one_label_short"] = as_configs([pattern[1:] for pattern in full])
         if len(right) > 1:
-            # In reverse order, because True equals 1 in Python.
+            # The order is reversed because True equals 1 in Python.
             counters["booleans"] = as_configs(map(with_truths, reversed(right)))
         return counters
 
@@ -141,7 +141,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"every pattern": as_configs(every), "no pattern": as_configs([])}
 
     def measure(self, params: Params) -> float:
-        """Return how many patterns fit the known part, doubled if the order is not a walk."""
+        """Return the number of patterns that fit, doubled if the order of corners is not a walk."""
         order = params.corner_order
         fitting = len(fitting_patterns(params))
         return fitting if is_walk(order, POLYGONS[len(order)]) else 2 * fitting
@@ -149,11 +149,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of a right pattern.
 
-        With four classes no pattern is right, so the revealed one is any pattern with four classes.
+        With four classes, no pattern is right, so any pattern with four classes is revealed.
         """
         ring = POLYGONS[point.corners]
         order = draw_order(ring, point.order, rng)
-        # These patterns do not depend on a hint: the hint is made from one of them.
+        # These patterns must not depend on a hint, because the hint is made from one of them.
         right = meeting_patterns(point.n_classes, order, ring)
         pattern = rng.choice(right or patterns(point.corners, point.n_classes))
         revealed = rng.sample(range(point.corners), point.known)

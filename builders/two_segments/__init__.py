@@ -1,4 +1,4 @@
-"""Two segments: cut a frame into exactly the wanted polygons, with two straight segments.
+"""Two segments: cut a frame into exactly the wanted polygons with two straight segments.
 
 An example of the puzzle, on the unit square, and an answer:
 
@@ -63,11 +63,11 @@ _TRIES = 200
 _MOST_ON_GRID = 11
 _HALF = Fraction(1, 2)
 _TENTHS = [Fraction(k, 10) for k in range(1, 10)]
-# The rule on coordinates, where only some values are allowed.
+# The rule on coordinates if only some values are allowed.
 _VALUES_RULE = (
     "4. Both coordinates of every endpoint are among these values: {values}.\n"
 )
-# It goes on where a coordinate can be off its value by another length than a step.
+# This text follows if the tolerance of a coordinate differs from a step.
 _VALUES_TOLERANCE = """\
    This applies to the coordinates as you write them. They may be off by at most {tolerance}.
 """
@@ -86,8 +86,8 @@ class Space(Point):
     )
     target: Name | Common | Rare | tuple[Common | Rare, ...] = parameter(
         "any",
-        "wanted regions, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; of several, each item "
-        "draws one; common and rare are those that many or few pairs of segments make",
+        "wanted regions, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; each item draws one of "
+        "several; common and rare are those that many or few pairs of segments make",
         min_length=1,
     )
     grid_values: int = parameter(
@@ -154,7 +154,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Try pairs of chords until one makes the regions."""
+        """Try pairs of chords until one pair makes the regions."""
         return Answer.model_validate({"segments": solve(params)})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -183,9 +183,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return under("segments", {**lists, "declared_impossible": "impossible"})
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the lines that cross in the middle, and one of them with a diagonal.
+        """Return the middle lines, which cross, and one of them with a diagonal.
 
-        Where a list allows no middle of a side, they end at the next allowed point of it.
+        If the list excludes the middle of a side, the line ends at the nearest allowed point.
         """
         a, _, c, _ = params.corners
         middles = [_middle(params, side) for side in range(4)]
@@ -202,9 +202,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return right_share(params)
 
     def measure(self, params: Params) -> float:
-        """Return the number of segment pairs per right pair, times the points per allowed end.
+        """Return segment pairs per right pair, times points of the grid per allowed endpoint.
 
-        Segments end at corners and two more points of each side, or where the list allows it.
+        Segments end at corners and two more points of each side, or at points that the list allows.
         """
         values = params.coordinate_grid
         points = 1.0
@@ -213,7 +213,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return points / right_share(params)
 
     def carried_over(self, answer: Answer, params: Params, onto: Params) -> JsonValue:
-        """Return an answer with its ends at the same shares of the same sides of another frame."""
+        """Return an answer with its endpoints at the same shares of the sides of another frame."""
         frame = frame_of(params.corners, params.snap_decimals)
         unit = 10**params.snap_decimals
         segments: list[JsonValue] = []
@@ -229,7 +229,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"segments": segments}
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a frame and regions until two segments can make them."""
+        """Draw a frame and regions until two segments can make the regions."""
         names = targets_of(point)
         for _ in range(_TRIES):
             corners, grid = draw_frame(point, rng)
@@ -274,7 +274,7 @@ def _as_lists(segment: Sequence[Sequence[JsonValue]]) -> list[JsonValue]:
 
 
 def _middle(params: Params, side: int) -> Any:  # noqa: ANN401  (JSON)
-    """Return the middle of a side, or the allowed point inside the side that is nearest to it."""
+    """Return the middle of a side, or the allowed point inside the side nearest to the middle."""
     unit = 10**params.snap_decimals
     corner = side * unit
     middle = point_at(params.corners, side, _HALF)
@@ -282,7 +282,7 @@ def _middle(params: Params, side: int) -> Any:  # noqa: ANN401  (JSON)
         return list(middle)
     least_distance = unit
     for place, spot in sorted(allowed_spots(params).items()):
-        # Twice the distance from the middle; at the corners it is a whole unit.
+        # Twice the distance from the middle; it is a whole unit at the corners.
         distance = abs(2 * (place - corner) - unit)
         if distance < least_distance:
             least_distance = distance
@@ -305,23 +305,23 @@ def draw_frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | 
             dy = rng.between(-30, 30) / 100
             corners.append((round(x + dx, 2), round(y + dy, 2)))
         return tuple(corners), None
-    # With whole steps, the printed decimals make an exact square.
+    # With integer steps, the printed decimals make an exact square.
     dx = rng.between(300, 1000)
     dy = rng.between(50, 1000) if point.frame == "rotated" else 0
     x = rng.between(-1000, 1000)
     y = rng.between(-1000, 1000)
-    # The second side is the first, turned by a right angle.
+    # The second side is the first one turned by a right angle.
     steps = [(0, 0), (dx, dy), (dx - dy, dx + dy), (-dy, dx)]
     return tuple(((x + i) / 1000, (y + j) / 1000) for i, j in steps), None
 
 
 def is_gentle(corners: Corners) -> bool:
-    """Whether every angle lies between 45 and 135 degrees, with a small tolerance for rounding."""
+    """Return whether every angle is between 45 and 135 degrees, with a tolerance for rounding."""
     for i, (x, y) in enumerate(corners):
-        # Of four corners, the third before is the next.
+        # With four corners, index i - 3 is the next corner.
         ax, ay = corners[i - 1]
         cx, cy = corners[i - 3]
-        # The tangent of the angle is cross / dot, so at 45 and 135 degrees they are equally large.
+        # The tangent of the angle is cross / dot, so both are equally large at 45 and 135 degrees.
         cross = (cx - x) * (ay - y) - (cy - y) * (ax - x)
         dot = (cx - x) * (ax - x) + (cy - y) * (ay - y)
         if cross <= 0 or abs(dot) > cross + 1e-9:
@@ -337,10 +337,10 @@ def counts_of(name: str) -> Counts:
 
 
 def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
-    """Return a task with a list that has the coordinates of one correct answer; None if that fails.
+    """Return the task with a list of values that allows one correct answer; None if that fails.
 
-    Tenths of a side have three decimals, as its ends have two. Four more points of the sides are
-    allowed; further coordinates in the list give no other point of a side.
+    Tenths of a side have three decimals, because its ends have two. The list also allows four more
+    points of the sides; its other coordinates give no point of a side.
     """
     corners = params.corners
     spots = spots_at(params, [Fraction(0), *sorted(rng.sample(_TENTHS, 2))])
@@ -363,7 +363,7 @@ def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
 
 
 def meets_any(frame: Frame, value: float, partners: Sequence[float]) -> bool:
-    """Whether a coordinate and one of the partners are a point of the frame, in either order."""
+    """Return whether a coordinate and a partner, in any order, are a point of the frame."""
     for partner in partners:
         for point in ((value, partner), (partner, value)):
             spot = locate(frame, point)

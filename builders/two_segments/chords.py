@@ -1,7 +1,7 @@
 """Chords of a frame: points to try as endpoints, and pairs of chords that make the wanted regions.
 
-A place is an integer: ``unit`` places to a side, from the first corner on. A chord is a pair of
-places.
+A place is an integer: places are counted from the first corner, ``unit`` to a side. A chord is a
+pair of places.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ RegionCounts = tuple[int, ...]
 Spots = dict[int, XY]
 
 UNIT_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-# Shares of a side to try. A corner and two places inside each side are enough for every order.
+# Shares of a side to try. A corner and two places inside each side allow every order of ends.
 TENTHS = (Fraction(0), Fraction(3, 10), Fraction(7, 10))
 
 
@@ -50,7 +50,7 @@ def solve(params: Params) -> Segments:
 
 
 def allowed_spots(params: Params) -> Spots:
-    """Return points to try as endpoints: those of the grid, where there is one."""
+    """Return points to try as endpoints: the points of the grid if there is one."""
     if params.coordinate_grid is None:
         return spots_at(params, TENTHS)
     frame = frame_of(params.corners, params.snap_decimals)
@@ -74,9 +74,9 @@ def spots_at(params: Params, shares: Sequence[Fraction]) -> Spots:
 
 
 def point_at(corners: Sequence[Sequence[float]], side: int, share: Fraction) -> XY:
-    """Return the point at this share of a side, the double nearest to the exact value."""
+    """Return the point at this share of a side, as the doubles nearest to the exact values."""
     x, y = map(_exact_fraction, corners[side])
-    # Of four corners, the third before is the next.
+    # With four corners, index side - 3 is the next corner.
     next_x, next_y = map(_exact_fraction, corners[side - 3])
     return float(x + (next_x - x) * share), float(y + (next_y - y) * share)
 

@@ -1,4 +1,4 @@
-"""Wrong answers made for one instance: of another frame, with a sliver, off the grid."""
+"""Wrong answers for one instance: for another frame, with a sliver, off the grid."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from scbench.graders.two_segments import frame_of, locate
 from scbench.schemas.two_segments import Params
 
 _HALF = Fraction(1, 2)
-# Shares of a side that no usual grid has.
+# Shares of a side that no usual grid contains.
 _OFF_GRID = (
     Fraction(0),
     Fraction(123, 1000),
@@ -38,8 +38,8 @@ _OFF_GRID = (
 def frame_counterexamples(params: Params) -> dict[str, Segments]:
     """Return the counterexamples that are wrong for this instance, by name.
 
-    - ``as_parallelogram``: the fourth corner taken to follow from the others, which an older grader
-      did with skewed frames.
+    - ``as_parallelogram``: the frame is treated as a parallelogram, as an older grader did with
+      skewed frames.
     - ``on_the_unit_square``: the given frame is ignored.
     - ``hidden_sliver``: three quadrilaterals and a triangle so thin that an older grader missed it.
     - ``off_grid``: right except for the grid.
@@ -57,7 +57,7 @@ def frame_counterexamples(params: Params) -> dict[str, Segments]:
 
 
 def _drawn_on(corners: Sequence[XY], params: Params) -> Segments | None:
-    """Return a correct answer to another frame that is off the true one, if the two differ."""
+    """Return a correct answer to another frame that is off the true frame, if there is one."""
     if _are_near(params, corners):
         return None
     misread = params.model_copy(update={"corners": corners, "coordinate_grid": None})
@@ -70,7 +70,7 @@ def _drawn_on(corners: Sequence[XY], params: Params) -> Segments | None:
 
 
 def _are_near(params: Params, points: Sequence[XY]) -> bool:
-    """Whether all points lie on the frame, within the tolerance."""
+    """Return whether all points are on the frame, within the tolerance."""
     frame = frame_of(params.corners, params.snap_decimals)
     for point in points:
         spot = locate(frame, point)
@@ -109,7 +109,7 @@ def _off_grid(params: Params) -> Segments | None:
 
 
 def first_wrong_pair(params: Params, spots: Spots) -> Pair:
-    """Return the first pair of chords that makes other regions than the wanted ones."""
+    """Return the first pair of chords that does not make the wanted regions."""
     unit = 10**params.snap_decimals
     for pair in pairs(tuple(spots), unit):
         if region_counts(pair, unit) != target_of(params):
@@ -122,7 +122,7 @@ def pushed_out(params: Params, point: XY) -> XY:
     spot = locate(frame_of(params.corners, params.snap_decimals), point)
     if spot is None:
         raise ValueError(f"{point} is not on the boundary")
-    # From each corner to the next, which is the third before it.
+    # Vectors from each corner to the next, which has index i - 3.
     steps = []
     for i, (x, y) in enumerate(params.corners):
         next_x, next_y = params.corners[i - 3]
@@ -131,5 +131,5 @@ def pushed_out(params: Params, point: XY) -> XY:
     longest = max(math.hypot(*step) for step in steps)
     push = 1.5 * 10**-params.snap_decimals * longest
     share = push / math.hypot(dx, dy)
-    # The frame runs counter-clockwise, so outwards is to the right of a step.
+    # The frame runs counter-clockwise, so its outside is on the right of a step.
     return point[0] + share * dy, point[1] - share * dx

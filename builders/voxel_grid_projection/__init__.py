@@ -1,4 +1,4 @@
-"""Voxel grid projection: cells of a cube that fill three views and have no symmetry.
+"""Voxel grid projection: choose cells of a cube that fill three views and have no symmetry.
 
 An example of the puzzle:
 
@@ -32,7 +32,7 @@ from scbench.builders.voxel_grid_projection.solver import (
 from scbench.graders.voxel_grid_projection import Cell, forbidden
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue
 
-# Grids that are drawn until one has a solution.
+# Maximum number of grids drawn until one has a solution.
 _TRIES = 40
 
 
@@ -109,7 +109,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return as_answer(_solved(params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return sets with one mistake each, and other ways to write cells down."""
+        """Return sets with one mistake each, and cells in other formats."""
         cells = _solved(params)
         sets = under("voxels", faulty_sets(params, cells))
         forms = under("voxels", other_forms(params.size, cells))
@@ -123,7 +123,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"diagonals and first cells": {"voxels": voxels}}
 
     def measure(self, params: Params) -> float:
-        """Return the squares of the views plus forbidden cells, divided by the spare cells."""
+        """Return view squares plus forbidden cells, divided by spare cells plus 1."""
         n = params.size
         sums, single = forbidden(params)
         barred = sum(sum(cell) in sums for cell in all_cells(n)) + len(single)
@@ -150,7 +150,7 @@ def _solved(params: Params) -> tuple[Cell, ...]:
 
 
 def draw_rules(point: Space, rng: Stream) -> Params:
-    """Draw an instance, whose rules may leave no solution."""
+    """Draw an instance; its rules may leave no solution."""
     n = point.size
     digit = None
     residue = None

@@ -1,4 +1,4 @@
-"""Wrong answers to an instance: sets with one mistake each, and other ways to write cells down."""
+"""Wrong answers to an instance: sets with one mistake each, and cells in other formats."""
 
 from collections.abc import Iterable, Sequence
 
@@ -52,7 +52,7 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
     if free:
         sets["one_more"] = [*right, free[0]]
     for name, (i, j) in {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}.items():
-        # Move the cells of one line somewhere else, so that its square of the view is empty.
+        # Move the cells of one line elsewhere, so that its square of the view is empty.
         line = (first[i], first[j])
         remaining = [cell for cell in right if (cell[i], cell[j]) != line]
         elsewhere = [cell for cell in free if (cell[i], cell[j]) != line]
@@ -102,7 +102,7 @@ def other_forms(n: int, cells: Sequence[Cell]) -> dict[str, JsonValue]:
         "named_coordinates": named,
         "strings": strings,
         "one_string": joined,
-        # In another order as well, because True equals 1 in Python.
+        # The order is changed as well, because True equals 1 in Python.
         "booleans": as_voxels(map(with_truths, reversed(cells))),
         "nested": nested,
         "two_coordinates": as_voxels(cell[:2] for cell in cells),

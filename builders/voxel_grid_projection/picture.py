@@ -8,9 +8,9 @@ from scbench.schemas.voxel_grid_projection import Params
 
 
 def draw(params: Params, style: str) -> tuple[Canvas, ...]:
-    """Draw a grid of x and y for each z; forbidden cells are black, or # in symbols.
+    """Draw a grid of x and y for each z; forbidden cells are black, or # in the style of symbols.
 
-    Nothing if no cell is forbidden: the picture would show only the size of the cube.
+    Draw nothing if no cell is forbidden: the picture would show only the size of the cube.
     """
     if not params.forbidden_cells:
         return ()
@@ -26,6 +26,6 @@ def draw(params: Params, style: str) -> tuple[Canvas, ...]:
 
 
 def words(params: Params) -> dict[str, str]:
-    """Return the rules, except those on cells that are drawn."""
+    """Return the rules, except rules on cells that are drawn."""
     without_cells = params.model_copy(update={"forbidden_cells": ()})
     return {"rules": extra_rules(without_cells, sums=False)}

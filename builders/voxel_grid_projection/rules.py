@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.schemas.voxel_grid_projection import Params
 
-# Cells in a line of the list.
+# Maximum number of cells in a line of the list.
 _CELLS_IN_LINE = 6
 
 
 def extra_rules(params: Params, *, sums: bool = True) -> str:
     """Return the rules on single cells, one or more lines each.
 
-    Without ``sums``, the forbidden sums are not listed: they would give away the size of the cube.
+    Without ``sums``, the forbidden sums are not listed, because they reveal the size of the cube.
     """
     return "".join(f"{rule}\n" for rule in _rules(params, sums=sums))
 

@@ -1,4 +1,4 @@
-"""Sets of cells that keep every rule: a cover of the three views, and random cells added to it."""
+"""Sets of cells that follow every rule: a cover of the three views, plus random cells."""
 
 import math
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ from scbench.base.seeding import Stream
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Voxel
 
-# Random additions to a cover that are tried; nearly all of them leave no symmetry.
+# Maximum number of random additions tried for a cover; nearly all leave no symmetry.
 _FILLINGS = 20
 # Maximum number of Latin squares tried.
 _SQUARES = 400
-# Random steps for each cell of a connected set.
+# Number of random steps for each cell of a connected set.
 _STEPS = 100
 
 
 @lru_cache(maxsize=64)
 def solve(params: Params) -> tuple[Cell, ...] | None:
-    """Return cells that keep every rule, the same for the same instance; None if none are found."""
+    """Return cells that follow every rule, always the same ones; None if none are found."""
     rng = Stream("voxel_grid_projection", "solver", params.model_dump(mode="json"))
     barred = barred_cells(params)
     everything = all_cells(params.size)
@@ -74,7 +74,7 @@ def latin_square(n: int, a: int, b: int, c: int) -> list[Cell]:
 
 
 def cover_views(n: int, permitted: Sequence[Cell]) -> list[Cell] | None:
-    """Return permitted cells that fill all three views, few more than n * n.
+    """Return permitted cells that fill all three views, only a few more than n * n.
 
     The Latin square that meets the fewest forbidden cells is repaired: each line that lost its cell
     gets its first permitted one.
@@ -97,8 +97,8 @@ def cover_views(n: int, permitted: Sequence[Cell]) -> list[Cell] | None:
 
 
 def _best_square(n: int, permitted: set[Cell]) -> list[Cell]:
-    """Return the permitted cells of the Latin square that has most of them."""
-    # Only factors without a common divisor with n give a Latin square.
+    """Return the permitted cells of the Latin square that has the most of them."""
+    # Only factors that have no common divisor with n give a Latin square.
     units = [a for a in range(1, n) if math.gcd(a, n) == 1]
     factors = product(units, units, range(n))
     best: list[Cell] = []
@@ -113,7 +113,7 @@ def _best_square(n: int, permitted: set[Cell]) -> list[Cell]:
 
 def _with_neighbours(cover: Sequence[Cell], params: Params, rng: Stream) -> list[Cell]:
     """Return a cover with random neighbours of its cells, and of the cells so added."""
-    # A dictionary keeps the order, and so the draws.
+    # A dictionary keeps the order of the cells, and so the results of draws.
     selection = dict.fromkeys(cover)
     for _ in range(_STEPS * params.cells):
         if len(selection) == params.cells:

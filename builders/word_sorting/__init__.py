@@ -25,7 +25,7 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 
-# The order of letters, by the order of the words and whether capitals matter.
+# The rule on letters, by the order of the words and whether capitals matter.
 _ALPHABETS = {
     (
         "ascending",
@@ -108,7 +108,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return prompt + reply_short("the list of words in order", quoted=False)
 
     def reference(self, params: Params) -> Answer:
-        """Sort them."""
+        """Sort the words."""
         return Answer(answer=tuple(sorted_words(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -160,11 +160,11 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return sum(letters_compared(first, second) for first, second in pairwise(words))
 
     def blind_floor(self, params: Params) -> float:
-        """Return 1 over the number of orders, without the given one, which is never right."""
+        """Return 1 over the number of orders, not counting the given one, which is never right."""
         return 1 / (math.factorial(len(params.words)) - 1)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw words, by families if they share a prefix, and shuffle them."""
+        """Draw words, in families if they must share a prefix, and shuffle them."""
         if point.prefix:
             words = draw_families(point, rng)
             rng.shuffle(words)
@@ -198,9 +198,9 @@ def has_prefix(params: Params) -> bool:
 
 
 def inversions(words: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of pairs of words that are in another order than the right one."""
+    """Return the number of pairs of words that are in the wrong order."""
     places = {word: i for i, word in enumerate(right)}
-    # The right places of the words so far, in rising order.
+    # The right places of the words so far, in ascending order.
     passed: list[int] = []
     count = 0
     for word in words:
@@ -212,7 +212,7 @@ def inversions(words: Sequence[str], right: Sequence[str]) -> int:
 
 
 def letters_compared(first: str, second: str) -> int:
-    """Count letters up to the first difference, or past the end of the shorter word."""
+    """Count letters up to the first difference, or one past the end of the shorter word."""
     for i, (a, b) in enumerate(zip(first, second, strict=False), 1):
         if a != b:
             return i

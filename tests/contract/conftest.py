@@ -1,4 +1,4 @@
-"""Every test of the contract is run for every task of the catalogue."""
+"""Run every contract test for every task in the catalogue."""
 
 import pytest
 
