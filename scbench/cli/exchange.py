@@ -82,7 +82,7 @@ def prompts(
     budget: BudgetsOption = None,
     max_output_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Limit of output tokens, for runs without --budget."),
+        typer.Option(min=1, help="Limit on output tokens, for runs without --budget."),
     ] = None,
     form: Annotated[
         Form,
@@ -92,7 +92,7 @@ def prompts(
     ] = Form.SCBENCH,
     model: Annotated[
         str | None,
-        typer.Option(show_default=False, help="Model name, as the provider calls it."),
+        typer.Option(show_default=False, help="Model name, as the provider spells it."),
     ] = None,
     structured: Annotated[
         bool,
@@ -154,7 +154,7 @@ def prompts(
         only_ids = None if ids is None else ids_in(ids)
         source, names = find_release(release).choose(names_in(tasks))
         if only_ids is not None:
-            # The config that contains one of them contains all.
+            # All ids come from one config, so one id is enough to find it.
             source = source.fitting(min(only_ids))
         instances = chosen_instances(source, names, only_ids)
         with_images = split_by_images(instances)[True]
@@ -370,7 +370,9 @@ def write_new(file: Path, data: bytes) -> None:
         return
     # Running the same command twice is not an error.
     if present != data:
-        raise ResultsError(f"{file} exists with other content; choose another --out")
+        raise ResultsError(
+            f"{file} exists with different content; choose another --out"
+        )
 
 
 @app.command()

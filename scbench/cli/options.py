@@ -8,7 +8,7 @@ import typer
 from scbench.base import __version__
 from scbench.cli.console import checked_chart_path
 
-# Settings of every command line.
+# Settings that all command lines share.
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 
 # Formats of the scores of a run.
@@ -99,7 +99,7 @@ BudgetsOption = Annotated[
         min=1,
         show_default=False,
         help=(
-            "Limit of output tokens for each answer; results treat each limit as a separate "
+            "Limit on output tokens for each answer; results treat each limit as a separate "
             "run. Repeat for a sweep."
         ),
     ),
