@@ -50,7 +50,7 @@ Answers = Mapping[str, Mapping[str, bool]]
 
 
 class AnswerOverlap(NamedTuple):
-    """The overlap of two models' answers: the numbers of instances.
+    """The overlap of two models' answers, in numbers of instances.
 
     Attributes:
         same_long: both gave the same long answer.
@@ -66,7 +66,7 @@ class AnswerOverlap(NamedTuple):
 
     @property
     def suspicious(self) -> bool:
-        """Whether the overlap is too large for chance."""
+        """Whether the overlap is too large to be chance."""
         least_long = max(LEAST_LONG, LONG_SHARE * self.both_long)
         least_short = max(LEAST_SHORT, SHORT_SHARE * self.both_short)
         return self.same_long >= least_long or self.same_short >= least_short
@@ -169,8 +169,8 @@ def overlap_warning(
     Args:
         mine: answers of the submission that the warning is about.
         theirs: answers of the submission that it is compared with.
-        where: the path of the latter.
-        file: name of the predictions' file.
+        where: the path of that other submission.
+        file: name of the predictions file.
     """
     overlap = compare(mine, theirs)
     if not overlap.suspicious:

@@ -68,9 +68,9 @@ class Entry(NamedTuple):
     Attributes:
         name: as it is in the archive.
         kind: "file", "folder", or another kind.
-        size: bytes claimed.
+        size: claimed size in bytes.
         open: opens its content.
-        packed_size: compressed bytes claimed, if the format has this field.
+        packed_size: claimed compressed size in bytes, if the format has this field.
         encrypted: whether a password is needed.
     """
 

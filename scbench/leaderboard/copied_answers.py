@@ -34,7 +34,7 @@ from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import Pair
 from scbench.release.load import Release
 
-# Minimum bytes of a long answer after deflating; it could have been written in very
+# Minimum bytes of a long answer after deflating. Such an answer could have been written in very
 # many ways.
 LONG = 64
 # Minimum number of copied telling answers that mark a submission.
@@ -76,7 +76,7 @@ class Copied:
 
     @property
     def marked(self) -> bool:
-        """Whether there are too many copies for chance."""
+        """Whether there are too many copies to be chance."""
         return self.count >= LEAST
 
     def as_record(self) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def write_report_of(
         done: the submission.
         out: the folder.
         workers: processes that draw pictures.
-        open_drawing: opens what shows the progress of drawing.
+        open_drawing: opens a display of the progress of drawing.
 
     Raises:
         ResultsError: the file cannot be written.

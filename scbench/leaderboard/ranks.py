@@ -141,7 +141,7 @@ class LargestOfDraws:
     """
 
     def __init__(self, sums: Floats, scale: Floats) -> None:
-        """Bound the largest statistics.
+        """Compute upper bounds of the largest statistics.
 
         Args:
             sums: shape (draws, models).
