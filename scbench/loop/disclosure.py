@@ -67,7 +67,7 @@ def failed_checks(
     for number, verdict in enumerate(verdicts, 1):
         score = f" (score {number} of {len(verdicts)})" if len(verdicts) > 1 else ""
         for check in verdict.checks:
-            # None is a check that was not made.
+            # None means that the check could not be evaluated.
             if check.passed is not False:
                 continue
             head = f"- {check.id}{score}: "
