@@ -1,14 +1,13 @@
 """Sandboxed child programs: no network, no files, and limits on resources.
 
-Two kinds of code run here. One of our *functions*, in a separate file, first imports
-what it needs. Then it is locked in, and only then gets its data: `call_script`. An
-untrusted *program* runs only in a full sandbox, and only if `allow_code` was called:
-`run_python`.
+Two kinds of code run here. `call_script` runs one of our *functions* from a separate file: it
+imports what it needs, is locked in, and only then gets its data. `run_python` runs an untrusted
+*program*, only in a full sandbox and only if `allow_code` was called.
 
 Kinds of sandbox, strongest first:
 
 - ``namespaces``: own network, processes and mounts, made by the child itself. Root sets them up and
-  then becomes a separate user for each child; others need a user namespace to do so.
+  then becomes a separate user for each child; other users need a user namespace.
 - ``bubblewrap``: the same, made by bwrap(1), which some systems grant more rights than
 other programs.
 - ``rlimits``: resource limits, which every POSIX system has. A function cannot open a

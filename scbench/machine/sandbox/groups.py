@@ -25,7 +25,7 @@ _numbers = itertools.count()
 
 @contextlib.contextmanager
 def group(memory: int) -> Iterator[Path]:
-    """Limit a child to this many bytes, without swap, by a temporary group in `home`."""
+    """Limit a child to this many bytes, without swap, with a temporary group in `home`."""
     folder = (home() or _ROOT) / f"scbench-{os.getpid()}-{next(_numbers)}"
     folder.mkdir(exist_ok=True)
     try:
@@ -50,7 +50,7 @@ def group(memory: int) -> Iterator[Path]:
 
 @cache
 def home() -> Path | None:
-    """Return the group in which we can create ours, near this process's; None if none."""
+    """Return the group in which we can create ours, near this process's group; None if none."""
     place = None
     try:
         for line in _OWN_GROUP.read_text("utf-8").splitlines():
