@@ -13,7 +13,7 @@ from scbench.catalog import get_task
 from scbench.freezing.fresh import generate
 from scbench.release.load import Release
 
-# Word before a rung in a target of the command line, as in ladder:3.
+# Word before a rung in a command-line target, as in ladder:3.
 RUNG_WORD = "ladder:"
 # Fresh items that one page may draw; each stays in memory until the server stops.
 MOST_FRESH = 10_000
@@ -38,8 +38,8 @@ class Items:
     """All items that a page can show.
 
     Attributes:
-        release: release that they come from.
-        fresh: items that were drawn while the server ran, by id.
+        release: release that the items come from.
+        fresh: items that were drawn since the server started, by id.
     """
 
     release: Release
@@ -105,7 +105,7 @@ class Items:
         return instance
 
     def ladder_instances(self, task: str) -> Mapping[str, Instance]:
-        """Return a task's items of the ladder; none if it has no ladder."""
+        """Return a task's items on the ladder; none if it has no ladder."""
         if not self.release.manifest.ladder:
             return {}
         ladder = self.release.ladder()
@@ -123,7 +123,7 @@ class Items:
 
 
 def first_item(items: Items, target: str | None) -> str:
-    """Return the id of the item that a command line asks for.
+    """Return the id of the item that a command-line target names.
 
     Args:
         items: items to choose from.
