@@ -29,7 +29,7 @@ class Diff:
         withdrawn: ids withdrawn only in the new release, with the reasons.
         reinstated: ids withdrawn in the old release and valid in the new one.
         graders: tasks in both releases whose grader versions differ, with the two versions.
-        reasons: why items of a task were changed, by task, as far as the new release says so.
+        reasons: why items were changed, by task, if the new release gives a reason.
     """
 
     added: tuple[str, ...]
@@ -43,7 +43,7 @@ class Diff:
     def by_task(self) -> Iterator[str]:
         """Yield a line for each task with differences: how many of each kind, and the reason."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        # Changed graders are left out, because each has a line.
+        # Changed graders are left out, because each has a separate line.
         for kind in _KINDS:
             for name in getattr(self, kind):
                 counts[task_of(name)][kind] += 1
@@ -126,7 +126,7 @@ def terse_prompts(release: Release) -> dict[str, str]:
 
 
 def reasons_of(release: Release) -> dict[str, str]:
-    """Return why items of a release differ from those of the release before, by task."""
+    """Return the reasons why items differ from those of the previous release, by task."""
     reasons = packaged_toml("scbench.release", "changes.toml")
     return dict(reasons.get(own_name(release.version), {}))
 
