@@ -1,10 +1,10 @@
 r"""Stage 3a: values without their key, for replies without a JSON object.
 
-For answers such as ``{"path": [2]}``, the value ``[2]`` counts in three places: behind a mark
+For answers such as ``{"path": [2]}``, the value ``[2]`` counts in three places: after a mark
 (``Final answer: [2]``), assigned to the key (``path = [2]``) or alone on its lines, and as the
 whole reply or in its last fence. Words count in the same places if the task's grader can read them.
 
-A value behind a mark does not count if its sentence is conditional ("If so, the answer is 7") or
+A value after a mark does not count if its sentence is conditional ("If so, the answer is 7") or
 offers another value ("**7** or **8**"), if it is struck through (``~~7~~``), or if the next
 sentence takes it back ("Wait, no"). The whole text of a truncated reply does not count as a value.
 """
@@ -30,13 +30,13 @@ from scbench.scoring.answers.visible import WORDS
 
 Readable = Callable[[JsonValue], bool]
 
-# The repair of an answer in words: a mark or its place shows that it is the answer.
+# The repair for an answer in words, which a mark or its place identifies as the answer.
 PLAIN_TEXT = "plain_text"
-# Characters, at most, between a mark and its value.
+# Maximum number of characters between a mark and its value.
 _FAR = 200
-# Characters, at most, of a line that is an answer without a mark.
+# Maximum number of characters of a line that is an answer without a mark.
 _LINE_LENGTH = 300
-# Characters before a value in which its key is looked for.
+# Number of characters before a value that are searched for its key.
 _ASSIGNMENT_LENGTH = 100
 
 # Between a mark and its value: formatting, a fence, a tag, or a name (path = ).
@@ -47,7 +47,7 @@ _NONE = re.compile(
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
     re.IGNORECASE,
 )
-# A name and the sign behind it, up to the value.
+# A name and the sign after it, up to the value.
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}[=:][\s*`]{0,9}\Z")
 _LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
 _LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
@@ -138,7 +138,7 @@ class BareValues:
 
     @cached_property
     def outer(self) -> list[Span]:
-        """The spans inside no other span."""
+        """The spans that are not inside another span."""
         return [span for span in self.spans if not span.first]
 
     @cached_property
@@ -162,7 +162,7 @@ class BareValues:
         return max(candidates, key=lambda candidate: candidate.end, default=None)
 
     def last_marked(self, at: int = 0, *, needs_sign: bool = False) -> Candidate | None:
-        """Return the value of the last mark with one, or that there is no answer.
+        """Return the value of the last mark that has one, or a candidate without an answer.
 
         Args:
             at: position from which marks count.
@@ -195,7 +195,7 @@ class BareValues:
         return end is not None and _WITHDRAWAL.match(after, end.end()) is not None
 
     def behind(self, mark: re.Match[str]) -> Candidate | None:
-        """Return the value behind a mark, or that it says "none"; None if it is neither."""
+        """Return the value after a mark, or a candidate without an answer; None if neither."""
         marked_span = self.span_behind(mark.end())
         if marked_span:
             candidate = self.from_span(marked_span, "marked")
@@ -250,7 +250,7 @@ class BareValues:
         return name is not None and folded(name[1]) == folded(self.key)
 
     def is_alone(self, span: Span) -> bool:
-        """Whether nothing but formatting is before and behind a value on its lines."""
+        """Whether nothing but formatting is before and after a value on its lines."""
         start = max(0, span.start - _ASSIGNMENT_LENGTH)
         if not _LINE_BEGINS.search(self.text[start : span.start]):
             return False
@@ -290,7 +290,7 @@ class BareValues:
     def from_words(
         self, content: str, source: str, start: int, end: int
     ) -> Candidate | None:
-        """Return words as the value, if the shape or the grader takes them."""
+        """Return words as the value, if the shape or the grader accepts them."""
         stripped = content.strip()
         pattern = self.shape.bare_text
         if pattern and _PRINTS.search(stripped):

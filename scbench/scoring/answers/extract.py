@@ -159,7 +159,7 @@ def repeated_at_end(
 
 
 def without_blanks(text: str) -> str:
-    """Return text without white space."""
+    """Return text without whitespace."""
     return "".join(text.split())
 
 

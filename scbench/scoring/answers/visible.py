@@ -1,13 +1,13 @@
 r"""Stage 1: the visible text of a reply, which may contain the answer.
 
-From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage makes
-``So {"path": [2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
+From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage produces ``So {"path":
+[2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
 
-For a reply that is one JSON message, as returned by APIs, the visible text is the
-message's text. Reasoning is hidden: in the tags of a table (``words.toml``) and in the
-channel of analysis. A closing tag hides everything back to its opening tag, or to the
-start without one. An opening tag that is never closed hides the rest, except a fenced
-or tagged object that ends the reply. A tag between backticks is only a mention.
+For a reply that is one JSON message, as returned by APIs, the visible text is the message's text.
+Reasoning is hidden: in the tags listed in ``words.toml``, and in the analysis channel. A closing
+tag hides everything back to its opening tag, or to the start without one. An opening tag that is
+never closed hides the rest, except a fenced or tagged object that ends the reply. A tag between
+backticks is only a mention.
 """
 
 import html
@@ -55,7 +55,7 @@ _TAG = re.compile(
 # The beginnings of all tags. Each choice is a letter, so the engine skips other characters quickly.
 _BEGINS = re.compile(r"<|&|\u25c1|\[(?=/?[Tt])|a(?<=\Aa)|a(?=ssi)")
 
-# The channel of analysis, from its header to the next one.
+# The analysis channel, from its header to the next header.
 _ANALYSIS = re.compile(
     r"(?:<\|channel\|>\s*|\A)analysis\b"
     r"[^<]*(?:<(?!\|(?:end|return|call|start|channel)\|>)[^<]*)*"
@@ -70,7 +70,8 @@ _ESCAPED_QUOTE = re.compile(
 )
 _INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _SPECIAL_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-# Full-width characters, and the minus sign, that have a twin in ASCII; and digits of other scripts.
+# Full-width characters, and the minus sign, that have an ASCII equivalent; and digits of other
+# scripts.
 _TWIN_IN_ASCII = re.compile("[\u2212\uff01-\uff5e]|(?![0-9])\\d")
 # Code point distance of a full-width character from its ASCII form.
 _FULL_WIDTH = 0xFEE0
@@ -201,7 +202,7 @@ def without_reasoning(reply: str) -> str:
 
 
 def hidden_regions(text: str) -> list[tuple[int, int]]:
-    """Return start and end of the text that tags hide; regions may overlap."""
+    """Return the start and end of each text that tags hide; regions may overlap."""
     regions: list[tuple[int, int]] = []
     opened: list[Tag] = []
     open_count: dict[str, int] = defaultdict(int)
@@ -249,7 +250,7 @@ def start_of_final_object(text: str) -> int:
 
 
 def tags(text: str) -> Iterator[Tag]:
-    """Yield the tags that do not start inside another."""
+    """Yield the tags that do not start inside another tag."""
     position = 0
     for begin in _BEGINS.finditer(text):
         match = _TAG.match(text, begin.start()) if begin.start() >= position else None
