@@ -14,7 +14,7 @@ Most users need only the names below. Importing this package alone loads no larg
 The packages, from the bottom up: `scbench.base` (data model, errors, seeds), `scbench.machine`
 (sandbox, processes, files), `scbench.schemas` (parameters and answers), `scbench.graders`,
 `scbench.builders`, `scbench.catalog` (every task by id), `scbench.release` (reading releases),
-`scbench.formats` (predictions, prompts, files of other programs), `scbench.scoring` (one answer),
+`scbench.formats` (predictions, prompts, files from other programs), `scbench.scoring` (one answer),
 `scbench.loop` (models in a loop with graders), `scbench.grading` (turns a predictions file into
 scored rows), `scbench.reward` (scores for trainers), `scbench.analysis`,
 `scbench.report`, `scbench.leaderboard`, `scbench.freezing` (making releases and fresh instances),

@@ -112,7 +112,7 @@ class Task:
         fingerprinted: whether its scores depend on how the machine computes. If so, its verdicts
             have the metric ``fingerprint``, and its grader module has a function of that name.
         one_answer: whether an instance has one correct answer, up to the order of its parts;
-            identical answers of two models are then no sign of copying.
+            identical answers of two models then do not indicate copying.
         dimensions: its demands on a model, for tables; empty if none are stated.
         summary: what it asks, in one plain sentence.
         scored: how an answer is scored, as a phrase that can follow "Score:".

@@ -1,4 +1,4 @@
-"""Strict JSON parsing, canonical JSON output, and hashes of it.
+"""Strict parsing, canonical form and hashes of JSON.
 
 Canonical JSON has sorted keys, no whitespace, unescaped characters, and numbers as Python's
 ``repr`` prints them (the shortest decimal that gives the same double). A value has the same bytes
@@ -21,7 +21,8 @@ _CANONICAL = json.JSONEncoder(
     separators=(",", ":"),
     ensure_ascii=False,
     allow_nan=False,
-    # This check takes a quarter of the time. Circular values fail anyway, as too deep.
+    # This check takes a quarter of the time. Circular values fail anyway, because they are too
+    # deep.
     check_circular=False,
 )
 # Makes digits and exponents look the same, so that a few substrings cover every huge number.

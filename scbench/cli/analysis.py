@@ -164,8 +164,8 @@ def compare(
     the same name in two files are treated as two runs.
 
     If the results cover full and terse prompts, or text and pictures, each model is compared with
-    itself, to show the effect of the prompt. For results of the ladder, the differences in level
-    follow.
+    itself, to show the effect of the prompt. For ladder results, the differences in level come
+    next.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)
@@ -270,7 +270,7 @@ def cost(
 ) -> None:
     """Show tokens, time and cost.
 
-    Needs predictions with "usage". --by budget shows scores by limit of output tokens.
+    Needs predictions with "usage". --by budget shows scores by limit on output tokens.
     """
     with reported_errors():
         if by == "budget":
@@ -319,7 +319,7 @@ def items(
 def rows_of_bucket(
     results: list[Path], columns: Sequence[str], bucket: str | None
 ) -> pl.DataFrame:
-    """Return the rows of results: all, or those of one bucket.
+    """Return all rows of results, or only those of one bucket.
 
     Raises:
         ResultsError: there is no such bucket.

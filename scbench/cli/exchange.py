@@ -168,7 +168,7 @@ def prompts(
             # Harbor sets these itself.
             if out is None or budgets or samples > 1:
                 raise PredictionsError(
-                    "--format harbor needs --out, and takes no --samples or --budget: set these in "
+                    "--format harbor needs --out, and does not accept --samples or --budget: set these in "
                     "Harbor's own command"
                 )
             write_harbor_tasks(
@@ -270,7 +270,7 @@ def import_(
     setting: ReplySettingOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Convert files of other programs to predictions.
+    """Convert files from other programs to predictions.
 
     Each reply becomes one line. The file format is detected from the content. Errors, refusals,
     cut-off replies and usage are kept. Every entry that matches no item is reported with its file

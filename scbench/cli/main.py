@@ -25,7 +25,7 @@ SECTIONS = {
             "exchange", "Write prompts, or batch files for a provider."
         ),
         "import": LazyCommand(
-            "exchange", "Convert files of other programs to predictions."
+            "exchange", "Convert files from other programs to predictions."
         ),
         "export": LazyCommand(
             "exchange", "Copy a release to a folder that other programs can load."

@@ -19,7 +19,7 @@ TableForm = Literal["table", "markdown", "latex", "csv", "json", "parquet"]
 ListForm = Literal["table", "markdown", "json"]
 # Experiment trackers that can receive results.
 Tracker = Literal["wandb", "mlflow"]
-# Settings in files of other programs, and of answers that `scbench show` can select.
+# Settings in files from other programs, and of answers that `scbench show` can select.
 ToolSetting = Literal["no_tools", "tools"]
 
 
@@ -105,7 +105,7 @@ BudgetsOption = Annotated[
     ),
 ]
 
-# Files of other programs.
+# Files from other programs.
 ColumnMapOption = Annotated[
     str | None,
     typer.Option(
@@ -123,7 +123,7 @@ ReplyModelOption = Annotated[
     typer.Option(
         "--model",
         show_default=False,
-        help="For files of other programs: the model's name, overriding the one in the file.",
+        help="For files from other programs: the model's name, overriding the one in the file.",
     ),
 ]
 ReplySettingOption = Annotated[
@@ -131,7 +131,7 @@ ReplySettingOption = Annotated[
     typer.Option(
         "--setting",
         show_default=False,
-        help="For files of other programs: whether the model had tools.",
+        help="For files from other programs: whether the model had tools.",
     ),
 ]
 

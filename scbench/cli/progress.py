@@ -40,7 +40,7 @@ def progress(
     """Show progress while the block runs.
 
     Args:
-        total: work to come, in the unit of `Quiet.done`; None if unknown.
+        total: amount of work, in the unit of `Quiet.done`; None if unknown.
         quiet: show nothing.
         doing: the work, for a bar: "grading".
         done: the work in the past tense, for a line: "graded".
@@ -85,7 +85,7 @@ class LogLines(Quiet):
     """A display that prints occasional lines.
 
     Args:
-        total: work to come; None if unknown.
+        total: amount of work; None if unknown.
         done: the work, in the past tense: "graded".
         things: the objects of the work, in the plural: "rows".
         estimate: show the time left.

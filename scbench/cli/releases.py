@@ -152,7 +152,7 @@ def upload_to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
 
 
 def print_plan(step: str) -> None:
-    """Print a step that a dry run does not take."""
+    """Print a step that a dry run skips."""
     print(f"would: {step}")  # noqa: T201
 
 

@@ -90,20 +90,20 @@ def run(
     ] = None,
     reasoning_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Reasoning tokens, if the provider takes a number."),
+        typer.Option(min=1, help="Reasoning tokens, if the provider accepts a number."),
     ] = None,
     temperature: Annotated[
         float | None,
         typer.Option(
             min=0,
             show_default=False,
-            help="Sampling temperature, if the provider takes one.",
+            help="Sampling temperature, if the provider accepts one.",
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            show_default=False, help="Sampling seed, if the provider takes one."
+            show_default=False, help="Sampling seed, if the provider accepts one."
         ),
     ] = None,
     structured: Annotated[

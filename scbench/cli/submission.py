@@ -177,7 +177,7 @@ def init(
 
 
 def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values of options; asks for missing ones on the terminal."""
+    """Return the values of options, asking for missing ones on the terminal."""
     missing = [name for name, value in options.items() if value is None]
     if missing and not sys.stdin.isatty():
         names = ", ".join(f"--{name}" for name in missing)
@@ -319,7 +319,7 @@ def validate_(
 
 
 def finder(name: str | None) -> "tuple[Releases, str | None]":
-    """Return a finder of releases, and the version of the only accepted one, if any."""
+    """Return a function that finds releases, and the only accepted version, if there is one."""
     from scbench.leaderboard.validate import release_finder
 
     if name is None:

@@ -37,7 +37,7 @@ class TerminalBar(Quiet):
     """A bar on a terminal, shown while its ``with`` block runs.
 
     Args:
-        total: work to come; None if unknown.
+        total: amount of work; None if unknown.
         doing: the work: "grading".
         things: the objects of the work, in the plural: "rows".
         estimate: show the time left.

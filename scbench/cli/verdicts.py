@@ -54,10 +54,10 @@ def taken_in(
     """Return the path of the predictions in files, and their origin; print their format.
 
     Args:
-        files: predictions, or files of other programs.
+        files: predictions, or files from other programs.
         folder: folder of the results; converted predictions are written there.
         quiet: do not print the format.
-        read: how files of other programs are read.
+        read: how files from other programs are read.
         restart: convert the files again.
 
     Raises:

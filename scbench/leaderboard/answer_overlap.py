@@ -9,9 +9,9 @@ Answers stored with the release (references and counter-references) are not coun
 `scbench.leaderboard.copied_answers` covers them. A pair is reported if
 
 - at least `LEAST_LONG` long answers are the same, and they make up at least
-`LONG_SHARE` of the instances to which both gave long answers; or
+  `LONG_SHARE` of the instances to which both gave long answers; or
 - at least `LEAST_SHORT` short answers are the same, and they make up at least
-`SHORT_SHARE` of the instances to which both gave short answers.
+  `SHORT_SHARE` of the instances to which both gave short answers.
 
 This is not proof, so it gives a warning with the numbers and shares. All submissions
 are compared with each other, even two of the same model.

@@ -287,7 +287,7 @@ def without_top_folder(entries: Sequence[Entry]) -> list[tuple[str, Entry]]:
 
 
 def write_at_most(limit: int, source: IO[bytes], path: Path, label: str) -> None:
-    """Copy a stream to a file, regardless of the size it claims.
+    """Copy a stream to a file, up to a limit, whatever size it claims.
 
     Raises:
         TooLargeError: it has more bytes than the limit.

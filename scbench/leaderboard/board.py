@@ -82,7 +82,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
 
 
 def board_rows(boards: Iterable[Record]) -> Iterator[tuple[Record, str, Row]]:
-    """Yield each row in ``boards`` of `make_board`, after its board and its setting."""
+    """Yield each row in the ``boards`` of `make_board`, with its board and its setting."""
     for board in boards:
         for setting, rows in board["settings"].items():
             for row in rows:

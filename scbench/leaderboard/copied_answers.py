@@ -5,10 +5,10 @@ gives the same answer only if it is the only or the obvious one. An answer is th
 *telling* if
 
 - its task accepts many answers, see `scbench.catalog.Task.one_answer`, and is not a
-text task; and
+  text task; and
 - it is long, see `LONG`; and
 - it has no natural order: the parts of its longest list are not sorted in either
-direction.
+  direction.
 
 Telling answers that equal stored ones (references and counter-references) are counted
 by task. Two answers are equal if the grader parses them to the same value, with numbers

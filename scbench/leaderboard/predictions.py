@@ -194,7 +194,7 @@ class PredictionsChecker:
         return Finding(code, message, todo, self.name, problem.line, problem.id, level)
 
     def finding_at(self, line: Line, kind: str, **words: object) -> Finding:
-        """Return a finding at a line."""
+        """Return a finding about a line."""
         return finding(kind, self.name, line.number, line.prediction.id, **words)
 
     def check_run(self, line: Line) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Atomic writing of the board: page, JSON, table, and files for the Hub.
 
-The ``.eval_results`` files make the Hub show a model's scores on a dataset's board, see
+The ``.eval_results`` files make the Hub show a model's scores on a dataset's board; see
 `scbench.analysis.eval_results`.
 """
 

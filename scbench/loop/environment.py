@@ -1,4 +1,4 @@
-"""The environment: takes an instance, a setup and replies, and gives observations.
+"""The environment: takes an instance, a setup and replies, and returns observations.
 
 It is pure and deterministic: no clock, no randomness, the same texts on every machine (except for
 tasks whose scores depend on how a machine computes, see `scbench.catalog.Task.fingerprint`).

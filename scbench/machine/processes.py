@@ -40,7 +40,7 @@ class PendingResult(Protocol):
 
 
 class Executor(Protocol):
-    """Makes calls, in this process or in others."""
+    """Makes calls, in this process or in other processes."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
         """Submit a call of a function."""
@@ -59,7 +59,7 @@ class LocalExecutor:
     """Makes each call in this process, when its result is requested."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
-        """Remember a call of a function; ``result()`` makes it."""
+        """Store a call of a function; ``result()`` makes it."""
         return LazyCall(partial(function, *args))
 
 

@@ -100,7 +100,7 @@ def _is_main_thread() -> bool:
 def blocked() -> Iterator[None]:
     """Block these signals in processes started in the block; defer them in this process.
 
-    Schedulers send them to all processes of a job; the first one then ends the others in order.
+    Schedulers send them to all processes of a job; the first process then ends the others in order.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:

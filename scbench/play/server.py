@@ -6,13 +6,17 @@ server. Answers and replies are graded and drawn in worker processes, never here
 
 Paths, all below ``/TOKEN/``::
 
-    GET    (nothing)          the page GET    assets/NAME        its scripts and styles GET
-    api/start          tasks, and the item to show first GET    api/tasks/TASK     ids of the items
-    of a task GET    api/item?id=ID     an item with its picture POST   api/fresh          draw an
-    item: {"task": ..., "rung": ...} POST   api/checks         grade: {"id": ..., "answer": ...} or
-    {"id": ..., "reply": ...} GET    api/checks/N       the verdict, or how long it has taken so far
-    DELETE api/checks/N       stop grading GET    api/study          the next item of a measurement,
-    without a picture of its answer POST   api/study          one answer of a measurement
+    GET    (nothing)          the page
+    GET    assets/NAME        its scripts and styles
+    GET    api/start          tasks, and the item to show first
+    GET    api/tasks/TASK     ids of the items of a task
+    GET    api/item?id=ID     an item with its picture
+    POST   api/fresh          draw an item: {"task": ..., "rung": ...}
+    POST   api/checks         grade: {"id": ..., "answer": ...} or {"id": ..., "reply": ...}
+    GET    api/checks/N       the verdict, or how long grading has taken so far
+    DELETE api/checks/N       stop grading
+    GET    api/study          the next item of a measurement, without a picture of its answer
+    POST   api/study          one answer of a measurement
 """
 
 import asyncio

@@ -9,7 +9,7 @@ from scbench.base.model import Instance, task_of, terse_id
 from scbench.release.load import Release
 from scbench.release.manifest import own_name
 
-# Fields that depend on others or are equal in both rows.
+# Fields that depend on other fields, or are equal in both rows.
 _DERIVED = {"id", "content_hash"}
 _KINDS = ("added", "removed", "changed", "withdrawn", "reinstated")
 # Means all tasks without a separate reason in `changes.toml`.
@@ -24,7 +24,7 @@ class Diff:
     Attributes:
         added: ids in the new release only.
         removed: ids in the old release only.
-        changed: ids whose rows differ, with the columns; "terse prompt" means that of the
+        changed: ids whose rows differ, with the columns; "terse prompt" means the prompt in the
             config ``terse``.
         withdrawn: ids withdrawn only in the new release, with the reasons.
         reinstated: ids withdrawn in the old release and valid in the new one.

@@ -282,7 +282,7 @@ class Release:
     def floors(self) -> dict[str, float]:
         """Return the floor of each instance: the score of its best trivial baseline.
 
-        By id, in the order of the references.
+        The result is by id, in the order of the references.
 
         Raises:
             ReleaseError: the references are missing or differ from the manifest, or a floor is

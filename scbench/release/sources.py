@@ -42,7 +42,7 @@ _MAX_CAUSES = 20
 
 
 class Source(Protocol):
-    """Gives the bytes of a release's files."""
+    """Provides the bytes of a release's files."""
 
     def read(self, name: str, limit: int) -> bytes:
         """Return a file's bytes, at most one more than ``limit``.

@@ -92,7 +92,7 @@ class Outcome:
 
 
 def simulator_lock(task: Task) -> AbstractContextManager[object]:
-    """Return the lock for grading a heavy task; for others, a context without effect."""
+    """Return the lock for grading a heavy task; for other tasks, a context that does nothing."""
     return _SIMULATOR_LOCK if task.heavy else nullcontext()
 
 

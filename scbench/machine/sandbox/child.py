@@ -355,7 +355,9 @@ def set_limits(job: Job) -> None:
         try:
             resource.setrlimit(number, (soft, limit))
         except (OSError, ValueError):
-            if sys.platform == "linux":  # others define limits that they cannot set
+            if (
+                sys.platform == "linux"
+            ):  # other systems define limits that they cannot set
                 raise
 
 

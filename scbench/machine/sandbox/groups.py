@@ -30,8 +30,7 @@ def group(memory: int) -> Iterator[Path]:
     folder.mkdir(exist_ok=True)
     try:
         (folder / "memory.max").write_text(str(memory), "ascii")
-        # Not every kernel has swap. If one process takes too much memory, all of them
-        # end.
+        # Not every kernel has swap. If the processes use too much memory, all of them end.
         for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
             with contextlib.suppress(FileNotFoundError):
                 (folder / name).write_text(value, "ascii")

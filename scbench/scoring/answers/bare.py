@@ -97,7 +97,7 @@ _FENCE = re.compile(
 
 
 class BareValues:
-    """The values without their key in a visible text.
+    """The bare values in a visible text.
 
     Args:
         text: the visible text.

@@ -108,7 +108,7 @@ def answer_that_counts(
         text: the visible text.
         spans: the JSON values in it.
         shape: shape of the task's answers.
-        bare_values: the values without their key in it.
+        bare_values: the bare values in it.
     """
     # Yields from the end of the text backwards.
     candidates = objects(text, spans, shape)

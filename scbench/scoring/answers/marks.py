@@ -115,7 +115,7 @@ def pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
 
     Args:
         mark: a mark.
-        is_list: whether the answer may take several lines.
+        is_list: whether the answer may span several lines.
     """
     after = mark.string[mark.end() : mark.end() + MAX_LENGTH]
     if mark["boxed"]:

@@ -79,7 +79,7 @@ class Span:
 
     opening: str
     start: int
-    # The tokens of the outermost value as JSON, shared by all spans in it. One token may hold
+    # The tokens of the outermost value as JSON, shared by all spans in it. One token may contain
     # several values (see `Token`).
     _tokens: list[str]
     first: int

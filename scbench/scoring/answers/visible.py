@@ -64,7 +64,7 @@ _CHANNEL_MARK = re.compile(
     r"<\|(?:start|channel|constrain)\|>[^<]*|<\|(?:message|end|return|call)\|>"
 )
 
-# An escaped quote after a JSON sign: the whole text was escaped.
+# An escaped quote after a JSON delimiter: the whole text was escaped.
 _ESCAPED_QUOTE = re.compile(
     r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);"
 )
@@ -88,7 +88,7 @@ _MESSAGE_KEY = re.compile(r'"(?:type|choices|parts|role|content|text)"\s*:')
 _MESSAGE_START = 2000
 # The keys of an object that is one part of a message, as Gemini writes it.
 _PART_KEYS = {"text", "thought", "thoughtSignature"}
-# The signs before a quoted line in Markdown, and before one with text.
+# The signs before a quoted line in Markdown, and before a quoted line with text.
 _QUOTE_SIGNS = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
 
