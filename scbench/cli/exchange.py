@@ -168,8 +168,8 @@ def prompts(
             # Harbor sets these itself.
             if out is None or budgets or samples > 1:
                 raise PredictionsError(
-                    "--format harbor needs --out, and does not accept --samples or --budget: set these in "
-                    "Harbor's own command"
+                    "--format harbor needs --out, and does not accept --samples or --budget: "
+                    "set these in Harbor's own command"
                 )
             write_harbor_tasks(
                 source, sent, out, wheels, solutions=solutions, quiet=quiet
