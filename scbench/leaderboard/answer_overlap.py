@@ -1,8 +1,8 @@
-"""Byte-identical answers of two models, if there are more than chance would produce.
+"""Byte-identical answers of two models: detection of more than chance would produce.
 
 If a question has one correct answer, all correct answers to it are equal, and so are easy mistakes.
-Long answers are evidence where many answers are possible: two models do not choose the
-same one, down to the last digit and the order of its parts, by chance.
+If many answers are possible, equal long answers are evidence: two models do not choose the same one
+by chance, down to the last digit and the order of its parts.
 
 An answer is *long* if it has at least 64 bytes after deflating, *short* otherwise.
 Answers stored with the release (references and counter-references) are not counted:
@@ -116,7 +116,7 @@ def stored_answers(release: Release) -> frozenset[Pair]:
 
 
 def read_answers(path: Path, release: Release) -> list[Pair]:
-    """Return each answer in a file of predictions for a release; none if the file is too large."""
+    """Return each answer in a predictions file for a release; none if the file is too large."""
     if unpacked_hash(path) is None:
         return []
     tasks = {task.id: task for task in choose_tasks(release, None)}

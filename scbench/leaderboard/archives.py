@@ -36,7 +36,7 @@ _MOST_TAR = 2 * MOST_PACKED
 _MOST_RATIO = 1100
 # Predictions compress by 5 to 50 to 1.
 _SUSPICIOUS_RATIO = 200
-# Ratios of entries with fewer bytes are not checked.
+# The ratio is not checked for entries with fewer bytes.
 _LEAST_SIZE = 1000
 _CHUNK = 2**20
 
@@ -200,7 +200,7 @@ def open_member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 
 
 def check_count(count: int) -> None:
-    """Refuse an archive of more entries than are allowed.
+    """Refuse an archive with too many entries.
 
     Raises:
         TooLargeError: there are too many.

@@ -297,9 +297,9 @@ def levels_of(entries: Sequence[BoardEntry]) -> dict[str, Levels]:
 
 
 def key_of(entry: BoardEntry) -> Key:
-    """Return the properties that submissions of one model to several boards share.
+    """Return the key that submissions of one model to several boards share.
 
-    They are release, organisation, name and version of the model, and setting.
+    It contains the release, the organisation, the model's name and version, and the setting.
     """
     about = entry.about
     return (

@@ -121,9 +121,8 @@ class Collected:
 
     Attributes:
         entries: the submissions that can be shown.
-        refused: by printable name of the folder or archive, the problems of the other
-            submissions.
-        warnings: by name of the folder or archive, findings for maintainers to check.
+        refused: problems of rejected submissions, by printable name of the folder or archive.
+        warnings: findings for maintainers to check, by name of the folder or archive.
     """
 
     entries: list[BoardEntry] = field(default_factory=list)
@@ -136,7 +135,7 @@ class Job(NamedTuple):
 
     Attributes:
         name: name of the submission.
-        folder: for its results.
+        folder: folder for its results.
         releases: finds releases by version.
         limits: the limits of grading.
         on_step: called with a message if the submission is graded.
@@ -368,8 +367,8 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
     """Return the mean output tokens and mean cost (US dollars) per answer.
 
     Returns:
-        For each of `AMOUNTS`, the mean over answers that report it (None without any),
-        and their number as ``AMOUNT_reported``.
+        For each of `AMOUNTS`, the mean over answers that report it (None if no answer does), and
+        their number as ``AMOUNT_reported``.
     """
     answered = results.filter(was_answered())
     answers = answered.unique(["id", "sample"], maintain_order=True)

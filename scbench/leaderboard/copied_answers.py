@@ -71,7 +71,7 @@ class Copied:
 
     @property
     def count(self) -> int:
-        """The number of answers that equal a stored one of either kind."""
+        """The number of answers that equal a stored answer of either kind."""
         return sum(self.references.values()) + sum(self.counter_references.values())
 
     @property
@@ -215,6 +215,6 @@ def by_task(ids: Iterable[str]) -> dict[str, int]:
 
 
 def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
-    """Yield a warning, naming the predictions' file, if a submission is marked."""
+    """Yield a warning, naming the predictions file, if a submission is marked."""
     if copies.marked:
         yield finding("references", file, copies=copies)

@@ -138,7 +138,7 @@ def changed_columns(old: Instance, new: Instance) -> tuple[str, ...]:
 
 
 def changed_graders(old: Release, new: Release) -> dict[str, tuple[int, int]]:
-    """Return the grader versions of the tasks in both releases, where they differ."""
+    """Return both grader versions of each task whose grader versions differ."""
     graders = {}
     for task, record in new.manifest.tasks.items():
         old_record = old.manifest.tasks.get(task)

@@ -71,7 +71,7 @@ class Reference:
         floor_strategy: name of that baseline.
         unprinted: the instance's parameters that no row contains, see `scbench.base.model`; only
             with a reference.
-        measure: difficulty of an instance of a ladder, see `Builder.measure`; only with a
+        measure: difficulty of an instance on a ladder, see `Builder.measure`; only with a
             reference.
     """
 
@@ -259,7 +259,7 @@ class Release:
         """Return the ids of the instances of some tasks, in the order of the references.
 
         Raises:
-            ReleaseError: as `floors`.
+            ReleaseError: see `floors`.
         """
         # Every instance has one floor.
         return [row_id for row_id in self.floors() if task_of(row_id) in tasks]
@@ -304,7 +304,8 @@ class Release:
         """Return the weight of each task in the normalized score, see `weight_of`.
 
         Raises:
-            ReleaseError: as `floors`, from which the weights follow if the manifest has none.
+            ReleaseError: see `floors`, from which the weights are computed if the manifest has
+                none.
         """
         records = self.manifest.tasks
         weights = {
@@ -405,7 +406,7 @@ def read_frame(
 
 def config_of(name: str) -> str:
     """Return the config of an instance's id or a release's name; empty for the default."""
-    # The suffix is the same as in the terse id of an empty id.
+    # terse_id("") is the suffix that all terse ids have.
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
     if name.endswith(PLUS_PICTURES) or style_of(name):

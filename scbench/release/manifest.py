@@ -307,7 +307,7 @@ class Manifest(Frozen):
 
     @property
     def is_generated(self) -> bool:
-        """Whether `scbench generate` wrote it, so that it is not a frozen release."""
+        """Whether `scbench generate` wrote the release, which is then not frozen."""
         return self.experiment is not None and not is_version(own_name(self.version))
 
     @property
@@ -332,7 +332,7 @@ class Manifest(Frozen):
         return match is not None and match[4] is not None
 
     def of_terse(self) -> "Manifest":
-        """Return the manifest of the config ``terse`` alone.
+        """Return the manifest of only the config ``terse``.
 
         Its name ends in "+terse", so its results are never mistaken for results of the release.
 
@@ -354,7 +354,7 @@ class Manifest(Frozen):
         return self._of_config(PLUS_TERSE, tasks, withdrawn)
 
     def of_ladder(self) -> "Manifest":
-        """Return the manifest of the config ``ladder`` alone; its name ends in "+ladder".
+        """Return the manifest of only the config ``ladder``; its name ends in "+ladder".
 
         Raises:
             ReleaseError: the release has no ladder.
@@ -370,7 +370,7 @@ class Manifest(Frozen):
         return self._of_config(PLUS_LADDER, self.ladder.tasks, withdrawn, experiment)
 
     def of_pictures(self) -> "Manifest":
-        """Return the manifest of the config ``pictures`` alone; its name ends in "+pictures".
+        """Return the manifest of only the config ``pictures``; its name ends in "+pictures".
 
         Raises:
             ReleaseError: the release has no pictures.

@@ -26,13 +26,13 @@ from scbench.release.manifest import (
     parse_manifest,
 )
 
-# Larger archives are not releases; real ones have a hundredth of that.
+# Archives with more entries are not releases; real releases have a hundredth of this number.
 _MOST_ENTRIES = 10_000
 # Files that the Hub itself puts into every repository; not part of a release.
 OWN_FILES = {".gitattributes"}
-# Files of a release that are not published on the Hub. The Hub refuses an ``eval.yaml`` by rules
-# that change (packages/tasks/src/eval.ts of huggingface.js), which must not block a release, so
-# people upload it afterwards.
+# Files of a release that are not published on the Hub. The Hub refuses some ``eval.yaml`` files, by
+# rules that change (packages/tasks/src/eval.ts of huggingface.js). This must not block a release,
+# so people upload the file afterwards.
 NOT_SENT = {EVAL}
 # ORG/NAME@REVISION
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)

@@ -16,7 +16,7 @@ one argument is the job as JSON:
     filter: system call filter in the kernel's form, as hexadecimal digits; empty if there is none
     strict: whether the job requires the filter
     keyctl: number of that system call; null if unknown
-    processor: the one a function runs on; null for any
+    processor: the processor that a function runs on; null for any
     status: descriptor that receives "ok" and any missing optional protection once the
         sandbox is set up, or else the error
 
@@ -49,7 +49,7 @@ _SET_PARENT_DEATH_SIGNAL = 1
 _SET_DUMPABLE = 4
 _SET_SECCOMP = 22
 _SET_NO_NEW_PRIVILEGES = 38
-# Its second argument for a filter of system calls.
+# Second argument of prctl for a system call filter.
 _FILTER_MODE = 2
 # Namespaces: mounts, control groups, host name, inter-process communication, processes, network.
 _SPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
@@ -194,7 +194,7 @@ def enter_namespaces(job: Job) -> None:
             call_library("unshare", _SPACES)
         except (
             PermissionError
-        ):  # root of a container: continue as a user without root does
+        ):  # root of a container: continue like an ordinary user
             # A function keeps its user: its file may be readable only by root.
             if job["mode"] == "program":
                 become_user(job["user"])
@@ -225,7 +225,7 @@ def load_function(job: Job) -> Callable[[bytes], bytes]:
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    """Mount something with the call of the C library; empty texts are null pointers."""
+    """Mount something with ``mount`` of the C library; empty strings become null pointers."""
     words = [word.encode() or None for word in (source, target, kind)]
     data = options.encode() or None
     call_library("mount", *words, ctypes.c_ulong(flags), data)

@@ -18,7 +18,7 @@ _BLOCK = 65536
 _MOST_STDERR = 4096
 # Added to the number of the signal that ended a child, as shells do.
 SIGNALLED = 128
-# The signal of a system call that ends the process; not every system has its name.
+# The signal of a forbidden system call that ends the process; not every system has its name.
 _SIGSYS = 31
 # A child that reached its deadline was starved if it waited for a processor for more than the first
 # share of the time, and ran for less than the second. A child cannot cause this: it may change
@@ -133,7 +133,7 @@ def converse(
 ) -> Finished:
     """Run a child with input, and end it together with all its processes.
 
-    The child enforces its limits, except those on seconds and output.
+    The child enforces its limits, except those on wall-clock time and output.
 
     Args:
         command: returns the child's command, given the descriptor for its "ok".

@@ -39,7 +39,7 @@ _LINE_LENGTH = 300
 # Number of characters before a value that are searched for its key.
 _ASSIGNMENT_LENGTH = 100
 
-# Between a mark and its value: formatting, a fence, a tag, or a name (path = ).
+# What may come between a mark and its value: formatting, a fence, a tag, or a name (path = ).
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
 # "no solution", "unknown", "N/A" and the like, up to the end or a reason.
 _NONE = re.compile(
@@ -244,7 +244,7 @@ class BareValues:
         return None
 
     def is_assigned(self, span: Span) -> bool:
-        """Whether the key and an equals sign or a colon are before a value."""
+        """Whether the key and an equals sign or a colon precede a value."""
         start = max(0, span.start - _ASSIGNMENT_LENGTH)
         name = _ASSIGNED.search(self.text[start : span.start])
         return name is not None and folded(name[1]) == folded(self.key)
@@ -332,7 +332,7 @@ def is_closed(fence: re.Match[str]) -> bool:
 
 
 def answer_lines(text: str, shape: Shape) -> str:
-    """Return a line, or the lines of a list; empty if it is anything else."""
+    """Return a text that is one line, or the lines of a list; empty for any other text."""
     if len(text) > 2 * MAX_LENGTH or _OBJECT.search(text):
         return ""
     lines = [tidy(line) for line in text.split("\n") if not is_frame(line)]

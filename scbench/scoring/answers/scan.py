@@ -70,8 +70,8 @@ class Span:
         keys: the keys of an object, folded (see `folded`).
         first_keys: the first key; several candidates if the text ends inside it.
         key_end: position after the last key of interest; 0 if it has no such key.
-        is_list: whether it contains a comma, as objects may, too: ``(1)`` is not a tuple, ``(1,)``
-            is one.
+        is_list: whether it contains a comma, which objects may contain, too: ``(1)`` is not a
+            tuple, ``(1,)`` is one.
         end: position after the value; if it is cut or broken, `key_end`.
         last: index of its last token in `_tokens`.
         repairs: names of the repairs.
@@ -107,7 +107,7 @@ class Token(NamedTuple):
     Attributes:
         kind: a group of `TOKEN`, a value of `SIGNS`, or ``items`` or ``run`` for several values of
             strict JSON.
-        text: the token, without white space around it.
+        text: the token, without whitespace around it.
         end: position after it.
     """
 
@@ -120,8 +120,8 @@ class Token(NamedTuple):
 def folded(name: str) -> str:
     """Normalize a key for comparison.
 
-    Case, white space, hyphens and underscores are ignored, and British spelling (neighbours)
-    equals American spelling (neighbors).
+    Case, whitespace, hyphens and underscores are ignored, and British spelling (neighbours) equals
+    American spelling (neighbors).
     """
     return re.sub(r"[\s_-]+", "", name).casefold().replace("our", "or")
 
@@ -138,7 +138,7 @@ def parsed(text: str) -> JsonValue | None:
 def scan(
     text: str, names: Collection[str], spelt: Mapping[str, str] | None = None
 ) -> list[Span]:
-    """Return, sorted by end, the last outer values and the last objects with a key of interest.
+    """Return the last outer values and the last objects with a key of interest, sorted by end.
 
     Args:
         text: any text.
@@ -190,8 +190,7 @@ class _Reader:
         self._opened: list[Span] = []
         self._tokens: list[str] = []
         self._tokens_left = _MAX_TOKENS
-        # Before this position, comment signs are text, because the search is inside a
-        # comment.
+        # Before this position, comment markers are text, because the search is inside a comment.
         self._no_comments_before = 0
         # Items that start before this position must be read token by token, because one
         # of their keys is of interest or misspelt.
@@ -231,7 +230,7 @@ class _Reader:
 
     def _next_token(self, top: Span, at: int) -> Token | None:
         text = self._text
-        # A shortcut for signs without white space before them; `TOKEN` matches the others.
+        # A shortcut for signs without whitespace before them; `TOKEN` matches the others.
         sign = text[at : at + 1]
         kind = SIGNS.get(sign, "")
         expects_item = top.state == "value" and top.opening != "{"

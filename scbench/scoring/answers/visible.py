@@ -1,11 +1,12 @@
 r"""Stage 1: the visible text of a reply, which may contain the answer.
 
-From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage produces ``So {"path":
-[2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
+From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage produces
+``So {"path": [2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
 
 For a reply that is one JSON message, as returned by APIs, the visible text is the message's text.
 Reasoning is hidden: in the tags listed in ``words.toml``, and in the analysis channel. A closing
-tag hides everything back to its opening tag, or to the start without one. An opening tag that is
+tag hides everything back to its opening tag, or to the start if there is none. An opening tag that
+is
 never closed hides the rest, except a fenced or tagged object that ends the reply. A tag between
 backticks is only a mention.
 """
@@ -83,7 +84,7 @@ _FINAL_FENCE = re.compile(
 _FINAL_TAG = re.compile(
     r"<((?:final_?)?answer|solution|final)>\s*\{[^<]*\}\s*</\1>\s*\Z", re.IGNORECASE
 )
-# A key of a message, which is looked for in the first characters of a reply.
+# A key of a message, which is searched for in the first characters of a reply.
 _MESSAGE_KEY = re.compile(r'"(?:type|choices|parts|role|content|text)"\s*:')
 _MESSAGE_START = 2000
 # The keys of an object that is one part of a message, as Gemini writes it.
@@ -157,7 +158,7 @@ def unwrapped_message(text: str) -> str:
 
 
 def text_in_message(value: JsonValue) -> str | None:
-    """Return the text of a message in one of the forms of APIs; None if it is not a message.
+    """Return the text of a message in the format of an API; None if it is not a message.
 
     Args:
         value: a list of parts, ``{"choices": [{"message": ...}]}``, ``{"role": ..., "content":
@@ -236,7 +237,7 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
 
 
 def start_of_final_object(text: str) -> int:
-    """Return the start of the fence or tag with an object that ends a text; its length if none."""
+    """Return the start of the fence or tag with an object that ends a text, else the text's length."""
     # The row of backticks that ends the text closes the last fence, and the row before it opens it.
     before_closing_row = text.rstrip().rstrip("`")
     opening_row = before_closing_row.rfind("```")
