@@ -237,7 +237,7 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
 
 
 def start_of_final_object(text: str) -> int:
-    """Return the start of the fence or tag with an object that ends a text, else the text's length."""
+    """Return the start of a final fence or tag with an object, or the length of the text."""
     # The row of backticks that ends the text closes the last fence, and the row before it opens it.
     before_closing_row = text.rstrip().rstrip("`")
     opening_row = before_closing_row.rfind("```")
