@@ -136,7 +136,7 @@ def scores_by(results: list[Path], by: ScoreLines, style: TableForm) -> Result:
     if rows.select(RUN).n_unique() > 1:
         lay_out = paper_sheet if style == "latex" else run_lines_sheet
         return Result(table, [lay_out(title, table)], chart)
-    # A single run leaves room for its coverage and its statuses.
+    # A table of a single run has room for its coverage and its statuses.
     scores = score_table(rows, by, release_weights(rows))
     return Result(table, [score_sheet(title, scores)], chart)
 
@@ -203,14 +203,17 @@ def samples(
     k: Annotated[
         str,
         typer.Option(
-            help="For several samples per item: show pass@k for these k, separated by commas."
+            help=(
+                "For several samples per item: show pass@k for these values of k, "
+                "separated by commas."
+            )
         ),
     ] = "1",
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Show how scores change with several answers to an item.
+    """Show how scores change with several answers per item.
 
     For samples: mean, majority vote, pass@k and variances. For loops (setting retry, probe or act):
     mean, gain and share solved after each turn.

@@ -224,7 +224,7 @@ def split_formats(task: Task, values: list[str]) -> tuple[str, list[str]]:
 
     Args:
         task: task to generate.
-        values: of --format, which may be given twice in this case.
+        values: values of --format, which may be given twice in this case.
 
     Returns:
         The output format, and the options of the task.
@@ -297,7 +297,7 @@ def experiment_of_task(
     """Return the experiment that draws a number of items of one task.
 
     Raises:
-        ExperimentError: a parameter is out of its bounds.
+        ExperimentError: a parameter is out of bounds.
     """
     # These errors name only the parameter; errors in an experiment also name its file.
     points_of(task, parameters, {}, count)

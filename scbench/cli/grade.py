@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (all other lines were graded), 2 wrong usage,
 3 a grader failed on some row, 4 the run failed (disk full, out of memory, a bug in scbench),
-130 interrupted (129 by SIGHUP, 143 by SIGTERM). After codes from 4 on, continue with --resume.
+130 interrupted (129 by SIGHUP, 143 by SIGTERM). After codes 4 and above, continue with --resume.
 """
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)

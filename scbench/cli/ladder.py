@@ -80,9 +80,9 @@ def ladder(
 ) -> None:
     """Show how far models get on the ladder.
 
-    A model's level is the rung at which it scores 50 %, computed from its answers to the config
-    ladder. A level outside the ladder is shown as "below 1" or "above 8". Results on rungs beyond
-    the top count together with those of the release.
+    A model's level is the rung at which it scores halfway between the floor and 1, computed from
+    its answers to the config ladder. A level outside the ladder is shown as "below 1" or "above
+    8". Results on rungs beyond the top count together with those of the release.
 
     --next prints the ids of the items to ask a model next, one per line; without results, those to
     start with. Grade all answers so far and ask again: a small part of the items is enough for an

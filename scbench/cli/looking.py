@@ -156,8 +156,8 @@ def make_report(
         say(f"  {name}: {reason}")
     if len(failures) > MAX_FAILURES:
         say(
-            f"  ... and {len(failures) - MAX_FAILURES} more; the report states the reason at "
-            "each item"
+            f"  ... and {len(failures) - MAX_FAILURES} more; the report gives the reason "
+            "for each item"
         )
     if not quiet:
         pages = ", ".join(map(str, output.pages[:MAX_PAGES]))
@@ -345,7 +345,7 @@ def checked_form(item: str, out: Path) -> str:
 
 
 def release_of_results(results: Path) -> str:
-    """Return the release named in results, which may be from a part of a run."""
+    """Return the release named in results, which may be those of only part of a run."""
     return str(read_results([results], partial=True)["release"][0])
 
 

@@ -55,7 +55,7 @@ SECTIONS = {
             "analysis", "Show each item's scores, and why answers fell short."
         ),
         "samples": LazyCommand(
-            "analysis", "Show how scores change with several answers to an item."
+            "analysis", "Show how scores change with several answers per item."
         ),
         "cost": LazyCommand("analysis", "Show tokens, time and cost."),
         "manifolds": LazyCommand(

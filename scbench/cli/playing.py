@@ -60,7 +60,7 @@ def play(
         Path | None,
         typer.Option(
             show_default=False,
-            help="Predictions file for --measure. An unfinished session continues.",
+            help="Predictions file for --measure. An unfinished session is continued.",
         ),
     ] = None,
     tasks: Annotated[

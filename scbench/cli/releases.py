@@ -292,8 +292,8 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Fresh items of each rung, to try programs that see only part of an item. "
-                "0 skips this; 1 is not enough."
+                "Fresh items of each rung, on which to test programs that see only part of an "
+                "item: 0 to skip the test, else at least 2."
             ),
         ),
     ] = ITEMS,

@@ -37,7 +37,7 @@ class Asking(Game):
     """A game with moves: queries or actions.
 
     Attributes:
-        budget: limit of the moves' costs.
+        budget: limit on the total cost of moves.
 
     Args:
         setup: setup that the model was promised.
@@ -95,7 +95,7 @@ class Asking(Game):
             cost = self.cost_of(move)
         except BadMoveError as error:
             return self.refusal(str(error))
-        # A readable move costs even if it makes no sense for the instance.
+        # A readable move is charged even if it makes no sense for the instance.
         self.used += cost
         try:
             observation = self.carry_out(move)
@@ -182,7 +182,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
 
 
 def last_object(reply: str, *keys: str) -> JsonValue | None:
-    """Return the last JSON object in a reply that has one of these keys; None without one."""
+    """Return the last JSON object in a reply that has one of these keys; None if there is none."""
     for span in reversed(scan(visible(reply), keys)):
         if not set(keys).isdisjoint(span.keys):
             return span.parse()

@@ -64,7 +64,7 @@ def verdict_json(outcome: WireOutcome) -> dict[str, JsonValue]:
 
 
 def graded_of(verdict: WireVerdict) -> Graded:
-    """Return a verdict in the form for reports."""
+    """Return a verdict in the form that reports use."""
     return Graded(verdict.score, verdict.checks, verdict.metrics, tuple(verdict.notes))
 
 

@@ -83,7 +83,7 @@ class Items:
         )
 
     def draw(self, task: str, rung: int | None) -> Instance:
-        """Draw an item that no release contains, and remember it.
+        """Draw an item that no release contains, and keep it.
 
         The n-th fresh item of a task and rung is the same every time the server runs.
 
@@ -157,7 +157,7 @@ def first_item(items: Items, target: str | None) -> str:
 
 
 def item_json(instance: Instance) -> dict[str, JsonValue]:
-    """Return what a browser needs to show an item and edit an answer to it.
+    """Return the data with which a browser shows an item and edits an answer to it.
 
     It contains only information from the prompt, and nothing else about the solution.
     """

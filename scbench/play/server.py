@@ -1,6 +1,6 @@
 """The web server of ``scbench play``: one page, and a small JSON interface for it.
 
-It listens on 127.0.0.1 only. The address carries a random token, without which every path is
+It listens on 127.0.0.1 only. The address contains a random token, without which every path is
 unknown, and the Host header must name this machine. So no other page in the browser can reach the
 server. Answers and replies are graded and drawn in worker processes, never here.
 
@@ -302,7 +302,7 @@ class Handlers:
             seconds = time.monotonic() - check.since
             return json_response({"done": False, "seconds": round(seconds, 1)})
         if check.outcome.cancelled():
-            raise HTTPException(HTTPStatus.GONE, "judging was stopped")
+            raise HTTPException(HTTPStatus.GONE, "grading was stopped")
         return json_response(
             {"done": True, "result": verdict_json(check.outcome.result())}
         )

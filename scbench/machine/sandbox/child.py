@@ -192,9 +192,7 @@ def enter_namespaces(job: Job) -> None:
     if job["user"] is not None:
         try:
             call_library("unshare", _SPACES)
-        except (
-            PermissionError
-        ):  # root of a container: continue like an ordinary user
+        except PermissionError:  # root of a container: continue like an ordinary user
             # A function keeps its user: its file may be readable only by root.
             if job["mode"] == "program":
                 become_user(job["user"])
