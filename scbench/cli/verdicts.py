@@ -177,7 +177,7 @@ def check_and_tell(
     exclude_withdrawn: bool,
     imported: Imported | None,
 ) -> NoReturn:
-    """Print all problems of a predictions file, and exit; for the arguments see `check_file`."""
+    """Print all problems in a predictions file, and exit; see `check_file` for the arguments."""
     from scbench.grading.check import check_file
 
     checked = check_file(

@@ -172,7 +172,7 @@ def read_about(
 
 
 def line_of_key(data: bytes, key: str) -> int | None:
-    """Return the first line that begins with a key, from 1; None without one."""
+    """Return the first line that begins with a key, from 1; None if there is none."""
     for number, line in enumerate(data.splitlines(), 1):
         if line.startswith(key.encode()):
             return number

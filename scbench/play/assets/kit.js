@@ -1,7 +1,7 @@
 // The parts of editors: a grid of cells, points to move, and lists of pieces.
 //
 // An editor is made by `export default function (context)` in editors/TASK.js. The context has
-//   params  what the prompt states, as in the item's column `params`
+//   params  the parameters that the prompt states, as in the item's column `params`
 //   change  to call with the next answer
 //   say     to call with a sentence for people who cannot see the drawing
 // and the editor is an object with
