@@ -1,22 +1,22 @@
 """scbench: the Spatial Competence Benchmark as frozen releases and an offline grader.
 
-What most users need can be imported from here; importing this package alone loads nothing heavy::
+Most users need only the names below. Importing this package alone loads no large library::
 
     import scbench
 
     scbench.score("two_segments/07", completion)            # one answer, in [0, 1]
     scbench.load_release().instances()                      # prompts, parameters, images by id
     scbench.generate("arithmetic", count=5, length=8)       # fresh instances
-    scbench.stream(["arithmetic", "maze_3d"], rung=2)       # for ever, for training
+    scbench.stream(["arithmetic", "maze_3d"], rung=2)       # endless, for training
     scbench.grade_file("predictions.jsonl", partial=True)   # a file, as scbench-grade does
     scbench.read_results("scbench-results/predictions")     # its rows as a polars frame
 
-The packages, from the bottom up: `scbench.base` (the model of the data, errors, seeds),
-`scbench.machine` (sandbox, processes, files), `scbench.schemas` (parameters and answers),
-`scbench.graders`, `scbench.builders`, `scbench.catalog` (every task by id), `scbench.release`
-(reading releases), `scbench.formats` (predictions, prompts, files of other programs),
-`scbench.scoring` (one answer), `scbench.loop` (models in a loop with graders), `scbench.grading`
-(from a file to rows), `scbench.reward` (scores for trainers), `scbench.analysis`,
+The packages, from the bottom up: `scbench.base` (data model, errors, seeds), `scbench.machine`
+(sandbox, processes, files), `scbench.schemas` (parameters and answers), `scbench.graders`,
+`scbench.builders`, `scbench.catalog` (every task by id), `scbench.release` (reading releases),
+`scbench.formats` (predictions, prompts, files from other programs), `scbench.scoring` (one answer),
+`scbench.loop` (models in a loop with graders), `scbench.grading` (turns a predictions file into
+scored rows), `scbench.reward` (scores for trainers), `scbench.analysis`,
 `scbench.report`, `scbench.leaderboard`, `scbench.freezing` (making releases and fresh instances),
 `scbench.integrations`, `scbench.cli`.
 """
@@ -71,7 +71,7 @@ __all__ = [
     "stream",
 ]
 
-# These would load something heavy.
+# Importing these loads large libraries.
 __getattr__ = lazy_lookup(
     __name__,
     {

@@ -1,8 +1,8 @@
 """All tasks by id: bucket, size, and the modules of schema, builder and grader.
 
-``tasks.toml`` lists the tasks of this package. The catalogue imports no task. Modules
-of a task are found by name in `scbench.schemas`, `scbench.builders` and
-`scbench.graders`, and imported on use.
+``tasks.toml`` lists the tasks of this package. The catalogue imports no task. Modules of a task are
+found by name in `scbench.schemas`, `scbench.builders` and `scbench.graders`, and imported when
+first used.
 
 **Adding a task from another package.** Declare an entry point in the group ``scbench.tasks`` that
 names a `Task`::
@@ -10,12 +10,11 @@ names a `Task`::
     [project.entry-points."scbench.tasks"]
     knots = "my_package:TASK"
 
-where ``TASK = Task(id="knots", ..., package="my_package")``. That package has the layout of this
-one: ``schemas/knots.py``, ``builders/knots/``, ``graders/knots/``, the text
-``dataset_card/tasks/knots.md``, and if the task has pictures
-``report/pictures/knots.py``. If a model may ask or act before it answers,
-``graders/knots/queries.py`` or ``actions.py`` defines the moves
-(`scbench.graders.shared.interaction`).
+where ``TASK = Task(id="knots", ..., package="my_package")``. That package has the same layout as
+this one: ``schemas/knots.py``, ``builders/knots/``, ``graders/knots/``, the text
+``dataset_card/tasks/knots.md``, and if the task has pictures ``report/pictures/knots.py``. If a
+model may ask or act before it answers, ``graders/knots/queries.py`` or ``actions.py`` defines the
+moves (`scbench.graders.shared.interaction`).
 """
 
 import re
@@ -47,7 +46,7 @@ ENTRY_POINT_GROUP = "scbench.tasks"
 
 # The paper's buckets, in the order of its tables.
 BUCKETS: tuple[str, ...] = ("axiomatic", "constructive", "planning")
-# Bucket of the parametric text tasks: apart from the paper's, and in no overall mean.
+# Bucket of the parametric text tasks, which are not the paper's and not in any overall mean.
 MANIFOLDS: Bucket = "manifolds"
 
 # Origin of the tasks of the SCBench paper, whose instances are a fixed list.
@@ -67,7 +66,7 @@ Dimension = Literal[
 
 # Line of a grader that states its version.
 VERSION_LINE = re.compile(r"^VERSION = (\d+)$", re.MULTILINE)
-# Wall-clock limit of one verdict, where a task has no other.
+# Default wall-clock limit of one verdict, in seconds.
 SECONDS = 120.0
 
 _ParamsT_contra = TypeVar("_ParamsT_contra", contravariant=True)
@@ -93,28 +92,28 @@ class Task:
     task of `MANIFOLDS` is in a release if ``builders/manifolds.toml`` draws it, but
     never in the default config, the overall mean or the leaderboard. A frozen task is
     also on the ladder if ``builders/ladder.toml`` has a table for it. Earlier releases
-    do not change: each release defines its numbers of tasks and scores.
+    do not change: each release defines its own numbers of tasks and scores.
 
     Attributes:
         id: stable name, used in instance ids.
         title: name in tables.
         bucket: one of `BUCKETS`, or "manifolds" for the parametric text tasks.
         scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
-        origin: where it comes from: `PAPER`, `REASONSCAPE`, or a name of its author's choice. It
-            names the source of a task's published numbers and has no other effect.
+        origin: source of the task's published numbers: `PAPER`, `REASONSCAPE`, or any name that the
+            task's author chooses. It has no other effect.
         package: the import package that contains its modules (see above).
         heavy: whether one verdict can take long enough to be scheduled separately.
-        seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
-            and this limit only ends verdicts that hang.
-        typical: processor time of a typical verdict of a heavy task in seconds, for displays of
-            progress; 0 if it is short.
+        seconds: wall-clock limit of one verdict. It is generous: graders limit their work by
+            counting steps, so it only ends verdicts that hang.
+        typical: CPU time of a typical verdict of a heavy task, in seconds, for progress displays; 0
+            if it is short.
         scores: how many scores one answer gets.
         isolated: whether its grader runs parts of answers in a sandbox.
-        fingerprinted: whether its scores depend on how the machine computes; its verdicts have the
-            metric ``fingerprint`` then, and its grader module a function of that name.
+        fingerprinted: whether its scores depend on how the machine computes. If so, its verdicts
+            have the metric ``fingerprint``, and its grader module has a function of that name.
         one_answer: whether an instance has one correct answer, up to the order of its parts;
-            identical answers of two models are then no sign of copying.
-        dimensions: its demands on a model, for tables; empty where they are not stated.
+            identical answers of two models then do not indicate copying.
+        dimensions: its demands on a model, for tables; empty if none are stated.
         summary: what it asks, in one plain sentence.
         scored: how an answer is scored, as a phrase that can follow "Score:".
     """
@@ -148,7 +147,7 @@ class Task:
         try:
             return find_spec(self.module(kind)) is not None
         except ModuleNotFoundError:
-            # The folder, or the package of another's task, is not there.
+            # The folder is missing, or the package of an external task is not installed.
             return False
 
     @property
@@ -258,7 +257,7 @@ class Task:
     def own_faults(self) -> frozenset[str]:
         """Checks whose failure follows from prompt and answer alone: ``OWN_FAULTS``, if any.
 
-        In retry, a model sees these in full even if there is one correct answer.
+        In retry, a model sees these in full even if an item has only one correct answer.
         """
         return frozenset(getattr(load_module(self.module("graders")), "OWN_FAULTS", ()))
 
@@ -272,10 +271,10 @@ def all_tasks() -> Mapping[str, Task]:
     """
     tasks = {}
     for task_id, fields in packaged_toml("scbench", "tasks.toml").items():
-        # TOML has lists, and a task is hashable.
+        # TOML gives lists, but a task must be hashable.
         dimensions = tuple(fields.get("dimensions", ()))
         tasks[task_id] = Task(task_id, **{**fields, "dimensions": dimensions})
-    # In an order that does not depend on the installation.
+    # Sorted, so that the order does not depend on the installation.
     entries = sorted(entry_points(group=ENTRY_POINT_GROUP), key=attrgetter("name"))
     for entry in entries:
         task = entry.load()

@@ -8,12 +8,12 @@
     scbench.score("two_segments/07", {"segments": []})  # or the answer itself
     scbench.scores(ids, completions)                    # one for each
 
-An instance is an `Instance`, such as one that was just drawn, or an id: of the newest installed
-release, or of the one given as ``release``.
+Pass an instance as an `Instance` (for example, one that was just drawn) or as an id. Ids refer to
+the newest installed release, or to the one given as ``release``.
 
-Grading runs in this process, except for answers to heavy tasks if you ask for workers.
-So sandboxes, time limits and memory limits exist only where a grader sets them, and for
-these workers. Graders bound their work by counting.
+Grading runs in this process, except for answers to heavy tasks if you ask for workers. So
+sandboxes, time limits and memory limits apply only in these workers and where a grader sets its
+own. Graders limit their work by counting steps.
 """
 
 import json
@@ -73,7 +73,8 @@ def outcome(
             installed release. Each name is looked up once.
 
     Returns:
-        Its status, and one verdict for each score of the task; none if the status is unscored.
+        Its status, and one verdict for each score of the task; no verdicts if the status is
+        unscored.
 
     Raises:
         PredictionsError: no such instance, or it is not complete; or the answer is a list of chat
@@ -98,7 +99,7 @@ def outcome(
 
 @lru_cache(maxsize=16_384)
 def task_and_params(task_id: str, params: str) -> tuple[Task, BaseModel]:
-    """Return a task, and the parameters of an instance in their model.
+    """Return a task, and the parsed parameters of one of its instances.
 
     Raises:
         PredictionsError: the parameters are not complete.
@@ -117,7 +118,7 @@ def task_and_params(task_id: str, params: str) -> tuple[Task, BaseModel]:
 
 
 def fields_of(answer: JsonValue) -> dict[str, Any]:
-    """Return the field of a prediction for an answer: a model's text, or the answer itself.
+    """Return the prediction field for an answer: ``response`` for text, otherwise ``answer``.
 
     Raises:
         PredictionsError: it is a list of chat messages, or not JSON.
@@ -151,9 +152,9 @@ def scores(
         instances: as for `outcome`.
         answers: as for `outcome`.
         release: as for `outcome`.
-        workers: number of processes that grade answers to heavy tasks (twice if the first time
-            fails), while this one grades the others; they stay for the next batch. None grades all
-            answers in this process.
+        workers: number of processes that grade answers to heavy tasks while this process grades the
+            rest. They retry a failed answer once, and stay alive for the next batch. None grades
+            all answers in this process.
         seconds: time limit for one answer in a worker; None for each task's own limit.
 
     Raises:
@@ -183,7 +184,7 @@ def scores_by_workers(
     workers: int,
     seconds: float | None,
 ) -> list[float | None]:
-    """Return scores, grading heavy tasks in processes; for arguments see `scores`."""
+    """Return scores, grading heavy tasks in worker processes; see `scores` for the arguments."""
     pairs = list(zip(instances, answers, strict=True))
     # Workers begin with the heavy answers before this process grades the light ones.
     futures: dict[int, Future[WireOutcome]] = {}
@@ -234,7 +235,7 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
 
 @lru_cache(maxsize=8)
 def cached_release(release: str | None) -> "Release":
-    """Return the release of a name (cached); see `load_release`."""
+    """Return the release with a given name (cached); see `load_release`."""
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
     return find_release(release)
@@ -301,7 +302,8 @@ def for_trl(
         out of its means.
 
     Raises:
-        PredictionsError: the dataset has neither column, or names an unknown instance.
+        PredictionsError: the dataset has neither the column ``id`` nor ``instance``, or names an
+            unknown instance.
     """
     if id is None and instance is None:
         raise PredictionsError(

@@ -1,6 +1,6 @@
-"""Parsing of strict JSON, writing of canonical JSON, and its hashes.
+"""Strict parsing, canonical form and hashes of JSON.
 
-Canonical JSON has sorted keys, no white space, unescaped characters, and numbers as Python's
+Canonical JSON has sorted keys, no whitespace, unescaped characters, and numbers as Python's
 ``repr`` prints them (the shortest decimal that gives the same double). A value has the same bytes
 on every machine, so their SHA-256 identifies it.
 """
@@ -21,7 +21,8 @@ _CANONICAL = json.JSONEncoder(
     separators=(",", ":"),
     ensure_ascii=False,
     allow_nan=False,
-    # The check takes a quarter of the time, and a circle fails anyway: it is too deep.
+    # This check takes a quarter of the time. Circular values fail anyway, because they are too
+    # deep.
     check_circular=False,
 )
 # Makes digits and exponents look the same, so that a few substrings cover every huge number.
@@ -70,9 +71,9 @@ def rows_hash(rows: Iterable[tuple[str, str]]) -> str:
 def parse_json(data: bytes) -> JsonValue:
     """Parse UTF-8 JSON from an untrusted source.
 
-    The following are refused, at the same place on every machine: duplicate keys, NaN,
-    infinities and numbers too large for a double, more than 4,300 digits, nesting
-    deeper than 200, lone surrogates, trailing text.
+    The following are refused, with the same position on every machine: duplicate keys, NaN,
+    infinities and numbers too large for a double, more than 4,300 digits, nesting deeper than 200,
+    lone surrogates, trailing text.
 
     Raises:
         JsonError: with the reason and the column.

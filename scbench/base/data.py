@@ -1,4 +1,4 @@
-"""Tables of texts and values in files next to the modules that use them."""
+"""TOML files of texts and values, stored next to the modules that use them."""
 
 import tomllib
 from functools import cache
@@ -8,5 +8,5 @@ from typing import Any
 
 @cache
 def packaged_toml(package: str, name: str) -> dict[str, Any]:
-    """Return the contents of a TOML file in a package. It is read once: do not change it."""
+    """Return the contents of a TOML file in a package. They are cached: do not change them."""
     return tomllib.loads(files(package).joinpath(name).read_text("utf-8"))

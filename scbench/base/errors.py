@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-# Longest place or problem of a fault, in characters.
+# Maximum length of a fault's place or problem, in characters.
 _CLIP = 200
 
 # Reasons for which a machine refuses something, by error number.
@@ -31,7 +31,7 @@ _REFUSALS = {
     errno.EAGAIN: "too many processes or threads (see ulimit -u)",
     errno.EIO: "the disk failed to read or write",
 }
-# Python's message if a thread cannot be started; it comes without an error number.
+# Python's message if a thread cannot be started; the exception has no error number.
 _NO_THREAD = "can't start new thread"
 
 _WHOLE_NUMBER = "must be a whole number"
@@ -63,7 +63,7 @@ _MESSAGES = {
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
 }
-# Bounds of lengths, by pydantic's type of error: the bound, and what it counts.
+# Length limits by pydantic's type of error: the limit, and the things it counts.
 _LENGTHS = {
     "too_short": ("at least", "entry", "entries"),
     "too_long": ("at most", "entry", "entries"),
@@ -79,7 +79,7 @@ class ScbenchError(Exception):
 class CannotGrade(ScbenchError):  # noqa: N818  (nothing went wrong)
     """This installation cannot grade an answer: an engine is missing, or code may not run.
 
-    A grader raises it. The row becomes ``not_run``, never 0, with the message as its reason.
+    Graders raise it. The row becomes ``not_run``, never 0, with the message as its reason.
     """
 
 
@@ -100,7 +100,7 @@ class FailedCallError(ScbenchError):
 
 
 class TrackerError(ScbenchError):
-    """An experiment tracker cannot take results."""
+    """An experiment tracker cannot receive results."""
 
 
 class ExperimentError(ScbenchError):
@@ -146,7 +146,7 @@ class Fault(NamedTuple):
     """One error of a validation.
 
     Attributes:
-        at: place of the value; empty for the whole.
+        at: place of the value; empty for the whole document.
         problem: the error in words.
     """
 
@@ -175,7 +175,7 @@ def _error_number(error: BaseException) -> int | None:
         return errno.EAGAIN
     number: int | None = getattr(error, "errno", None)
     if number is None:
-        # Libraries written in Rust have the number in their message only.
+        # Libraries written in Rust put the number only in their message.
         for number_in_text in _REFUSALS:
             if (
                 f"os error {number_in_text})" in text
@@ -223,7 +223,7 @@ def problem_of(item: Mapping[str, Any]) -> str:
     if kind in {"value_error", "assertion_error"}:
         return str(context["error"])
     for name, value in context.items():
-        # Bounds of whole numbers come as floats: 3.0 is printed as 3.
+        # Pydantic gives the bounds of whole numbers as floats: 3.0 is printed as 3.
         if isinstance(value, float) and value.is_integer():
             context[name] = int(value)
     if "pattern" in context:

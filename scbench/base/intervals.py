@@ -11,8 +11,7 @@ The score of an answer lies between 0 and 1, and a task has 1 to 40 answers.
 - **Several tasks.** The variance of the mean is the sum over tasks. Each task's mean is first
   shrunk by one score at the mean of all, so that a task without a wrong answer still adds
   uncertainty. The interval is again Wilson's, for the number of scores with that variance.
-- **Differences** lie between -1 and 1. Halved and shifted, they are treated as partial
-scores.
+- **Differences** lie between -1 and 1. Halved and shifted, they are treated as partial scores.
 
 Nothing is random. ``docs/evidence.md`` has the measured coverage.
 """
@@ -30,9 +29,9 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
 # Half width of a normal interval at that level, in standard errors.
 QUANTILE = NormalDist().inv_cdf((1 + LEVEL) / 2)
-# Widening of the quantile, times the standard deviation over the number of scores.
+# The quantile is widened by this times the standard deviation, divided by the number of scores.
 _WIDENING = 0.6
-# Right (or wrong) scores up to which the bound towards 0 (or 1) is a Poisson one.
+# Up to this many right (wrong) scores, the lower (upper) bound is corrected by a Poisson bound.
 _POISSON_SCORES = 2.0
 # Scores at the overall mean that are added to each task.
 _SHRINKAGE = 1.0
@@ -42,7 +41,7 @@ _TINY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Summary of the scores of one task: arrays of one shape, an entry for each run or draw.
+    """Summary of the scores of one task: arrays of equal shape, with an entry for each run or draw.
 
     Attributes:
         weight: number of scores; 0 for none.
@@ -59,10 +58,10 @@ def condense(scores: Floats, weights: Floats | None = None) -> Part:
     """Summarize the scores of one task.
 
     Args:
-        scores: in [0, 1], of shape (answers, ...). Answers are the independent draws: average the
-            scores of one answer, and the samples of one item, before.
-        weights: of the same shape: number of scores behind each entry, 0 for a missing one; None
-            for one each.
+        scores: in [0, 1], of shape (answers, ...). Answers must be independent: average the scores
+            of one answer, and the samples of one item, first.
+        weights: number of scores behind each entry, in the same shape; 0 for a missing entry. None
+            means one score per entry.
     """
     shares = np.ones_like(scores) if weights is None else weights
     weight = shares.sum(axis=0)
@@ -79,7 +78,7 @@ def condense(scores: Floats, weights: Floats | None = None) -> Part:
 
 
 def _weighted_sum(shares: Floats, values: Floats) -> Floats:
-    """Return the sum over answers. Missing scores may be NaN, so their products are dropped."""
+    """Return the sum over answers. Missing scores may be NaN, so their products are ignored."""
     total: Floats = np.where(shares > 0, shares * values, 0.0).sum(axis=0)
     return total
 

@@ -26,7 +26,7 @@ def lazy_lookup(
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(home_of[name]), name)
-        # From now on it is found without this function.
+        # Later lookups find the name without this function.
         setattr(sys.modules[package], name, value)
         return value
 

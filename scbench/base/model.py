@@ -36,7 +36,7 @@ Setting = Literal[OneShot, "human", LoopSetting]
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
 # Difficulty of an instance in a fixed list; drawn instances are unrated.
 Difficulty = Literal["easy", "medium", "hard", "very-hard"]
-# Number of things. Larger ones fit neither columns of results nor some readers of JSON.
+# A count. Larger numbers do not fit the columns of results, and some JSON readers round them.
 Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
 Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 OneLine = Annotated[
@@ -52,17 +52,17 @@ Sha256 = Annotated[
     Field(pattern=pattern_for("of 64 characters 0-9 and a-f", r"^[0-9a-f]{64}$")),
 ]
 
-# Settings in which a model gets feedback. Their scores compare with those of the same setting only.
+# Settings in which a model gets feedback. Compare their scores only within the same setting.
 LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
-# Version of the rules by which observations are written; raised when one could change.
+# Version of the rules for observations; raised when an observation could change.
 RULES = 4
 MAX_ATTEMPTS = 10
 MAX_BUDGET = 500
-# More than any setup allows.
+# Maximum number of turns in a prediction; every setup ends before it.
 MAX_TURNS = 600
-# Characters of a reply that are read; the rest is cut off.
+# Maximum characters of a reply that are read; the rest is cut off.
 MAX_ACTION = 1_000_000
-# Characters of an observation. The prompt that starts a trial is not an observation.
+# Maximum characters of an observation. The prompt that starts a trial is not an observation.
 MAX_OBSERVATION = 20_000
 
 # Config of the same instances with short prompts, which say only what the paper's prompts say.
@@ -80,7 +80,7 @@ STYLES = (DRAWN, SYMBOLS)
 _ID_ENDINGS = {DRAWN: "-picture", SYMBOLS: "-picture-symbols"}
 _LADDER_NAME = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
 
-# Our names of token counts, and where the interfaces of OpenAI and Anthropic report them.
+# Our names for token counts, and the fields in which the OpenAI and Anthropic APIs report them.
 _PROVIDER_COUNTS = (
     ("input_tokens", ("prompt_tokens",)),
     ("output_tokens", ("completion_tokens",)),
@@ -98,9 +98,8 @@ class Parted(NamedTuple):
     """An instance in two parts: the contents of its row, and those stored with the references.
 
     For some instances, a grader needs more than the prompt prints. The rows of a
-    release do not contain it: it is stored with the references, and joined to the row
-    again for grading. A task's `Params` says how much of the items of a list is
-    printed::
+    release do not contain it: it is stored with the references, and joined to the row again for
+    grading. A task's `Params` states how many values of each list entry are printed::
 
         unprinted = {"entries": 3}  # the first three values of every entry
 
@@ -110,7 +109,7 @@ class Parted(NamedTuple):
     Attributes:
         params: parameters that the prompt prints, as canonical JSON.
         point: point of the parameter space, as canonical JSON; None if it was not drawn.
-        unprinted: the remainder of both, as canonical JSON; None if there is none.
+        unprinted: the part of both that no prompt prints, as canonical JSON; None if there is none.
     """
 
     params: str
@@ -278,7 +277,7 @@ def picture_id(instance_id: str, style: str) -> str:
 
 
 def style_of(instance_id: str) -> str | None:
-    """Return the style of the pictures of an id; None if it is of another config."""
+    """Return the picture style in an id; None if the id is not from the config ``pictures``."""
     for style, ending in _ID_ENDINGS.items():
         if instance_id.endswith(ending):
             return style
@@ -303,14 +302,14 @@ def ladder_name(rung: int, number: int) -> str:
 
 
 def rung_of(instance_id: str) -> int | None:
-    """Return the rung in an id, with or without a prefix; None if it is not of a ladder."""
+    """Return the rung in an id, with or without a prefix; None if the id is not from a ladder."""
     name = instance_id.rpartition("/")[2]
     match = _LADDER_NAME.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def task_of(instance_id: str) -> str:
-    """Return the task in an id, of a release or generated. The task need not exist."""
+    """Return the task in an id, which may be generated. The task need not exist."""
     return instance_id.rpartition(":")[2].partition("/")[0]
 
 
@@ -351,7 +350,7 @@ class Status(StrEnum):
 
     @property
     def reportable(self) -> bool:
-        """Whether a predictions file may contain it; only the grader sets the other two."""
+        """Whether a predictions file may contain it; only the grader sets the other statuses."""
         return self is not Status.UNPARSED and self is not Status.GRADER_ERROR
 
 
@@ -520,13 +519,13 @@ class Instance(Frozen):
         return cls(**row, images=images, content_hash=digest, unprinted=unprinted)
 
     def with_terse(self, prompt: str) -> "Instance":
-        """Return the same instance with another prompt, as one of the config ``terse``."""
+        """Return the same instance with its short prompt, as in the config ``terse``."""
         return self._reworded(terse_id(self.id), prompt, self.images)
 
     def with_pictures(
         self, prompt: str, images: tuple[bytes, ...], style: str
     ) -> "Instance":
-        """Return the same instance with its data in pictures, as one of the config ``pictures``."""
+        """Return the same instance with its data in pictures, as in the config ``pictures``."""
         return self._reworded(picture_id(self.id, style), prompt, images)
 
     def _reworded(

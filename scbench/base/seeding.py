@@ -2,10 +2,10 @@
 
 ``Random(seed + index)`` makes neighbouring seeds overlap: item 1 of seed 42 is item 0 of seed 43.
 Here a `Stream` has a name (release, task, parameters, seed, index ...). The SHA-256 of the name is
-its key, and its numbers are BLAKE2b blocks of that key and a counter. `QuickStream`
-uses another key and other blocks, see its docstring. Apart from `canonical_json`, which
-writes the name, this file is the complete definition, so a frozen release does not
-depend on any library's generator.
+its key, and its numbers are BLAKE2b blocks of that key and a counter. `QuickStream` uses a
+different key and different blocks; see its docstring. Apart from `canonical_json`, which writes the
+name, this file is the complete definition, so a frozen release does not depend on any library's
+generator.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ _BLOCK_BITS = 512
 # Spacing of the floats in [0, 1): a double has 53 significant bits.
 _UNIT = 2.0**-53
 _MASK_53 = (1 << 53) - 1
-# One 32-bit word serves smaller ranges: the chances of two numbers then differ by less than one
-# part in 4,000. Larger ranges take more bits.
+# One 32-bit word is enough for smaller ranges: the chances of two numbers then differ by less than
+# one part in 4,000. Larger ranges use more bits.
 _WORD_LIMIT = 1_000_000
 # Cuts a block into sixteen 32-bit words.
 _block_words = Struct("<16I").unpack
@@ -140,7 +140,8 @@ class Stream:
 
     def weighted(self, items: Sequence[T], weights: Sequence[int]) -> T:
         """Return one of the items with probabilities proportional to integer weights."""
-        # The items cover a line, each as much of it as its weight; the mark is a point on it.
+        # Picture the items as segments of a line, each as long as its weight; the mark is a point
+        # on it.
         mark = self.below(sum(weights))
         for item, weight in zip(items, weights, strict=True):
             mark -= weight
@@ -206,12 +207,12 @@ class Stream:
 class QuickStream(Stream):
     """A stream that uses 32 bits for most numbers, for builders of many small cases.
 
-    It is about three times as fast as `Stream`, and gives other numbers for the same name. Block 0
-    is the key, which is the BLAKE2b of the name. Block c, for c = 1, 2 and so on, is the BLAKE2b of
-    c with that key. A block is cut into sixteen words, least significant first, which are used from
-    the last to the first. An integer below n is the product of n and a word, divided by 2**32; the
-    relative error of its chance is less than n / 2**32. A range of `_WORD_LIMIT` numbers or more,
-    and a float from `unit` or `uniform`, take several words.
+    It is about three times as fast as `Stream`, and gives different numbers for the same name.
+    Block 0 is the key, which is the BLAKE2b of the name. Block c, for c = 1, 2 and so on, is the
+    BLAKE2b of c with that key. A block is cut into sixteen words, least significant first, which
+    are used from the last to the first. An integer below n is the product of n and a word, divided
+    by 2**32; the relative error of its chance is less than n / 2**32. A range of `_WORD_LIMIT`
+    numbers or more, and a float from `unit` or `uniform`, use several words.
     """
 
     # The unread words. `_bits` and `_unread` are never set: every method that reads them is
@@ -245,7 +246,7 @@ class QuickStream(Stream):
         """Return an integer of ``k`` random bits; spare bits of the last word are discarded."""
         value = 0
         for shift in range(0, k, 32):
-            # The list is the one in `_ready`, so pop() uses the word up. This line is repeated
+            # The list is the one in `_ready`, so pop() consumes the word. This line is repeated
             # below because a call would cost as much as the draw.
             words = self._ready or self._refill()
             value |= words.pop() << shift

@@ -9,12 +9,12 @@ _CLASS = re.compile(
 )
 # A character or a range in such a class.
 _MEMBER = re.compile(r"(?:\\.|[^\\])(?:-(?:\\.|[^\\]))?")
-# Forms of text in words, by pattern; see `pattern_for`.
+# Descriptions of forms of text, by pattern; see `pattern_for`.
 _FORMS: dict[str, str] = {}
 
 
 def by_frequency(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return counts from the largest down; equal ones are in alphabetical order."""
+    """Return counts from largest to smallest; names with equal counts are in alphabetical order."""
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 

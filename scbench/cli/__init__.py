@@ -1,1 +1,1 @@
-"""The commands ``scbench-grade`` and ``scbench``. Thin: parse, call, print."""
+"""The commands ``scbench-grade`` and ``scbench``: parse arguments, call functions and print."""

@@ -62,11 +62,11 @@ from scbench.report.charts import (
     turn_chart,
 )
 
-# Lines of a table.
+# What each line of a table describes.
 By = Literal["bucket", "task"]
-# Lines of the table of scores; lines of runs include their metadata.
+# The same for tables of scores; lines of runs include their metadata.
 ScoreLines = Literal["model", "bucket", "task", "run", "modality"]
-# Lines of the table of costs.
+# The same for tables of costs.
 CostLines = Literal["model", "budget"]
 
 ByOption = Annotated[
@@ -84,8 +84,8 @@ def tables(
         ScoreLines,
         typer.Option(
             help=(
-                "Lines of the table: models, buckets, tasks, runs (with how each was made) or "
-                "modalities."
+                "Show one line per model, bucket, task, run (with its metadata) or "
+                "modality."
             )
         ),
     ] = "model",
@@ -107,7 +107,7 @@ def tables(
 
 
 def with_people(result: Result, folders: Sequence[Path] | None) -> Result:
-    """Return a result with the table of people, if there are results of people."""
+    """Add the table of people's scores to a result, if there are results of people."""
     if not folders:
         return result
     sheet = human_sheet(human_table(read_people(folders)))
@@ -115,7 +115,7 @@ def with_people(result: Result, folders: Sequence[Path] | None) -> Result:
 
 
 def scores_by(results: list[Path], by: ScoreLines, style: TableForm) -> Result:
-    """Return the table of scores of `tables`; for LaTeX in the paper's layout."""
+    """Return the table of scores for `tables`; for LaTeX, in the paper's layout."""
     if by == "modality":
         gaps = modality_table(results)
         return Result(gaps, modality_sheets(gaps))
@@ -136,7 +136,7 @@ def scores_by(results: list[Path], by: ScoreLines, style: TableForm) -> Result:
     if rows.select(RUN).n_unique() > 1:
         lay_out = paper_sheet if style == "latex" else run_lines_sheet
         return Result(table, [lay_out(title, table)], chart)
-    # A single run leaves room for its coverage and its statuses.
+    # A table of a single run has room for its coverage and its statuses.
     scores = score_table(rows, by, release_weights(rows))
     return Result(table, [score_sheet(title, scores)], chart)
 
@@ -164,15 +164,15 @@ def compare(
     the same name in two files are treated as two runs.
 
     If the results cover full and terse prompts, or text and pictures, each model is compared with
-    itself, to show the effect of the prompt. For results of the ladder, the differences in level
-    follow.
+    itself, to show the effect of the prompt. For ladder results, the differences in level come
+    next.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)
 
 
 def comparison(results: list[Path], by: By, *, levels: bool) -> Result:
-    """Return the table of `compare`: of scores, or with ``levels`` of levels on the ladder."""
+    """Return the table of `compare`: scores, or levels on the ladder if ``levels`` is set."""
     rows = read_results(results, ("metrics",), tell_apart=True, both_prompts=True)
     for remark in machines(rows):
         say(remark)
@@ -189,7 +189,7 @@ def comparison(results: list[Path], by: By, *, levels: bool) -> Result:
 
 
 def lines_by(table: pl.DataFrame, by: By) -> pl.DataFrame:
-    """Return the lines of a table to show to people: without tasks, if there are other lines."""
+    """Return the lines of a table that people see: no tasks, if there are other lines."""
     if by == "task":
         return table
     sums = table.filter(pl.col("task").is_null())
@@ -203,14 +203,17 @@ def samples(
     k: Annotated[
         str,
         typer.Option(
-            help="For several samples per item: show pass@k for these k, separated by commas."
+            help=(
+                "For several samples per item: show pass@k for these values of k, "
+                "separated by commas."
+            )
         ),
     ] = "1",
     plot: PlotOption = None,
     style: TableFormOption = "table",
     out: TableOutOption = None,
 ) -> None:
-    """Show how scores change with several answers to an item.
+    """Show how scores change with several answers per item.
 
     For samples: mean, majority vote, pass@k and variances. For loops (setting retry, probe or act):
     mean, gain and share solved after each turn.
@@ -232,14 +235,14 @@ def sizes_in(k: str) -> list[int]:
         size = int(digits[:9]) if is_whole_number(digits) else 0
         if size < 1:
             raise ResultsError(
-                f"--k must be whole numbers from 1, separated by commas, not {k!r}"
+                f"--k must be positive whole numbers separated by commas, not {k!r}"
             )
         sizes.add(size)
     return sorted(sizes)
 
 
 def answers_per_item(results: list[Path], by: By, sizes: list[int]) -> Result:
-    """Return the table of `samples`: of turns if all answers are from loops, else of samples."""
+    """Return the table of `samples`: by turn if all answers come from loops, else by sample."""
     rows = read_results(results, (*SAMPLE_COLUMNS, *TURN_COLUMNS), tell_apart=True)
     is_loop = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
     loop_rows = rows.filter(is_loop)
@@ -261,7 +264,7 @@ def cost(
     results: ResultsArgument,
     by: Annotated[
         CostLines,
-        typer.Option(help="Lines of the table: models, or limits of output tokens."),
+        typer.Option(help="Show one line per model, or per limit on output tokens."),
     ] = "model",
     bucket: BucketOption = None,
     plot: PlotOption = None,
@@ -270,7 +273,7 @@ def cost(
 ) -> None:
     """Show tokens, time and cost.
 
-    Needs predictions with "usage". --by budget shows scores by limit of output tokens.
+    Needs predictions with "usage". --by budget shows scores by limit on output tokens.
     """
     with reported_errors():
         if by == "budget":
@@ -319,7 +322,7 @@ def items(
 def rows_of_bucket(
     results: list[Path], columns: Sequence[str], bucket: str | None
 ) -> pl.DataFrame:
-    """Return the rows of results: all, or those of one bucket.
+    """Return all rows of results, or only those of one bucket.
 
     Raises:
         ResultsError: there is no such bucket.
@@ -339,7 +342,7 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
 
     Args:
         rows: rows of results, all graded against one release.
-        name: name or folder of that release; None for the version that the rows name.
+        name: name or folder of that release; None for the version named in the rows.
 
     Raises:
         ResultsError: it is not installed, or it is not the release of the results.

@@ -50,7 +50,7 @@ def say(message: str) -> None:
 
 
 def plain(text: str) -> str:
-    """Return text that is safe to print on a terminal, whatever it quotes."""
+    """Return text that is safe to print on a terminal, whatever it contains."""
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -71,7 +71,7 @@ def safe_json(text: str) -> str:
 
 
 def terminal_csv(text: str) -> str:
-    """Return CSV for standard output: unchanged for a program, safe on a terminal."""
+    """Return CSV for standard output: unchanged in a pipe or file, safe on a terminal."""
     return plain(text) if sys.stdout.isatty() else text
 
 
@@ -97,7 +97,7 @@ def hush() -> None:
 
 
 def misused(message: str) -> NoReturn:
-    """Print an error in the command line, and exit with code 2."""
+    """Print a usage error, and exit with code 2."""
     say(f"error: {message}")
     raise typer.Exit(USAGE)
 
@@ -125,12 +125,12 @@ def reported_errors(
         raise typer.Exit(FAILED) from None
     except ScbenchError as error:
         say(f"error: {error}")
-        # If the disk is full, the command line is not wrong, wherever this was noticed.
+        # A full disk is not a usage error, wherever it was noticed.
         cause = error.__context__
-        # A folder in use by another process has such an error number, too.
+        # A folder in use by another process raises an OSError with such a number, too.
         is_held = isinstance(cause, BlockingIOError)
-        is_lack = isinstance(cause, OSError) and refused(cause) != "" and not is_held
-        raise typer.Exit(FAILED if is_lack else USAGE) from None
+        is_refusal = isinstance(cause, OSError) and refused(cause) != "" and not is_held
+        raise typer.Exit(FAILED if is_refusal else USAGE) from None
     except KeyboardInterrupt:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -141,7 +141,7 @@ def reported_errors(
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         extras = [extra for extra, libraries in NEEDS.items() if library in libraries]
-        # A missing module of no extra is a bug of ours, which needs its traceback.
+        # A missing module that belongs to no extra is a bug in scbench; keep its traceback.
         if not extras:
             raise
         extra = needed if needed in extras else extras[0]
@@ -170,7 +170,7 @@ def need(extra: str, instead: str) -> None:
 
 
 def require(*modules: str) -> None:
-    """Check that libraries are installed, before the work that needs them at its end.
+    """Check that libraries are installed, before long work that needs them only at its end.
 
     Raises:
         ModuleNotFoundError: one is not; see `reported_errors`.

@@ -29,9 +29,9 @@ from scbench.machine.start_methods import clean_context
 from scbench.release.load import find_release, installed_releases
 from scbench.scoring.outcomes import describe_error
 
-# Libraries that decide scores, and the two that read and write rows: jiter and polars.
+# Libraries that affect scores, and two that read and write rows: jiter and polars.
 LIBRARIES = ("gmpy2", "jiter", "manifold3d", "numpy", "polars", "pydantic", "shapely")
-# Columns of the names of lines.
+# Width of the names of lines, in characters.
 NAME_WIDTH = 19
 
 
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     name: str
     text: str
     missing: bool = False
-    """Whether this machine does not have it; if so, the text gives the reason."""
+    """Whether it is missing on this machine; if so, the text gives the reason."""
     peers: tuple[str, ...] = ()
     """Names of other lines that are missing for the same reason, and are not printed."""
 
@@ -70,7 +70,7 @@ def doctor(
     with reported_errors():
         use_python(terrain_python)
         missing = print_lines()
-        # The physics engine is what makes scores depend on the machine.
+        # Scores depend on the machine only in tasks that use the physics engine.
         physics_tasks = {task.id for task in available_tasks() if task.fingerprinted}
         if fix and not physics_tasks.isdisjoint(missing):
             if os.environ.get(VARIABLE):
@@ -79,7 +79,7 @@ def doctor(
             question = f"Set up an environment for PyBullet (400 MB) in {environment_folder()}?"
             if typer.confirm(question, err=True):
                 make_environment(say)
-                # All lines again, because the environment may change several.
+                # Print all lines again, because the environment may change several.
                 missing = print_lines()
         if missing:
             raise typer.Exit(PROBLEMS)
@@ -90,7 +90,7 @@ def print_lines() -> list[str]:
     missing = []
     for line in machine_lines():
         mark = "MISSING  " if line.missing else ""
-        # Printed immediately, because some take seconds.
+        # Printed immediately, because some lines take seconds.
         text = f"{mark}{line.text}"
         if line.peers:
             text += (
@@ -104,7 +104,7 @@ def print_lines() -> list[str]:
 
 
 def machine_lines() -> Iterator[Line]:
-    """Yield the lines on this machine, this installation and all tasks."""
+    """Yield the lines about this machine, this installation and all tasks."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.machine()}"
     yield Line("python", f"{python}, {system}, {sys.executable}")
@@ -119,7 +119,7 @@ def machine_lines() -> Iterator[Line]:
 
 
 def checked_line(name: str, text_of: Callable[[], str]) -> Line:
-    """Return a line; if making its text fails, it is marked missing, with the error as its text."""
+    """Return a line. If its text cannot be made, the line is marked missing and shows the error."""
     try:
         return Line(name, text_of())
     except (ScbenchError, sandbox.ChildError) as error:
@@ -134,7 +134,7 @@ def version_text() -> str:
 
 
 def libraries_text() -> str:
-    """Return the versions of the libraries that decide scores."""
+    """Return the versions of the libraries that affect scores."""
     return ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
 
 
@@ -155,7 +155,7 @@ def memory_text() -> str:
     """Return the memory of this machine, and of a worker.
 
     Raises:
-        MachineError: it may not use enough for grading.
+        MachineError: a limit leaves too little memory for grading.
     """
     check_memory()
     page = os.sysconf("SC_PAGE_SIZE")
@@ -172,7 +172,7 @@ def workers_text() -> str:
 
 
 def sandbox_text() -> str:
-    """Return the protections of the sandbox, after a program has run in it.
+    """Run a program in the sandbox, and return the protections that were active.
 
     Raises:
         CannotGrade: programs cannot be run.

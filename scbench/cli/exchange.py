@@ -82,7 +82,7 @@ def prompts(
     budget: BudgetsOption = None,
     max_output_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Limit of output tokens, for runs without --budget."),
+        typer.Option(min=1, help="Limit on output tokens, for runs without --budget."),
     ] = None,
     form: Annotated[
         Form,
@@ -92,7 +92,7 @@ def prompts(
     ] = Form.SCBENCH,
     model: Annotated[
         str | None,
-        typer.Option(show_default=False, help="Model name, as the provider calls it."),
+        typer.Option(show_default=False, help="Model name, as the provider spells it."),
     ] = None,
     structured: Annotated[
         bool,
@@ -154,7 +154,7 @@ def prompts(
         only_ids = None if ids is None else ids_in(ids)
         source, names = find_release(release).choose(names_in(tasks))
         if only_ids is not None:
-            # The config that contains one of them contains all.
+            # All ids come from one config, so one id is enough to find it.
             source = source.fitting(min(only_ids))
         instances = chosen_instances(source, names, only_ids)
         with_images = split_by_images(instances)[True]
@@ -168,8 +168,8 @@ def prompts(
             # Harbor sets these itself.
             if out is None or budgets or samples > 1:
                 raise PredictionsError(
-                    "--format harbor needs --out, and takes no --samples or --budget: set these in "
-                    "Harbor's own command"
+                    "--format harbor needs --out, and does not accept --samples or --budget: "
+                    "set these in Harbor's own command"
                 )
             write_harbor_tasks(
                 source, sent, out, wheels, solutions=solutions, quiet=quiet
@@ -270,7 +270,7 @@ def import_(
     setting: ReplySettingOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Convert files of other programs to predictions.
+    """Convert files from other programs to predictions.
 
     Each reply becomes one line. The file format is detected from the content. Errors, refusals,
     cut-off replies and usage are kept. Every entry that matches no item is reported with its file
@@ -370,7 +370,9 @@ def write_new(file: Path, data: bytes) -> None:
         return
     # Running the same command twice is not an error.
     if present != data:
-        raise ResultsError(f"{file} exists with other content; choose another --out")
+        raise ResultsError(
+            f"{file} exists with different content; choose another --out"
+        )
 
 
 @app.command()

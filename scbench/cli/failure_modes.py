@@ -140,7 +140,7 @@ def export(
         rows = rows_to_judge(results, threshold)
         outputs = read_outputs(rows, predictions) if predictions else None
         lines: list[str] = []
-        # Without rows nothing names the release.
+        # Without rows, the release is unknown.
         if rows.height:
             graded = find_release(release or rows["release"][0])
             lines = [f"{line}\n" for line in bundle(rows, graded, outputs)]
@@ -207,7 +207,7 @@ def shares(
         table = label_shares(row_states, by_task=by_task)
 
         def chart() -> Spec:
-            # Bars are of runs, even where the table has lines of tasks.
+            # The chart has a bar for each run, even if the table has a line for each task.
             return failure_chart(label_shares(row_states))
 
         write_result(Result(table, [shares_sheet(table)], chart), style, out, plot)

@@ -92,7 +92,7 @@ def generate(
     rung: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Only this rung of the ladder; it may lie beyond the top."
+            min=1, help="Only this rung of the ladder; it may be above the top rung."
         ),
     ] = None,
     seed: Annotated[
@@ -220,17 +220,17 @@ def generate(
 
 
 def split_formats(task: Task, values: list[str]) -> tuple[str, list[str]]:
-    """Separate the format of printing from values of a task's parameter that is also called format.
+    """Separate the output format from values of a task parameter that is also called format.
 
     Args:
         task: task to generate.
-        values: of --format, which may be given twice in this case.
+        values: values of --format, which may be given twice in this case.
 
     Returns:
-        The format of printing, and options of the task.
+        The output format, and the options of the task.
 
     Raises:
-        ExperimentError: the task has no such parameter, or there are two formats of printing.
+        ExperimentError: the task has no such parameter, or there are two output formats.
     """
     print_forms = [value for value in values if value in PRINT_FORMS]
     parameter_values = [value for value in values if value not in PRINT_FORMS]
@@ -245,7 +245,7 @@ def split_formats(task: Task, values: list[str]) -> tuple[str, list[str]]:
 
 
 def task_parameters(task: Task, words: Sequence[str]) -> dict[str, Any]:
-    """Return the values of a task's parameters in words of the command line.
+    """Return the values of a task's parameters, from words of the command line.
 
     An option takes its value as ``--length=8`` or as ``--length 8``; a flag is set by ``--flag``
     and unset by ``--no-flag``. Underscores count as hyphens.
@@ -297,9 +297,9 @@ def experiment_of_task(
     """Return the experiment that draws a number of items of one task.
 
     Raises:
-        ExperimentError: a parameter is out of its bounds.
+        ExperimentError: a parameter is out of bounds.
     """
-    # Its errors name the parameter alone, those of an experiment its file.
+    # These errors name only the parameter; errors in an experiment also name its file.
     points_of(task, parameters, {}, count)
     return experiment_of(
         {"seed": seed, "task": [{"id": task.id, "count": count, **parameters}]}
@@ -326,17 +326,17 @@ def experiment_in_file(
         task_options.append("--format")
     if task_options:
         raise ExperimentError(
-            f"{task_options[0]} works only with a task; the file of an experiment has its "
+            f"{task_options[0]} works only with a task; an experiment file has its "
             "own settings"
         )
     return read_experiment(path)
 
 
 def with_seed(experiment: Experiment, *, private: bool, in_folder: bool) -> Experiment:
-    """Return an experiment with its seed; a private seed that is missing is drawn and shown.
+    """Return an experiment with its seed; a missing private seed is drawn and shown.
 
     Raises:
-        ExperimentError: items of a private seed would be printed.
+        ExperimentError: items with a private seed would be printed.
     """
     private = private or experiment.private
     if private and not in_folder:
@@ -352,7 +352,7 @@ def with_seed(experiment: Experiment, *, private: bool, in_folder: bool) -> Expe
     if private and experiment.seed is not None and experiment.seed < SHORT_SEED:
         say(
             "warning: a seed below 2^64 can be guessed by trying all of them; without "
-            "--seed, --private chooses one of 128 bits"
+            "--seed, --private chooses a 128-bit seed"
         )
     return experiment.model_copy(update={"private": private})
 
@@ -379,7 +379,7 @@ def print_cases(experiment: Experiment, print_form: str, workers: int) -> bool:
 
 def case_text(task: Task, case: Row, number: int, total: int) -> str:
     """Return an item for people: its number, parameters, prompt and right answer."""
-    # Recorded facts of an item are further fields of its row.
+    # The recorded facts of an item are additional fields of its row.
     facts = {
         name: value for name, value in case.items() if name not in Case.model_fields
     }

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (all other lines were graded), 2 wrong usage,
 3 a grader failed on some row, 4 the run failed (disk full, out of memory, a bug in scbench),
-130 interrupted (129 by SIGHUP, 143 by SIGTERM). After codes from 4 on, continue with --resume.
+130 interrupted (129 by SIGHUP, 143 by SIGTERM). After codes 4 and above, continue with --resume.
 """
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -216,7 +216,7 @@ def grade(
 
     Rows without an answer are not scored 0; they lower coverage, which is shown next to every mean.
     """
-    # Each `misused` exits.
+    # Every call of `misused` exits.
     if files and self_test:
         misused("--self-test takes no predictions file; leave one of them out")
     if not files and not self_test:
@@ -249,7 +249,7 @@ def grade(
         from scbench.release.load import find_release
 
         graded_release, task_names = find_release(release).choose(names_in(tasks))
-        # Grading chooses them again; this call rejects unknown names before any file is read.
+        # Grading selects the tasks again; this call rejects unknown names before any file is read.
         selection = choose_tasks(graded_release, task_names)
         limits = WorkerLimits(
             workers or processors(), timeout, int(memory * 2**30), allow_code
@@ -324,8 +324,8 @@ def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
         imported: whether the predictions were converted from another format.
 
     Raises:
-        PredictionsError: it is not a shard, or the predictions were converted: these cannot be
-            sharded.
+        PredictionsError: the text is not a shard, or the predictions were converted. Converted
+            predictions cannot be sharded.
     """
     from scbench.grading.rows.chunks import Shard
 

@@ -10,7 +10,7 @@ from types import FrameType
 
 def make_interrupts_quiet() -> None:
     """Let Ctrl-C end this process without a message, until `restore_interrupts`."""
-    # A shell starts background jobs with an ignored SIGINT, which stays ignored.
+    # Shells start background jobs with SIGINT ignored; keep ignoring it there.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, end_quietly)
 

@@ -80,9 +80,9 @@ def ladder(
 ) -> None:
     """Show how far models get on the ladder.
 
-    A model's level is the rung at which it scores 50 %, computed from its answers to the config
-    ladder. A level outside the ladder is shown as "below 1" or "above 8". Results on rungs beyond
-    the top count together with those of the release.
+    A model's level is the rung at which it scores halfway between the floor and 1, computed from
+    its answers to the config ladder. A level outside the ladder is shown as "below 1" or "above
+    8". Results on rungs beyond the top count together with those of the release.
 
     --next prints the ids of the items to ask a model next, one per line; without results, those to
     start with. Grade all answers so far and ask again: a small part of the items is enough for an
@@ -109,7 +109,7 @@ def ladder(
 
 
 def levels_of_models(results: list[Path], by: By, *, rungs: bool) -> Result:
-    """Return the levels of models; with ``rungs``, their means by rung for programs."""
+    """Return the levels of models; with ``rungs``, programs get the means by rung instead."""
     climbs = climbs_of(read_ladders(results))
     table = ladder_table(climbs)
     by_rung = rung_table(climbs)
@@ -124,9 +124,9 @@ def items_to_ask(
     """Return the most informative items for a model; people see only their ids.
 
     Args:
-        results: results of the model so far; none for the items to start with.
+        results: results of the model so far; empty for a first set of items.
         count: number of items.
-        model: whose answers count, if the results are of several models.
+        model: the model to use, if there are results of several models.
         release: release of the items, if there are no results.
     """
     if results:

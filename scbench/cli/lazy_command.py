@@ -1,4 +1,4 @@
-"""The type of the entries in the list of commands."""
+"""The type of entries in the list of commands."""
 
 from typing import NamedTuple
 
@@ -7,6 +7,6 @@ class LazyCommand(NamedTuple):
     """A command that is listed without importing its module."""
 
     module: str
-    """Module in `scbench.cli` whose ``app`` has the command, or is the group of commands."""
+    """Module in `scbench.cli` whose ``app`` contains the command or is the group of commands."""
     summary: str
     """First line of its help, shown by `scbench --help`."""

@@ -102,7 +102,7 @@ def build(
 
         releases = release_finder([find_release(name) for name in release or []])
         limits = WorkerLimits(workers or processors(), None, MEMORY, allow_code)
-        # Grading takes long, and reports are written after it.
+        # Check this first: grading takes long, and reports are written after it.
         if report:
             need("report", instead="--no-report")
         registry = read_organisations(organisations) if organisations else None
@@ -129,7 +129,7 @@ def build(
             open_display=grading_display(quiet=False),
             open_drawing=partial(drawing_display, quiet=False),
         )
-        say("making the board")
+        say("building the leaderboard")
         parts = [(submissions, public_entries)]
         if private is not None and private_entries is not None:
             parts.append((private / "submissions", private_entries))
@@ -147,7 +147,7 @@ def build(
         reused = sum(entry.reused for entry in entries)
         say(
             f"{counted(len(entries), 'submission')} on the board "
-            f"({reused} graded before, by receipt), {len(public_entries.refused)} rejected"
+            f"({reused} with receipts, not graded again), {len(public_entries.refused)} rejected"
         )
         any_refused = any(part.refused for _, part in parts)
         raise typer.Exit(PROBLEMS if any_refused else 0)

@@ -44,7 +44,7 @@ from scbench.report.sheet import sheet_png, sheet_svg
 from scbench.report.single import grade_line
 from scbench.report.turns import transcript
 
-# Items of a report.
+# Items that a report shows.
 ReportItems = Literal["all", "failed", "none"]
 
 ShownReleaseOption = Annotated[
@@ -58,16 +58,18 @@ ShownReleaseOption = Annotated[
 ]
 DarkOption = Annotated[
     bool,
-    typer.Option("--dark", help="Draw PNG and SVG files in colours for a dark page."),
+    typer.Option(
+        "--dark", help="Draw PNG and SVG files in colours for a dark background."
+    ),
 ]
 
-# Limits on the items without a picture, and on the pages of a report, that are printed.
+# How many items without a picture, and how many pages of a report, are named in messages.
 MAX_FAILURES = 10
 MAX_PAGES = 3
-# Kinds of files that `show` writes, by suffix.
+# File formats that `show` writes, by suffix.
 PICTURE_FORMS = ("svg", "png", "html")
 SOLID_FORMS = ("glb", "stl")
-# Suffixes of a contact sheet, which the gallery draws instead of a folder.
+# Suffixes for which `gallery` draws a contact sheet instead of a folder.
 SHEET_SUFFIXES = (".svg", ".png")
 
 app = typer.Typer(rich_markup_mode=None)
@@ -154,8 +156,8 @@ def make_report(
         say(f"  {name}: {reason}")
     if len(failures) > MAX_FAILURES:
         say(
-            f"  ... and {len(failures) - MAX_FAILURES} more; the report states the reason at "
-            "each item"
+            f"  ... and {len(failures) - MAX_FAILURES} more; the report gives the reason "
+            "for each item"
         )
     if not quiet:
         pages = ", ".join(map(str, output.pages[:MAX_PAGES]))
@@ -204,7 +206,7 @@ def show(
     budget: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Limit of output tokens of the answer, if there are several."
+            min=0, help="Output token limit of the answer, if there are several."
         ),
     ] = None,
     sample: Annotated[
@@ -343,7 +345,7 @@ def checked_form(item: str, out: Path) -> str:
 
 
 def release_of_results(results: Path) -> str:
-    """Return the release that results name, which may be a part of a run."""
+    """Return the release named in results, which may be those of only part of a run."""
     return str(read_results([results], partial=True)["release"][0])
 
 
@@ -356,8 +358,8 @@ def print_or_open(
         item: item with or without an answer.
         instance: instance of the item.
         response: response of the model, for the page.
-        text: only print.
-        open_page: open it in any case.
+        text: only print the item.
+        open_page: always open it in the browser.
     """
     has_picture = draw_of(get_task(item.task)) is not None
     picture = single.picture(item, instance) if has_picture or open_page else None
@@ -390,7 +392,7 @@ def picture_bytes(
         return single.single_page(item, instance, picture, response).encode()
     if form == "png":
         return sheet_png(sheet_svg(picture, item.id, dark=dark), scale)
-    # Without --dark an SVG follows the page that shows it.
+    # Without --dark, an SVG follows the colour scheme of the page that shows it.
     return sheet_svg(picture, item.id, dark=dark or None).encode()
 
 

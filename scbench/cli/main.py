@@ -25,7 +25,7 @@ SECTIONS = {
             "exchange", "Write prompts, or batch files for a provider."
         ),
         "import": LazyCommand(
-            "exchange", "Convert files of other programs to predictions."
+            "exchange", "Convert files from other programs to predictions."
         ),
         "export": LazyCommand(
             "exchange", "Copy a release to a folder that other programs can load."
@@ -55,7 +55,7 @@ SECTIONS = {
             "analysis", "Show each item's scores, and why answers fell short."
         ),
         "samples": LazyCommand(
-            "analysis", "Show how scores change with several answers to an item."
+            "analysis", "Show how scores change with several answers per item."
         ),
         "cost": LazyCommand("analysis", "Show tokens, time and cost."),
         "manifolds": LazyCommand(

@@ -22,7 +22,7 @@ from scbench.cli.options import ResultsArgument, TableFormOption, TableOutOption
 from scbench.cli.printing import PEOPLE, Result, write_result
 from scbench.report.charts import heat_chart, parameter_chart
 
-# Lines of the table.
+# What each line of the table describes.
 Along = Literal["task", "parameter", "dimension", "kind"]
 # Values of a heat map.
 Metric = Literal["accuracy", "above", "truncated", "unparsed", "tokens"]
@@ -50,8 +50,8 @@ def manifolds(
         Along,
         typer.Option(
             help=(
-                "Lines of the table: tasks, values of parameters, dimensions (what tasks "
-                "stress), or kinds of difficulty."
+                "Show one line per task, parameter value, dimension (what tasks "
+                "stress) or kind of difficulty."
             )
         ),
     ] = "task",
@@ -94,8 +94,8 @@ def manifolds(
 
     Shows accuracy and accuracy above guessing, by task and along parameters.
 
-    Get results of text tasks from `scbench-grade --tasks manifolds`, or by grading answers to a
-    folder that `scbench generate` wrote; name this folder with --release.
+    Get results of text tasks from `scbench-grade --tasks manifolds`, or by grading answers to the
+    items in a folder that `scbench generate` wrote; name this folder with --release.
     """
     with reported_errors():
         if heat is not None and parameter is not None:
@@ -128,7 +128,7 @@ def manifolds(
             lines = f"values of {parameter}" if parameter else by
             title = f"Text tasks by {lines}, release {graded_release.version}"
             sheets = [manifold_sheet(title, table)]
-            # Programs get one table.
+            # Programs get only one table.
             if (parameter is not None or by == "parameter") and style in PEOPLE:
                 falloff = falloff_table(rows, cases, parameter)
                 if falloff.height:
@@ -144,7 +144,7 @@ def axes_in(heat: str) -> tuple[str, str]:
     """Return the two names in --heat.
 
     Raises:
-        ResultsError: there are not two.
+        ResultsError: there are fewer or more than two.
     """
     names = [part.strip() for part in heat.split(",")]
     if len(names) != 2 or not all(names):

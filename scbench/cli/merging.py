@@ -1,4 +1,4 @@
-"""``scbench merge``: the results of all shards of a file, merged."""
+"""``scbench merge``: merge the results of all shards of a file."""
 
 from pathlib import Path
 from typing import Annotated

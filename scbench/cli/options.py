@@ -8,7 +8,7 @@ import typer
 from scbench.base import __version__
 from scbench.cli.console import checked_chart_path
 
-# Settings of every command line.
+# Settings that all command lines share.
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 
 # Formats of the scores of a run.
@@ -19,7 +19,7 @@ TableForm = Literal["table", "markdown", "latex", "csv", "json", "parquet"]
 ListForm = Literal["table", "markdown", "json"]
 # Experiment trackers that can receive results.
 Tracker = Literal["wandb", "mlflow"]
-# Settings in files of other programs, and of answers that `scbench show` can select.
+# Settings in files from other programs, and of answers that `scbench show` can select.
 ToolSetting = Literal["no_tools", "tools"]
 
 
@@ -99,13 +99,13 @@ BudgetsOption = Annotated[
         min=1,
         show_default=False,
         help=(
-            "Limit of output tokens for each answer; results treat each limit as a separate "
+            "Limit on output tokens for each answer; results treat each limit as a separate "
             "run. Repeat for a sweep."
         ),
     ),
 ]
 
-# Files of other programs.
+# Files from other programs.
 ColumnMapOption = Annotated[
     str | None,
     typer.Option(
@@ -123,7 +123,7 @@ ReplyModelOption = Annotated[
     typer.Option(
         "--model",
         show_default=False,
-        help="For files of other programs: the model's name, overriding the one in the file.",
+        help="For files from other programs: the model's name, overriding the one in the file.",
     ),
 ]
 ReplySettingOption = Annotated[
@@ -131,7 +131,7 @@ ReplySettingOption = Annotated[
     typer.Option(
         "--setting",
         show_default=False,
-        help="For files of other programs: whether the model had tools.",
+        help="For files from other programs: whether the model had tools.",
     ),
 ]
 

@@ -21,9 +21,9 @@ from scbench.cli.options import QuietOption, ReleaseOption
 from scbench.machine.files import open_regular
 from scbench.release.load import find_release
 
-# A person's name in predictions: one line, as short as a name.
+# Maximum characters of the alias of a person in predictions, which is one short line.
 MOST_ALIAS = 40
-# Tasks that a measurement asks if none are named: those of this bucket.
+# Without --tasks, a measurement uses the tasks of this bucket.
 MEASURED_BUCKET = "axiomatic"
 
 app = typer.Typer(rich_markup_mode=None)
@@ -60,7 +60,7 @@ def play(
         Path | None,
         typer.Option(
             show_default=False,
-            help="Predictions file for --measure. An unfinished session continues.",
+            help="Predictions file for --measure. An unfinished session is continued.",
         ),
     ] = None,
     tasks: Annotated[
@@ -83,7 +83,7 @@ def play(
         float,
         typer.Option(
             min=1,
-            help="For --measure: length of the session in minutes, without pauses.",
+            help="For --measure: length of the session in minutes, not counting pauses.",
         ),
     ] = 30,
     seed: Annotated[
@@ -100,7 +100,7 @@ def play(
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port; 0 means any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port; 0 means any free port.")
     ] = 0,
     browser: Annotated[
         bool,
@@ -169,7 +169,7 @@ def play(
 
 
 def chosen_tasks(available: list[str], names: str | None) -> list[str]:
-    """Return the tasks to ask, in the order of the release."""
+    """Return the tasks to use, in the order of the release."""
     selected = names_in(names)
     if selected is None:
         return [name for name in available if get_task(name).bucket == MEASURED_BUCKET]

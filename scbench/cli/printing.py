@@ -29,11 +29,11 @@ class Result(NamedTuple):
     table: pl.DataFrame
     """For programs: CSV, JSON and Parquet."""
     sheets: Sequence[Sheet]
-    """The same for people, in one table or several."""
+    """The same for people, as one or more tables."""
     chart: Callable[[], Spec] | None = None
-    """Makes the chart of --plot; None where there is none."""
+    """Function that makes the chart of --plot; None if the table has no chart."""
     lines: Sequence[str] | None = None
-    """For people, instead of sheets."""
+    """Lines of text for people, instead of sheets."""
 
 
 def write_result(
@@ -63,7 +63,7 @@ def write_result(
         return
     if style == "csv":
         data = terminal_csv(data.decode()).encode()
-    # Text printed so far must come first.
+    # Flush, because text printed so far must come first.
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -76,7 +76,7 @@ def draw_chart(path: Path, spec: Spec) -> None:
 
 
 def text_for_people(result: Result, style: TableForm, *, in_file: bool) -> str:
-    """Return the lines or sheets of a result; sheets in a file are as wide as they need."""
+    """Return the lines or sheets of a result; sheets in a file are as wide as necessary."""
     if result.lines is not None:
         return "".join(f"{line}\n" for line in result.lines)
     texts = []

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from scbench.grading.expected_work import OpenDisplay
     from scbench.grading.workers.pool import Waiting
 
-# Least seconds between lines about rows, because people read logs, too.
+# Minimum seconds between lines about rows, which keeps logs readable.
 SECONDS_BETWEEN_LINES = 2.0
-# Seconds between lines about slow items.
+# Minimum seconds between lines about slow items.
 SECONDS_BETWEEN_WAITS = 30.0
-# Most seconds without a line while rows are done.
+# Maximum seconds without a line while rows are being finished.
 MOST_SECONDS = 50.0
 
 
@@ -40,10 +40,10 @@ def progress(
     """Show progress while the block runs.
 
     Args:
-        total: work to come, in the unit of `Quiet.done`; None if unknown.
+        total: amount of work, in the unit of `Quiet.done`; None if unknown.
         quiet: show nothing.
         doing: the work, for a bar: "grading".
-        done: the same in the past, for a line: "graded".
+        done: the work in the past tense, for a line: "graded".
         things: the objects of the work, in the plural: "rows".
         estimate: show the time left; for steps that take about the same time.
     """
@@ -85,9 +85,9 @@ class LogLines(Quiet):
     """A display that prints occasional lines.
 
     Args:
-        total: work to come; None if unknown.
-        done: the work, in the past: "graded".
-        things: its objects, in the plural: "rows".
+        total: amount of work; None if unknown.
+        done: the work, in the past tense: "graded".
+        things: the objects of the work, in the plural: "rows".
         estimate: show the time left.
     """
 
@@ -98,7 +98,7 @@ class LogLines(Quiet):
         self._verb = done
         self._things = things
         self._estimate = estimate
-        # Time and work of the first call, since which the speed is measured.
+        # Time and work of the first call; the speed is measured from there.
         self._first: tuple[float, int] | None = None
         self._last_step = 0
         self._last_line = time.monotonic()
@@ -134,7 +134,7 @@ class LogLines(Quiet):
         murmur(message)
 
     def _step(self, rows: int, size: int) -> int:
-        """Return a number that grows with every tenth of the work, or when rows double."""
+        """Return a number that grows with each tenth of the work, or when rows double."""
         if self._total is None:
             return rows.bit_length()
         return size * 10 // max(self._total, 1)
@@ -155,7 +155,7 @@ class LogLines(Quiet):
 
 
 def murmur(message: str) -> None:
-    """Print an optional message; work continues even if its reader has closed the pipe."""
+    """Print an optional message; work continues even if its reader closed the pipe."""
     try:
         say(message)
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""The display of progress that shows nothing, which all other displays extend."""
+"""The progress display that shows nothing; all other displays extend it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ class Quiet:
     def done(
         self, rows: int, size: int, total: int | None = None, cost: str = ""
     ) -> None:
-        """Show rows and work done so far, its total, if known, and the cost so far in words."""
+        """Show the rows and work done so far, the total work if known, and the cost in words."""
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         """Show the items that take long; called about once a second."""
@@ -23,6 +23,6 @@ class Quiet:
 
 
 def waiting_text(item: "Waiting") -> str:
-    """Return a slow item with its seconds, and its steps, if they are counted."""
+    """Return the text for a slow item: its id, its steps if they are counted, and its seconds."""
     steps = f" step {item.done:,} of {item.total:,}," if item.total else ""
     return f"{item.instance_id}:{steps} {item.seconds:.0f} s"

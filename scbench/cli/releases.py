@@ -39,8 +39,8 @@ from scbench.release.diff import diff_releases
 from scbench.release.load import Release, find_release, installed_releases, open_release
 from scbench.release.sources import hub_name
 
-# Columns of the table of rungs: mean, least and most of the measure; the best program that sees
-# only part of an item, with the floor of its items; the share of draws that fail; the longest
+# Columns of the table of rungs: mean, minimum and maximum of the measure; the best program that
+# sees only part of an item, with the floor of its items; the share of draws that fail; the longest
 # prompt and answer in characters; seconds to draw the rung, and of its slowest verdict.
 RUNG_HEADS = [
     "rung",
@@ -78,7 +78,7 @@ def publish(
     to: Annotated[
         str | None,
         typer.Option(
-            help="Folder, or URL of any fsspec target, to publish to with its index."
+            help="Folder or fsspec URL to publish to; its index of releases is updated."
         ),
     ] = None,
     dry_run: Annotated[
@@ -107,7 +107,7 @@ def publish(
     if (repo is None) == (to is None):
         misused("name one target: either --repo ORG/NAME or --to PATH_OR_URL")
     with reported_errors("build", required=True):
-        # The Hub and URLs need libraries; a folder needs none.
+        # The Hub and URLs need extra libraries; a folder needs none.
         if to is None or "://" in to:
             require(*NEEDS["hub"])
         root = installed_releases().get(folder, Path(folder))
@@ -135,7 +135,7 @@ def publish(
 
 
 def upload_to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
-    """Upload a release to a data set on the Hub, or print the plan of it."""
+    """Upload a release to a dataset on the Hub, or print the plan."""
     from scbench.freezing.hub import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo, dry_run=dry_run)
@@ -152,7 +152,7 @@ def upload_to_hub(release: Release, repo: str, *, dry_run: bool) -> None:
 
 
 def print_plan(step: str) -> None:
-    """Print a step that a dry run does not take."""
+    """Print a step that a dry run skips."""
     print(f"would: {step}")  # noqa: T201
 
 
@@ -173,9 +173,9 @@ def diff(
 ) -> None:
     """List the differences between two releases.
 
-    Lists items of the default and the ladder that were added, removed, changed or withdrawn, one
-    per line. Counts per task, with the reason where the newer release gives one, go to standard
-    error first.
+    Lists items of the default config and the ladder that were added, removed, changed or withdrawn,
+    one per line. First prints counts per task on standard error, with the reason if the newer
+    release gives one.
     """
     with reported_errors():
         before = find_release(old)
@@ -217,7 +217,7 @@ def overlap(
                 f"{counted(len(shared.params), 'parameter set')}"
             )
             total += len({*shared.prompts, *shared.params})
-            # A few, to look at.
+            # A few examples.
             for row_id in shared.prompts[:5]:
                 print(plain(f"  {row_id}"))  # noqa: T201
         say(f"{counted(total, 'shared item')}")
@@ -236,8 +236,8 @@ def rungs_of(
     """Return the experiment that draws rungs of a ladder.
 
     Args:
-        target: TOML file with a table of rungs, or tasks of the built-in one; None for all tasks.
-        rung: only this one.
+        target: TOML file with a table of rungs, or tasks of the built-in table; None for all tasks.
+        rung: generate only this rung; None for all.
         count: number of items on each rung.
         seed: seed of the draws.
         private: whether the seed is kept secret.
@@ -249,7 +249,7 @@ def rungs_of(
 
 
 def ladder_of(target: str | None) -> tuple[Ladder, list[str] | None]:
-    """Return the table in a file, or our own with the names of the selected tasks."""
+    """Return the table in a file, or the built-in one with the names of the selected tasks."""
     if target is not None and target.endswith(".toml"):
         return read_ladder(Path(target)), None
     return ladder(), names_in(target)
@@ -292,8 +292,8 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Fresh items of each rung, to try programs that see only part of an item. "
-                "0 skips this; 1 is not enough."
+                "Fresh items of each rung, on which to test programs that see only part of an "
+                "item: 0 to skip the test, else at least 2."
             ),
         ),
     ] = ITEMS,
@@ -376,10 +376,10 @@ def rungs_sheet(table: TaskLadder, reports: Sequence[RungReport]) -> Sheet:
 
 
 def rung_cells(table: TaskLadder, report: RungReport) -> list[str]:
-    """Return the line of one rung; of one without items, its number and point alone."""
+    """Return the line of one rung. A rung without items shows only its number and point."""
     number = str(report.rung)
     if report.rung > len(table.rungs):
-        # It is beyond the top.
+        # The rung is beyond the top.
         number += "+"
     point = ", ".join(f"{key} {value}" for key, value in report.point.items())
     if not report.measures:
@@ -422,8 +422,8 @@ def build(
         Path | None,
         typer.Option(
             help=(
-                "Also write a dataset card to this file, which points to the release, for "
-                "load_dataset."
+                "Also write a dataset card to this file, through which load_dataset finds "
+                "the release."
             )
         ),
     ] = None,
@@ -462,7 +462,7 @@ def build(
         experiment = manifolds_experiment() if with_manifolds else None
         if selection is not None and experiment is not None:
             experiment = experiment.only([task.id for task in selection])
-            # The experiment draws these; the others have fixed lists of items.
+            # The experiment draws items of these tasks; the other tasks have fixed lists of items.
             selection = [task for task in selection if task.bucket != MANIFOLDS]
         table = None
         if with_ladder:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from scbench.formats.predictions import Problem
     from scbench.grading.summary import RunReport
 
-# Number of problems that are printed; the folder of the results has all.
+# Maximum number of problems that are printed; the results folder contains all.
 MAX_PRINTED = 20
-# Number of problems printed that differ only in line and id.
+# Maximum number of printed problems that differ only in line and id.
 MAX_OF_ONE_KIND = 5
 
 
@@ -37,7 +37,7 @@ def tell_report(
     """
     try:
         print_tables(report, style)
-        # In tables for people they are notes.
+        # In tables for people, remarks are notes below the table.
         if style in {"csv", "json"}:
             for remark in report.remarks:
                 say(remark)
@@ -99,13 +99,13 @@ def say_problems(report: "RunReport", out: Path) -> None:
     for problem in report.problems:
         kind = kind_of(problem)
         kinds[kind] += 1
-        # A kind that is rare is printed even after many of a frequent one.
+        # A rare kind is printed even after many problems of a frequent kind.
         other_count = kinds.total() - kinds[kind]
         if kinds[kind] <= MAX_OF_ONE_KIND and other_count < MAX_PRINTED:
             say(f"  {problem}")
             printed += 1
     if count > printed:
-        # The report and the summary contain the first thousand.
+        # The report and the summary contain only the first thousand problems.
         file = "problems.jsonl" if count > len(report.problems) else "summary.json"
         most_frequent = max(kinds.values())
         frequency = ""
@@ -115,7 +115,7 @@ def say_problems(report: "RunReport", out: Path) -> None:
 
 
 def kind_of(problem: "Problem") -> str:
-    """Return the message of a problem without id and numbers: equal for problems of one kind."""
+    """Return a problem's message without id and numbers: the same for all problems of a kind."""
     return re.sub(r"\d+", "#", problem.message.replace(str(problem.id), ""))
 
 

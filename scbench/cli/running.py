@@ -1,4 +1,4 @@
-"""``scbench run``: from a model to its tables, with Inspect."""
+"""``scbench run``: run a model with Inspect, and print tables of its scores."""
 
 import json
 from collections.abc import Sequence
@@ -53,8 +53,8 @@ LOGS = "logs"
 CHARACTERS_A_TOKEN = 3
 EPILOG = """\
 After Ctrl-C, run the same command to continue; more --samples or a larger --limit only adds calls.
-Exit codes: those of scbench-grade; 1 if some calls were never answered; 5 if the run stopped as
-10 calls in a row failed in the same way.
+Exit codes: those of scbench-grade; 1 if some calls were never answered; 5 if the run stopped
+because 10 calls in a row failed in the same way.
 """
 
 app = typer.Typer(rich_markup_mode=None)
@@ -90,20 +90,20 @@ def run(
     ] = None,
     reasoning_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Reasoning tokens, if the provider takes a number."),
+        typer.Option(min=1, help="Reasoning tokens, if the provider accepts a number."),
     ] = None,
     temperature: Annotated[
         float | None,
         typer.Option(
             min=0,
             show_default=False,
-            help="Sampling temperature, if the provider takes one.",
+            help="Sampling temperature, if the provider accepts one.",
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            show_default=False, help="Sampling seed, if the provider takes one."
+            show_default=False, help="Sampling seed, if the provider accepts one."
         ),
     ] = None,
     structured: Annotated[
@@ -174,7 +174,7 @@ def run(
     max_connections: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Most concurrent calls. [default: adapted by Inspect]"
+            min=1, help="Maximum concurrent calls. [default: adapted by Inspect]"
         ),
     ] = None,
     max_retries: Annotated[
@@ -272,7 +272,8 @@ def run(
             "reasoning_tokens": reasoning_tokens,
             "images": images,
         }
-        # Their hash ties a folder to one plan, so unused options must not change it.
+        # The hash of the parameters ties a folder to one plan, so unused options must not change
+        # it.
         if setting is not None:
             parameters |= {"setting": setting, "closed": closed}
         if structured:
@@ -305,7 +306,7 @@ def run(
             pictured = split_by_images(instances)[True]
             write_left_out(requests(pictured, samples, budgets), left_out)
             files.append(str(left_out))
-        # Logs of a loop contain their setting.
+        # The logs of a loop state its setting.
         tool_setting = None
         if setting is None:
             tool_setting = "tools" if tools else "no_tools"
@@ -317,7 +318,7 @@ def run(
             out=folder,
             limits=WorkerLimits(workers or processors(), None, MEMORY),
             tasks=covered,
-            # Few tasks have every setting of a loop.
+            # Few tasks support every setting of a loop.
             partial=limit is not None or only_ids is not None or setting is not None,
             restart=True,
             imported=imported,
@@ -332,8 +333,8 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
     """Print the number of prompts, characters and tokens (estimated) of a run, and its cost.
 
     Args:
-        instances: that are asked.
-        times: how often each is asked, over samples and budgets.
+        instances: instances to ask.
+        times: number of calls per instance, over all samples and budgets.
         price: --price.
 
     Raises:
@@ -367,7 +368,7 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
 
 
 def play_shown(plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool) -> "Played":
-    """Ask, and show progress."""
+    """Ask the model, and show progress."""
     from scbench.integrations.inspect.play import play
 
     logs = folder / LOGS

@@ -1,4 +1,4 @@
-"""Private seeds from a file or standard input: other users can see the words of a command line."""
+"""Private seeds from a file or standard input, because other users can see command lines."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from scbench.base.errors import ExperimentError
 from scbench.machine.files import read_regular
 
-# Characters of a file that are read; a seed has about 40 digits.
+# Maximum characters read from a file; a seed has about 40 digits.
 _MOST_CHARACTERS = 1000
 
 SeedFileOption = Annotated[
@@ -28,7 +28,7 @@ def read_seed(seed: int | None, file: str | None) -> int | None:
     """Return the seed of an option or of a file; None if neither is given.
 
     Raises:
-        ExperimentError: both are given, or the file cannot be read or has no seed.
+        ExperimentError: both are given, or the file cannot be read, or it contains no seed.
     """
     if file is None:
         return seed

@@ -25,7 +25,7 @@ END_SIGNALS = [
 ]
 # Name of our handler for characters that a stream cannot encode.
 PLAIN_HANDLER = "scbench.plain"
-# ASCII forms of the other characters that our texts use.
+# ASCII forms of the non-ASCII characters in our texts.
 ASCII_FORMS = {
     "\u2500": "-",
     "\u2013": "-",
@@ -42,8 +42,8 @@ _received: list[int] = []
 def start(app: typer.Typer, name: str) -> None:
     """Run a command line, and exit.
 
-    Exit codes are the command's; 4 for an unexpected failure, and 128 plus the number of the signal
-    that ended it.
+    The exit code is the command's, 4 after an unexpected failure, or 128 plus the number of the
+    signal that ended it.
 
     Args:
         app: app with the commands.
@@ -68,7 +68,7 @@ def start(app: typer.Typer, name: str) -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BaseException as error:  # noqa: BLE001  (libraries in Rust raise panics)
-        # Python 3.11 wraps an interruption while a class is made in another error.
+        # If a class is being created, Python 3.11 wraps the interruption in another error.
         is_interrupted = isinstance(error.__cause__, KeyboardInterrupt)
         code = INTERRUPTED if is_interrupted else FAILED
         is_expected = is_interrupted or is_hangup(error, terminals)
@@ -82,7 +82,7 @@ def start(app: typer.Typer, name: str) -> None:
                     "with the lines above"
                 )
     if code and open_terminals() < terminals:
-        # The terminal was closed, whichever came first: the signal, or an error of printing on it.
+        # The terminal was closed. Either the signal or an error from printing may arrive first.
         code = 128 + signal.SIGHUP
     elif code == INTERRUPTED and _received:
         code = 128 + _received[0]
@@ -92,14 +92,14 @@ def start(app: typer.Typer, name: str) -> None:
     except OSError:
         hush()
     # Searching all loaded objects for garbage at exit would take 0.1 s. Objects of manifold3d must
-    # be freed, because nanobind, which binds it, reports others as leaks.
+    # be freed, because nanobind, which binds it, reports unfreed objects as leaks.
     if "manifold3d" not in sys.modules:
         gc.freeze()
     sys.exit(code)
 
 
 def open_terminals() -> AbstractSet[int]:
-    """Return which output descriptors are terminals; a closed one is not."""
+    """Return which output descriptors are terminals; closed descriptors are not."""
     return {number for number in (1, 2) if os.isatty(number)}
 
 
@@ -115,13 +115,13 @@ def open_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number is the one that is missing.
+            # Opening a file uses the lowest free number, which is the missing one.
             os.open(os.devnull, os.O_RDWR)
         if getattr(sys, name) is None:
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        # Streams that tests substitute cannot always be reconfigured.
+        # Some streams that tests substitute cannot be reconfigured.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors=PLAIN_HANDLER)
@@ -150,14 +150,14 @@ def check_output_options(words: Sequence[str]) -> None:
 def interrupt(number: int, _: FrameType | None) -> None:
     """Record a signal, and end the command like Ctrl-C."""
     _received.append(number)
-    # Closing files and workers takes time; another signal must not disturb it.
+    # Closing files and workers takes time; another signal must not interrupt this.
     for end_signal in END_SIGNALS:
         signal.signal(end_signal, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def plain_characters(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace characters that a stream cannot encode with ASCII if known, else with escapes.
+    """Replace characters that a stream cannot encode with their ASCII form, or with escapes.
 
     This is a handler for `codecs.register_error`: it returns the replacement, and the position at
     which encoding continues.

@@ -115,7 +115,9 @@ def init(
             help="Sampling parameter that was sent, as KEY=VALUE. Repeat for more."
         ),
     ] = None,
-    attempts: Annotated[int, typer.Option(min=1, help="Answers to each item.")] = 1,
+    attempts: Annotated[
+        int, typer.Option(min=1, help="Number of answers to each item.")
+    ] = 1,
     contact: Annotated[
         str | None, typer.Option(help="Contact: an e-mail address or a web page.")
     ] = None,
@@ -128,7 +130,7 @@ def init(
 ) -> None:
     """Write submission.yaml.
 
-    In a terminal, prompts for values that are not given as options.
+    On a terminal, prompts for values that are not given as options.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.about import write_about
@@ -175,7 +177,7 @@ def init(
 
 
 def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values of options; asks for missing ones on the terminal."""
+    """Return the values of options, asking for missing ones on the terminal."""
     missing = [name for name, value in options.items() if value is None]
     if missing and not sys.stdin.isatty():
         names = ", ".join(f"--{name}" for name in missing)
@@ -317,7 +319,7 @@ def validate_(
 
 
 def finder(name: str | None) -> "tuple[Releases, str | None]":
-    """Return a finder of releases, and the version of the only accepted one, if any."""
+    """Return a function that finds releases, and the only accepted version, if there is one."""
     from scbench.leaderboard.validate import release_finder
 
     if name is None:
@@ -332,7 +334,7 @@ def print_findings(
     """Print the findings in a submission, one per line."""
     shown: Iterable[Finding] = shortened(findings)
     write = as_annotation
-    # An annotation of a pull request is read alone; a text is read from the top.
+    # Annotations of a pull request are read one at a time; text is read from the top.
     if style == "text":
         write = as_text
         shown = with_advice_once(shown)

@@ -1,4 +1,4 @@
-"""The beginning of ``scbench tasks TASK``: what the task asks, a picture and an example."""
+"""The introduction in ``scbench tasks TASK``: what the task asks, a picture and an example."""
 
 import re
 import shutil
@@ -19,12 +19,12 @@ from scbench.release.examples import (
 from scbench.release.load import Release, find_release
 from scbench.release.manifest import picture_file
 
-# Columns by which an example is indented on a terminal.
+# Indentation of an example on a terminal.
 _INDENT = "    "
-# Columns at which the lines of prompts are wrapped.
+# Width at which the lines of prompts are wrapped, in columns.
 _PROMPT_WIDTH = 100
-# Numbers filled in after wrapping shorten or lengthen a line; a line of text that is at least this
-# long and ends inside a sentence was wrapped.
+# A line of text that is at least this long and ends inside a sentence was wrapped. Numbers that
+# were filled in after wrapping change the length of a line, so this is less than the width.
 _NEARLY_FULL = 75
 _SENTENCE_ENDS = (".", ":", ";", "!", "?")
 # The indentation of a line, and the marker of a list item.
@@ -32,12 +32,12 @@ _START = re.compile(r"( *)([-*] |\d+\. |\(?[A-Z]\) )?")
 # Two columns of a table, or the key of a JSON object.
 _DATA = re.compile(r"\S {2,}\S|^ *\"")
 _WORD = re.compile(r"\b[a-z]{2,}\b")
-# Words by which a line of text differs from a line of data.
+# A line with at least this many words is text; with fewer, it may be data.
 _LEAST_WORDS = 3
 
 
 def example_of(task: Task) -> dict[str, Any]:
-    """Return picture and example of a task as JSON values, from the newest installed release.
+    """Return a task's picture and example as JSON values, from the newest installed release.
 
     Both are null if the release does not contain the task.
     """
@@ -95,7 +95,7 @@ def introduction(record: dict[str, Any], style: ListForm) -> str:
 
 
 def text_width() -> int:
-    """Return the columns for text on this terminal, at most those of an indented prompt."""
+    """Return the width of text on this terminal, in columns, at most that of an indented prompt."""
     return min(shutil.get_terminal_size().columns, _PROMPT_WIDTH + len(_INDENT))
 
 
@@ -152,7 +152,7 @@ def wrapped_lines(text: str, width: int) -> str:
             subsequent_indent=hanging_indent(line),
             break_on_hyphens=False,
         )
-        # Wrapping nothing gives no line.
+        # Wrapping an empty text gives no lines.
         lines += wrapper.wrap(line.strip()) or [""]
     return "\n".join(lines)
 

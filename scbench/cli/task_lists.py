@@ -43,7 +43,7 @@ def tasks(
 ) -> None:
     """List the tasks, or the parameters of one task.
 
-    For each parameter, the list shows bounds and default.
+    The list shows the bounds and the default of each parameter.
     """
     with reported_errors():
         if release is not None:

@@ -22,24 +22,24 @@ from scbench.base.wording import counted
 from scbench.cli.quiet import Quiet, waiting_text
 from scbench.grading.workers.pool import Waiting
 
-# Columns of a bar.
+# Minimum and maximum length of a bar, in columns.
 _SHORTEST = 10
 _LONGEST = 40
-# The largest number of rows that has room next to it, a percentage, and a time.
+# Space is reserved next to the bar for this many rows, a percentage, and a time.
 _MOST_ROWS = 99_999_999
 _PERCENTAGE = "100%"
 _TIME = "0:00:00"
-# Slow items that have a line.
+# Maximum number of slow items that get a line.
 _MOST_LINES = 4
 
 
 class TerminalBar(Quiet):
-    """A bar on a terminal, from ``with`` to the end of its block.
+    """A bar on a terminal, shown while its ``with`` block runs.
 
     Args:
-        total: work to come; None if unknown.
+        total: amount of work; None if unknown.
         doing: the work: "grading".
-        things: its objects, in the plural: "rows".
+        things: the objects of the work, in the plural: "rows".
         estimate: show the time left.
         console: console of the terminal; None for standard error.
     """
@@ -58,7 +58,7 @@ class TerminalBar(Quiet):
         words = [doing, _PERCENTAGE, f"{_MOST_ROWS:,} {things}", _TIME]
         if estimate:
             words += [_TIME, "left"]
-        # A blank follows each column.
+        # A space follows each column.
         length = console.width - sum(len(word) + 1 for word in words)
         self._bar = _BarAndLines(
             *columns(min(max(length, _SHORTEST), _LONGEST), estimate=estimate),
@@ -117,7 +117,7 @@ class _BarAndLines(Progress):
 
 
 def columns(length: int, *, estimate: bool) -> list[ProgressColumn]:
-    """Return the columns of a display with a bar of a length."""
+    """Return the columns of a display whose bar has a given length."""
     shown: list[ProgressColumn] = [
         TextColumn("{task.description}"),
         BarColumn(length),

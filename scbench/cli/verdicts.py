@@ -51,17 +51,17 @@ def taken_in(
     read: ImportOptions,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
-    """Return the path of the predictions in files, and their origin; print which format they have.
+    """Return the path of the predictions in files, and their origin; print their format.
 
     Args:
-        files: predictions, or files of other programs.
-        folder: of the results, to which files of other programs are converted.
+        files: predictions, or files from other programs.
+        folder: folder of the results; converted predictions are written there.
         quiet: do not print the format.
-        read: how files of other programs are read.
-        restart: convert again.
+        read: how files from other programs are read.
+        restart: convert the files again.
 
     Raises:
-        PredictionsError: one of the files is a folder, or they cannot be read.
+        PredictionsError: one of the files is a folder, or cannot be read.
     """
     for file in files:
         # A name may be too long for Path.
@@ -121,7 +121,7 @@ def grade_and_tell(
 
 def write_html(options: Options, graded: "RunReport", *, quiet: bool) -> None:
     """Write the HTML report next to the results."""
-    # It imports all pictures.
+    # Imported late, because this module imports all pictures.
     from scbench.cli.looking import make_report
 
     if graded.tables["task"].is_empty():
@@ -137,7 +137,7 @@ def write_html(options: Options, graded: "RunReport", *, quiet: bool) -> None:
 
 
 def check_log(tracker: Tracker) -> None:
-    """Exit before anything is graded if a tracker cannot take the results."""
+    """Exit before anything is graded if a tracker cannot receive the results."""
     from scbench.integrations.trackers import check_tracker
 
     with reported_errors(tracker):
@@ -177,7 +177,7 @@ def check_and_tell(
     exclude_withdrawn: bool,
     imported: Imported | None,
 ) -> NoReturn:
-    """Print all problems of a predictions file, and exit; for the arguments see `check_file`."""
+    """Print all problems in a predictions file, and exit; see `check_file` for the arguments."""
     from scbench.grading.check import check_file
 
     checked = check_file(
@@ -191,7 +191,7 @@ def check_and_tell(
     if style == "json":
         print(as_json(checked.fields()))  # noqa: T201
     else:
-        # Problems in imported files name the file themselves.
+        # Problems in imported files already name the file.
         default_place = f"{predictions}: " if imported is None else ""
         print_alike("problem", checked.problems, default_place)
         print_alike("warning", checked.warnings, default_place)

@@ -1,17 +1,17 @@
-"""Byte-identical answers of two models, if there are more than chance would produce.
+"""Byte-identical answers of two models: detection of more than chance would produce.
 
 If a question has one correct answer, all correct answers to it are equal, and so are easy mistakes.
-Long answers are evidence where many answers are possible: two models do not choose the
-same one, down to the last digit and the order of its parts, by chance.
+If many answers are possible, equal long answers are evidence: two models do not choose the same one
+by chance, down to the last digit and the order of its parts.
 
 An answer is *long* if it has at least 64 bytes after deflating, *short* otherwise.
 Answers stored with the release (references and counter-references) are not counted:
 `scbench.leaderboard.copied_answers` covers them. A pair is reported if
 
 - at least `LEAST_LONG` long answers are the same, and they make up at least
-`LONG_SHARE` of the instances to which both gave long answers; or
+  `LONG_SHARE` of the instances to which both gave long answers; or
 - at least `LEAST_SHORT` short answers are the same, and they make up at least
-`SHORT_SHARE` of the instances to which both gave short answers.
+  `SHORT_SHARE` of the instances to which both gave short answers.
 
 This is not proof, so it gives a warning with the numbers and shares. All submissions
 are compared with each other, even two of the same model.
@@ -50,7 +50,7 @@ Answers = Mapping[str, Mapping[str, bool]]
 
 
 class AnswerOverlap(NamedTuple):
-    """The overlap of two models' answers: the numbers of instances.
+    """The overlap of two models' answers, in numbers of instances.
 
     Attributes:
         same_long: both gave the same long answer.
@@ -66,7 +66,7 @@ class AnswerOverlap(NamedTuple):
 
     @property
     def suspicious(self) -> bool:
-        """Whether the overlap is too large for chance."""
+        """Whether the overlap is too large to be chance."""
         least_long = max(LEAST_LONG, LONG_SHARE * self.both_long)
         least_short = max(LEAST_SHORT, SHORT_SHARE * self.both_short)
         return self.same_long >= least_long or self.same_short >= least_short
@@ -116,7 +116,7 @@ def stored_answers(release: Release) -> frozenset[Pair]:
 
 
 def read_answers(path: Path, release: Release) -> list[Pair]:
-    """Return each answer in a file of predictions for a release; none if the file is too large."""
+    """Return each answer in a predictions file for a release; none if the file is too large."""
     if unpacked_hash(path) is None:
         return []
     tasks = {task.id: task for task in choose_tasks(release, None)}
@@ -169,8 +169,8 @@ def overlap_warning(
     Args:
         mine: answers of the submission that the warning is about.
         theirs: answers of the submission that it is compared with.
-        where: the path of the latter.
-        file: name of the predictions' file.
+        where: the path of that other submission.
+        file: name of the predictions file.
     """
     overlap = compare(mine, theirs)
     if not overlap.suspicious:

@@ -36,7 +36,7 @@ _MOST_TAR = 2 * MOST_PACKED
 _MOST_RATIO = 1100
 # Predictions compress by 5 to 50 to 1.
 _SUSPICIOUS_RATIO = 200
-# Ratios of entries with fewer bytes are not checked.
+# The ratio is not checked for entries with fewer bytes.
 _LEAST_SIZE = 1000
 _CHUNK = 2**20
 
@@ -68,9 +68,9 @@ class Entry(NamedTuple):
     Attributes:
         name: as it is in the archive.
         kind: "file", "folder", or another kind.
-        size: bytes claimed.
+        size: claimed size in bytes.
         open: opens its content.
-        packed_size: compressed bytes claimed, if the format has this field.
+        packed_size: claimed compressed size in bytes, if the format has this field.
         encrypted: whether a password is needed.
     """
 
@@ -200,7 +200,7 @@ def open_member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 
 
 def check_count(count: int) -> None:
-    """Refuse an archive of more entries than are allowed.
+    """Refuse an archive with too many entries.
 
     Raises:
         TooLargeError: there are too many.
@@ -287,7 +287,7 @@ def without_top_folder(entries: Sequence[Entry]) -> list[tuple[str, Entry]]:
 
 
 def write_at_most(limit: int, source: IO[bytes], path: Path, label: str) -> None:
-    """Copy a stream to a file, regardless of the size it claims.
+    """Copy a stream to a file, up to a limit, whatever size it claims.
 
     Raises:
         TooLargeError: it has more bytes than the limit.

@@ -35,7 +35,7 @@ LEVELS: Mapping[str, Any] = {
 Key = tuple[str, ...]
 # The columns `LEVELS`, and rungs, the number of the ladder's rungs.
 Level = dict[str, Any]
-# By task, by bucket, and overall.
+# Levels by task, by bucket, and overall.
 Levels = dict[str, Level]
 # A mutable part of a board, such as a row.
 Row = dict[str, Any]
@@ -47,13 +47,17 @@ def make_board(collected: Collected) -> dict[str, Any]:
     """Return the content of ``leaderboard.json``.
 
     Returns:
-        format, package_version; boards: newest release first, each with release, graders (versions
-        by task), graders_key (their hash), buckets and tasks (with their N), fingerprints (tasks
-        that were simulated on machines that compute differently, and the submissions of each), and
-        settings: for each the entries, ranked ones by score (on the ladder by level), then those
-        without full coverage, with levels where a model answered the ladder;
-        history: the overall score of each model in each release; refused: the problems of other
-        submissions; warnings: findings for maintainers to look at.
+        An object with these keys:
+
+        - ``format`` and ``package_version``;
+        - ``boards``, newest release first, each with ``release``, ``graders`` (versions by task),
+          ``graders_key`` (their hash), ``buckets`` and ``tasks`` (with their N), ``fingerprints``
+          (tasks that were simulated on machines that compute differently, and the submissions of
+          each), and ``settings``: the entries of each setting, ranked ones first, by score (on the
+          ladder, by level), with levels if the model answered the ladder;
+        - ``history``: the overall score of each model in each release;
+        - ``refused``: the problems of submissions that were rejected;
+        - ``warnings``: findings for maintainers to check.
     """
     groups: dict[Key, list[BoardEntry]] = {}
     for entry in collected.entries:
@@ -78,7 +82,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
 
 
 def board_rows(boards: Iterable[Record]) -> Iterator[tuple[Record, str, Row]]:
-    """Yield each row in ``boards`` of `make_board`, after its board and its setting."""
+    """Yield each row in the ``boards`` of `make_board`, with its board and its setting."""
     for board in boards:
         for setting, rows in board["settings"].items():
             for row in rows:
@@ -177,8 +181,7 @@ def entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
     """
     runs: list[pl.DataFrame] = []
     for i, entry in enumerate(entries):
-        # Model names in predictions may repeat and sort differently, so numbers are
-        # used.
+        # Model names in predictions may repeat and sort differently, so runs are numbered.
         run = entry.results.with_columns(
             model=pl.lit(f"{i:09d}"),
             setting=pl.lit(None, pl.String),
@@ -222,7 +225,7 @@ def ranks_of(blocks: Sequence[Block], ranked: Truths) -> dict[int, Rank]:
 
 
 def rank_columns(place: Rank | None) -> dict[str, int | None]:
-    """Return the columns of a rank, which are None without one."""
+    """Return the columns of a rank; their values are None if there is no rank."""
     return place._asdict() if place else dict.fromkeys(Rank._fields)
 
 
@@ -262,7 +265,7 @@ def entry_row(entry: BoardEntry) -> Row:
 
 
 def sort_key(row: Row, tasks_of: str) -> tuple[Any, ...]:
-    """Return the place of a row in its table."""
+    """Return the sort key of a row in its table."""
     overall = row["buckets"][OVERALL]
     return (
         not row["ranked"],
@@ -294,9 +297,9 @@ def levels_of(entries: Sequence[BoardEntry]) -> dict[str, Levels]:
 
 
 def key_of(entry: BoardEntry) -> Key:
-    """Return the properties that submissions of one model to several boards share.
+    """Return the key that submissions of one model to several boards share.
 
-    They are release, organisation, name and version of the model, and setting.
+    It contains the release, the organisation, the model's name and version, and the setting.
     """
     about = entry.about
     return (

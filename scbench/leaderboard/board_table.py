@@ -23,7 +23,7 @@ _TEXTS = (
     "bucket",
     "task",
 )
-# A row is for a bucket, a task, or the bucket "overall".
+# Each row is for a bucket, a task, or the bucket "overall".
 SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(_TEXTS, pl.String),
     **dict.fromkeys(("n", "expected", "scored"), pl.Int64),

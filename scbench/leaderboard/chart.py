@@ -13,7 +13,7 @@ from scbench.report.charts import ScoreMark, Spec, chart
 
 # Maximum number of models in the chart of scores (the best ones).
 MOST_MODELS = 40
-# Pixels of the chart of amounts, on a wide and on a narrow page.
+# Width of the chart of amounts on a wide and on a narrow page, in pixels.
 WIDE, NARROW = 560, 250
 _HEIGHT = 280
 # Height of a label, and mean width of a letter, in pixels.
@@ -40,7 +40,7 @@ class Point(NamedTuple):
 
 
 class Box(NamedTuple):
-    """The place of a label: left and right end, and middle from top to bottom."""
+    """The position of a label: its left end, its right end, and its vertical middle."""
 
     left: float
     right: float
@@ -161,7 +161,7 @@ def amount_chart(dots: Sequence[Point], amount: str, width: int = WIDE) -> Spec:
 
 
 def label_of(name: str, x: float, y: float, width: float, taken: list[Box]) -> str:
-    """Return the label of a point and record its place; empty if it would cover another."""
+    """Return the label of a point and record its place; empty if it would cover another label."""
     text = name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
     length = _LETTER * len(text)
     # Labels point to the middle of the chart.

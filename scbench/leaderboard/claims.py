@@ -10,7 +10,7 @@ from scbench.leaderboard.findings import Finding, finding
 def read_claims(
     data: bytes, names: list[str], file: str
 ) -> tuple[dict[str, float], list[Finding]]:
-    """Return claimed scores in points of 100, by bucket or task, and the errors in them.
+    """Return claimed scores (0 to 100) by bucket or task, and the errors in them.
 
     The file is ``{"scores": {"overall": 61.2, ...}}``, or the ``summary.json`` of scbench-grade.
 
@@ -62,7 +62,7 @@ def claimed_scores(value: JsonValue) -> dict[str, JsonValue] | None:
 
 
 def summary_scores(summary: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """Return the scores in a summary in points of 100; None if it has more than one run."""
+    """Return the scores in a summary (0 to 100); None if it has more than one run."""
     scores: dict[str, JsonValue] = {}
     names: set[str] = set()
     for part, column in (("buckets", "bucket"), ("tasks", "task")):

@@ -58,7 +58,7 @@ from scbench.machine.children import checked_parquet
 from scbench.release.load import Release
 from scbench.scoring.outcomes import describe_error
 
-# Folder, inside the board's, for each submission's results.
+# Folder for the results of all submissions, inside the board's folder.
 GRADED = "graded"
 # Names become folders, file names and links, so only plain characters are allowed.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
@@ -95,7 +95,7 @@ class BoardEntry:
         copied: number of telling answers copied from the release.
         spent: tokens and cost of an answer, see `spent`.
         files: the files of its ``graded`` folder to which the board can link.
-        reused: whether its receipt is of an earlier grading.
+        reused: whether its receipt is from an earlier grading.
     """
 
     name: str
@@ -121,9 +121,8 @@ class Collected:
 
     Attributes:
         entries: the submissions that can be shown.
-        refused: by printable name of the folder or archive, the problems of the other
-            submissions.
-        warnings: by name of the folder or archive, findings for maintainers to check.
+        refused: problems of rejected submissions, by printable name of the folder or archive.
+        warnings: findings for maintainers to check, by name of the folder or archive.
     """
 
     entries: list[BoardEntry] = field(default_factory=list)
@@ -136,12 +135,12 @@ class Job(NamedTuple):
 
     Attributes:
         name: name of the submission.
-        folder: for its results.
+        folder: folder for its results.
         releases: finds releases by version.
         limits: the limits of grading.
         on_step: called with a message if the submission is graded.
-        open_display: opens what shows the progress of grading.
-        open_drawing: opens what shows the progress of a report.
+        open_display: opens a display of the progress of grading.
+        open_drawing: opens a display of the progress of a report.
         regrade: whether to ignore receipts.
         reports: whether to write a report.
     """
@@ -189,8 +188,8 @@ def collect(
         organisations: organisations known to the maintainers; None to skip this check.
         on_step: called with a message for each graded or refused submission, and before
             slow steps.
-        open_display: opens what shows the progress of grading a submission.
-        open_drawing: opens what shows the progress of its report.
+        open_display: opens a display of the progress of grading a submission.
+        open_drawing: opens a display of the progress of its report.
 
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
@@ -202,7 +201,7 @@ def collect(
         name = name_of(path)
         problem = naming_problem(path, name, places)
         if problem:
-            # Names from strangers need not be text, which the board's files require.
+            # An untrusted name may not be valid text, which the board's files require.
             collected.refused[printable(path.name)] = [problem]
             continue
         job = Job(
@@ -337,7 +336,7 @@ def earlier_grading(submission: Validated, job: Job) -> Grading | str:
 
 
 def read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
-    """Read the results of a receipt.
+    """Read the results that belong to a receipt.
 
     Raises:
         ResultsError: they cannot be read, or do not match the receipt.
@@ -368,8 +367,8 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
     """Return the mean output tokens and mean cost (US dollars) per answer.
 
     Returns:
-        For each of `AMOUNTS`, the mean over answers that report it (None without any),
-        and their number as ``AMOUNT_reported``.
+        For each of `AMOUNTS`, the mean over answers that report it (None if no answer does), and
+        their number as ``AMOUNT_reported``.
     """
     answered = results.filter(was_answered())
     answers = answered.unique(["id", "sample"], maintain_order=True)

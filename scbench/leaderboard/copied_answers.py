@@ -5,10 +5,10 @@ gives the same answer only if it is the only or the obvious one. An answer is th
 *telling* if
 
 - its task accepts many answers, see `scbench.catalog.Task.one_answer`, and is not a
-text task; and
+  text task; and
 - it is long, see `LONG`; and
 - it has no natural order: the parts of its longest list are not sorted in either
-direction.
+  direction.
 
 Telling answers that equal stored ones (references and counter-references) are counted
 by task. Two answers are equal if the grader parses them to the same value, with numbers
@@ -34,7 +34,7 @@ from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.predictions import Pair
 from scbench.release.load import Release
 
-# Minimum bytes of a long answer after deflating; it could have been written in very
+# Minimum bytes of a long answer after deflating. Such an answer could have been written in very
 # many ways.
 LONG = 64
 # Minimum number of copied telling answers that mark a submission.
@@ -71,12 +71,12 @@ class Copied:
 
     @property
     def count(self) -> int:
-        """The number of answers that equal a stored one of either kind."""
+        """The number of answers that equal a stored answer of either kind."""
         return sum(self.references.values()) + sum(self.counter_references.values())
 
     @property
     def marked(self) -> bool:
-        """Whether there are too many copies for chance."""
+        """Whether there are too many copies to be chance."""
         return self.count >= LEAST
 
     def as_record(self) -> dict[str, Any]:
@@ -215,6 +215,6 @@ def by_task(ids: Iterable[str]) -> dict[str, int]:
 
 
 def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
-    """Yield a warning, naming the predictions' file, if a submission is marked."""
+    """Yield a warning, naming the predictions file, if a submission is marked."""
     if copies.marked:
         yield finding("references", file, copies=copies)

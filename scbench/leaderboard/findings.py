@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The message and the advice, after the instance id if the message does not name it."""
+        """The message and the advice, preceded by the instance id unless the message names it."""
         text = f"{self.message}; {self.todo}" if self.todo else self.message
         if self.id and self.id not in self.message:
             return f"{self.id}: {text}"
@@ -95,7 +95,7 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def sort_key(finding: Finding) -> tuple[Any, ...]:
-    """Return the place of a finding in a list."""
+    """Return the sort key of a finding."""
     file = finding.file
     return (
         # False comes before True.
@@ -133,7 +133,7 @@ def shortened(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def with_advice_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings for a list that people read from the top: equal advice comes once."""
+    """Yield findings for a list that people read from the top: equal advice is given only once."""
     advice_so_far = set()
     for each in findings:
         advice_of_kind = (each.code, each.level, each.todo)

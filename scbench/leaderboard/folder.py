@@ -68,7 +68,7 @@ def copy_folder(folder: Path, scratch: Path) -> Opened:
 
 
 def copy_file(folder: int, name: str, scratch: Path) -> Finding | None:
-    """Copy a file of an open folder; return the reason if it is refused."""
+    """Copy a file from an open folder; return the reason if it is refused."""
     label = printable(name[:200])
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -93,7 +93,7 @@ def copy_file(folder: int, name: str, scratch: Path) -> Finding | None:
 
 
 def submissions_in(folder: Path) -> list[Path]:
-    """Return the folders and archives in a folder of submissions, by name, without hidden ones.
+    """Return the folders and archives in a folder of submissions, sorted; hidden ones are skipped.
 
     Raises:
         ScbenchError: it is not a folder.

@@ -34,7 +34,7 @@ REPORT = "report.html"
 # Tolerance for decimal figures stored as binary fractions.
 _ROUNDING = 1e-9
 
-# Opens a display of drawing, which takes the number of finished items and the total.
+# Opens a progress display for drawing, to call with the number of finished items and the total.
 OpenDrawing = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
 
 
@@ -65,7 +65,7 @@ def grade_submission(
     limits: WorkerLimits,
     open_display: OpenDisplay = no_display,
 ) -> GradedSubmission:
-    """Grade a submission that has no problems into a folder.
+    """Grade a valid submission, and write the results into a folder.
 
     Raises:
         ScbenchError: the release or the output folder cannot be used.
@@ -162,7 +162,7 @@ def write_report_of(
         done: the submission.
         out: the folder.
         workers: processes that draw pictures.
-        open_drawing: opens what shows the progress of drawing.
+        open_drawing: opens a display of the progress of drawing.
 
     Raises:
         ResultsError: the file cannot be written.

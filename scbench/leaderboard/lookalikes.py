@@ -13,7 +13,7 @@ from functools import cache
 _HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 # Invisible letters and marks: fillers, joiners, and variant selectors.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-# Signs of trademarks and copyright, which names may contain.
+# Trademark and copyright signs, which names may contain.
 _MARKS = "\u00a9\u00ae\u2122"
 # Scores and ranks, after NFKC and case folding. A version such as "4.5" is neither.
 _CLAIM = re.compile(
@@ -49,7 +49,7 @@ def hidden_signs(text: str) -> list[str]:
 
 
 def without_hidden_signs(text: str) -> str:
-    """Return a text unchanged.
+    """Return a text unchanged; refuse hidden characters.
 
     Raises:
         ValueError: it contains hidden characters.
@@ -61,7 +61,7 @@ def without_hidden_signs(text: str) -> str:
 
 
 def without_badges(text: str) -> str:
-    """Return a name unchanged.
+    """Return a name unchanged; refuse badges, scores and ranks.
 
     Raises:
         ValueError: it contains pictograms, a score, a rank, or the word "verified".

@@ -5,8 +5,7 @@ The maintainers keep a file, ``organisations.toml``::
     [[organisation]]
     name = "Example Lab"
     contacts = ["someone@example.org", "@example.org"]   # addresses, or all of a domain
-    submitters = ["example-lab"]                         # accounts that send
-    submissions
+    submitters = ["example-lab"]                         # accounts that submit
 
 A submission in the name of one of these organisations must have one of its contacts. If
 the sending account is known, it must be one of the organisation's. The text of a
@@ -34,7 +33,7 @@ class Organisation(Frozen):
 
     Attributes:
         name: as it appears on the board.
-        contacts: addresses, or "@" and a domain for all addresses of it.
+        contacts: addresses, or "@" and a domain for all addresses in it.
         submitters: accounts that may submit.
     """
 

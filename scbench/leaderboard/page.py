@@ -40,10 +40,10 @@ _AMOUNT_TITLES = {"cost": "cost", "output_tokens": "output tokens"}
 # Suffixes of settings in the history, by tasks.
 _TASKS_WORDS = {MANIFOLDS: ", text tasks", LADDER: ", ladder"}
 
-# The page's colour and that of full marks, light and dark, see ``page.css``.
+# Colours of the page and of full marks, in the light and the dark design; see ``page.css``.
 _LIGHT = ("#ffffff", "#0072b2")
 _DARK = ("#16181c", "#56b4e9")
-# Steps of colours between no marks and full marks.
+# Number of colour steps from no marks to full marks.
 _HEATS = 10
 # Opacity of the colour for full marks, so that figures on it stay readable.
 _FULL = 0.45
@@ -226,7 +226,7 @@ def row_cells(row: Record) -> Cell:
     }
     private = _NO_CELL
     if "private" in row:
-        # It has no separate coverage.
+        # The private score has no separate coverage.
         score = row["private"] | {"scored": 0, "expected": 0}
         private = figure_cell(score, score["level"])
     gaps = [

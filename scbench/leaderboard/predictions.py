@@ -1,8 +1,8 @@
 """Checking the predictions of a submission.
 
-They are read in the same way as for grading. A board has more requirements: a single
-run, every instance once per sample, and statuses and usage that agree with the
-responses and with ``submission.yaml``.
+Predictions are read in the same way as for grading. A board has more requirements: a single run,
+every instance once per sample, and statuses and usage that agree with the responses and with
+``submission.yaml``.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ class CheckedPredictions:
         findings: problems and warnings.
         lines: lines read.
         expected: scores that the submission should have, over all samples.
-        scored: number of scores expected after grading, judged without grading.
+        scored: number of scores expected after grading, estimated without grading.
         answers: see `scbench.leaderboard.answer_overlap.read_answers`.
     """
 
@@ -92,7 +92,7 @@ def unpacked_hash(path: Path) -> str | None:
 
 
 def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
-    """Return the answer of a prediction; empty without one, or if JSON cannot express it."""
+    """Return the answer of a prediction; empty if there is none or JSON cannot express it."""
     answer = seek_answer(prediction, task)
     if isinstance(answer, Outcome):
         return []
@@ -194,7 +194,7 @@ class PredictionsChecker:
         return Finding(code, message, todo, self.name, problem.line, problem.id, level)
 
     def finding_at(self, line: Line, kind: str, **words: object) -> Finding:
-        """Return a finding at a line."""
+        """Return a finding about a line."""
         return finding(kind, self.name, line.number, line.prediction.id, **words)
 
     def check_run(self, line: Line) -> Iterator[Finding]:
@@ -202,7 +202,7 @@ class PredictionsChecker:
         prediction = line.prediction
         about = self.about
         expected = about.model.id or about.model.name
-        # Predictions without a model are "unnamed"; without a setting, it is None.
+        # The model is "unnamed" if a prediction names none; a missing setting is None.
         if prediction.model not in {expected, "unnamed"}:
             model = printable(prediction.model)
             yield self.finding_at(line, "other_model", model=model, expected=expected)
@@ -278,7 +278,7 @@ class PredictionsChecker:
                 yield self.finding_at(line, "usage_input", tokens=usage.input_tokens)
 
     def check_end(self) -> Iterator[Finding]:
-        """Yield the instances that are missing, and the scores that will be."""
+        """Yield findings about missing instances, and about scores that will be missing."""
         for sample, ids in enumerate(self.ids_by_sample):
             absent = [row_id for row_id in self.instances if row_id not in ids]
             if absent:

@@ -92,7 +92,7 @@ def collect_private(
     for entry in collected.entries:
         tasks = entry.about.tasks
         if tasks == LADDER:
-            # Without files the board links to none of them.
+            # Without files, the board links to none.
             entries.append(replace(entry, files=()))
         else:
             collected.refused[entry.name] = [finding("wrong_tasks", ABOUT, tasks=tasks)]
@@ -141,7 +141,7 @@ def keyed_rows(board: Record) -> Iterator[tuple[Key, Row]]:
 
 def overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
     """Return the overall gap between a model's public and private scores."""
-    # The predictions of the two may name the model differently.
+    # The two predictions files may name the model differently.
     names = {
         "model": pl.lit(public.about.title),
         "setting": pl.lit(public.about.setting),

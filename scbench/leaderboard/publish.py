@@ -1,6 +1,6 @@
 """Atomic writing of the board: page, JSON, table, and files for the Hub.
 
-The ``.eval_results`` files make the Hub show a model's scores on a data set's board, see
+The ``.eval_results`` files make the Hub show a model's scores on a dataset's board; see
 `scbench.analysis.eval_results`.
 """
 
@@ -37,7 +37,7 @@ def write_board(
         out: the folder.
         board: see `scbench.leaderboard.board.make_board`.
         entries: the entries for which files for the Hub are written.
-        dataset: the data set on the Hub, as ORG/NAME; None to write no such files.
+        dataset: the dataset on the Hub, as ORG/NAME; None to write no such files.
 
     Raises:
         ResultsError: something cannot be written.
@@ -52,7 +52,7 @@ def write_board(
         write_whole(
             out / PARQUET, lambda part: table.write_parquet(part, compression="zstd")
         )
-        # The page comes last: it links to the others.
+        # The page comes last, because it links to the other files.
         write_text(out / PAGE, page)
         if dataset is not None:
             (out / HUB).mkdir(exist_ok=True)
@@ -83,12 +83,12 @@ def hub_results(
     Args:
         receipt: receipt with the scores.
         dataset: ORG/NAME on the Hub.
-        revision: revision of the data set.
+        revision: revision of the dataset.
         source: address of a page that shows the result.
 
     Raises:
-        ResultsError: the data set's board cannot show the result (missing scores, or
-            ladder scores), or ``dataset`` is not a valid name.
+        ResultsError: the dataset's board cannot show the result (missing scores, or ladder scores),
+            or ``dataset`` is not a valid name.
     """
     if receipt.tasks_of == LADDER:
         raise ResultsError(

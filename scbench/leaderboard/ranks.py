@@ -62,7 +62,7 @@ def significant_pairs(
     Args:
         scores: shape (scores, models), none missing.
         answers: the answer of each row of scores.
-        draws: how often signs are drawn.
+        draws: number of draws of signs.
         seed: seed of the draws.
 
     Returns:
@@ -124,7 +124,7 @@ def beyond_chance(
         rank: the number of draws that may exceed the limit; negative if too few were drawn.
     """
     is_beyond = np.zeros(len(statistics), dtype=bool)
-    # Pairs that differ leave the comparison, which lowers the limit for the others.
+    # Pairs that differ leave the comparison, which lowers the limit for the remaining pairs.
     while rank >= 0 and not is_beyond.all():
         is_new = ~is_beyond & (statistics - EXACT > largest.limit(rank))
         if not is_new.any():
@@ -141,7 +141,7 @@ class LargestOfDraws:
     """
 
     def __init__(self, sums: Floats, scale: Floats) -> None:
-        """Bound the largest statistics.
+        """Compute upper bounds of the largest statistics.
 
         Args:
             sums: shape (draws, models).

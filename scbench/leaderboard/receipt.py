@@ -50,7 +50,7 @@ class PredictionsOf(Frozen):
         bytes: size of the file as it was sent.
         sha256: hash of the file as sent.
         content_sha256: hash of the unpacked file.
-            lines: number of lines.
+        lines: number of lines.
     """
 
     file: str
@@ -66,7 +66,7 @@ class Score(Frozen):
     Attributes:
         n: number of scores of one sample.
         expected: number of scores over all samples.
-            scored: number of existing scores.
+        scored: number of existing scores.
         normalized: the normalized score, from 0 to 1; None if no answer has room above its floor.
         mean: mean of the existing scores, from 0 to 1.
         mean_missing_as_zero: mean over the expected scores.
@@ -101,7 +101,7 @@ class Receipt(Frozen):
         allow_code: whether Python programs among the answers were run.
         statuses: number of rows by status.
         buckets: scores by bucket and "overall".
-            tasks: scores by task.
+        tasks: scores by task.
         run: how the run was made, according to the predictions.
         ungraded: answers that the grading machine could not grade.
         results_sha256: hash of the rows of ``results.parquet``, see `results_hash`.
@@ -141,7 +141,7 @@ class Receipt(Frozen):
 
     @property
     def overall(self) -> Score:
-        """The score over everything."""
+        """The overall score."""
         return self.buckets[OVERALL]
 
     @property
@@ -170,7 +170,7 @@ def make_receipt(
     tasks = {}
     for task, rows in parts_of(results, "task"):
         tasks[task] = score_over(rows, [blocks[task]])
-    # Runs may share their metadata; each is listed once.
+    # Runs may have equal metadata, which is listed once.
     runs = {}
     for run in metadata_by_run(results).values():
         for metadata in run:
@@ -232,7 +232,7 @@ def parts_of(results: pl.DataFrame, column: str) -> Iterator[tuple[str, pl.DataF
 
 
 def score_over(results: pl.DataFrame, blocks: Sequence[Block]) -> Score:
-    """Return the score over rows, some of which may lack a score.
+    """Return the score over rows, some of which may have no score.
 
     Args:
         results: the rows.
@@ -312,7 +312,7 @@ def mismatch(
         receipt: the receipt.
         manifest: manifest of the release that the submission answers.
         graders: versions of the installed graders by task.
-        predictions: SHA-256 of the predictions' file.
+        predictions: SHA-256 of the predictions file.
         about: SHA-256 of ``submission.yaml``.
     """
     if receipt.release != release_record(manifest):

@@ -39,7 +39,7 @@ _WORDS: Mapping[str, JsonValue] = {
 
 
 class DocumentError(ScbenchError):
-    """A YAML file cannot be used as a whole.
+    """A YAML file cannot be read at all.
 
     Attributes:
         line: number of the line, from 1.
@@ -180,7 +180,7 @@ def refuse(event: Any, message: str) -> NoReturn:  # noqa: ANN401
 
 
 def plain_value(text: str) -> JsonValue:
-    """Return the value of a word without quotes."""
+    """Return the value of an unquoted word."""
     if text in _WORDS:
         return _WORDS[text]
     number = _NUMBER.fullmatch(text)

@@ -34,7 +34,7 @@ class Validated:
         about: the content of ``submission.yaml``, if it can be read.
         about_hash: SHA-256 of the bytes of that file.
         release: the release that was answered, if it can be found.
-        claims: claimed means in points of 100, by bucket or task.
+        claims: claimed scores (0 to 100), by bucket or task.
         checked: the predictions; without answers if there are problems.
     """
 
@@ -131,7 +131,7 @@ def validate(
 def read_about(
     opened: Opened, releases: Releases, required: str | None = None
 ) -> Validated:
-    """Return a submission with only ``submission.yaml`` and its release read."""
+    """Read only the ``submission.yaml`` of a submission, and find its release."""
     validated = Validated(opened, list(opened.findings))
     if ABOUT not in opened.files:
         return validated
@@ -172,7 +172,7 @@ def read_about(
 
 
 def line_of_key(data: bytes, key: str) -> int | None:
-    """Return the first line that begins with a key, from 1; None without one."""
+    """Return the first line that begins with a key, from 1; None if there is none."""
     for number, line in enumerate(data.splitlines(), 1):
         if line.startswith(key.encode()):
             return number

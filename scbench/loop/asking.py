@@ -1,4 +1,4 @@
-"""The settings with moves: probe, with queries before an answer; and act, with actions."""
+"""The settings with moves: probe (queries before an answer) and act (actions)."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ from scbench.scoring.outcomes import Outcome, describe_error
 SPARE_REPLIES = 6
 # A probe ends after this number of replies in a row without a query or answer.
 MAX_TALK = 5
-# Characters of a message on a bad move.
+# Maximum characters of a message about a bad move.
 MAX_FAULT = 500
-# Characters of a move's name, in such a message.
+# Maximum characters of a move's name in such a message.
 MAX_NAME = 40
 
 
@@ -37,7 +37,7 @@ class Asking(Game):
     """A game with moves: queries or actions.
 
     Attributes:
-        budget: limit of the moves' costs.
+        budget: limit on the total cost of moves.
 
     Args:
         setup: setup that the model was promised.
@@ -95,7 +95,7 @@ class Asking(Game):
             cost = self.cost_of(move)
         except BadMoveError as error:
             return self.refusal(str(error))
-        # A readable move costs even if it makes no sense for the instance.
+        # A readable move is charged even if it makes no sense for the instance.
         self.used += cost
         try:
             observation = self.carry_out(move)
@@ -182,7 +182,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
 
 
 def last_object(reply: str, *keys: str) -> JsonValue | None:
-    """Return the last JSON object in a reply that has one of these keys; None without one."""
+    """Return the last JSON object in a reply that has one of these keys; None if there is none."""
     for span in reversed(scan(visible(reply), keys)):
         if not set(keys).isdisjoint(span.keys):
             return span.parse()
@@ -193,7 +193,7 @@ class Probe(Asking):
     """Queries within a budget, then one answer.
 
     Attributes:
-        talk: replies since the last query without a query or answer.
+        talk: replies since the last query; none of them contains a query or answer.
     """
 
     key = "query"
@@ -227,7 +227,7 @@ class Probe(Asking):
     def take(self, reply: str) -> Move:
         request = last_object(reply, self.key)
         if request is not None:
-            # An answer must be able to follow a query.
+            # After a query, there must be a reply left for the answer.
             if self.replies_left:
                 self.talk = 0
                 return self.move(request)

@@ -1,4 +1,4 @@
-"""The beginning of a game in a setting, and the tasks that can be played in each."""
+"""New games in each setting, and the tasks that can be played in it."""
 
 from pydantic import BaseModel
 
@@ -9,14 +9,14 @@ from scbench.loop.asking import Act, Probe
 from scbench.loop.games import Game
 from scbench.loop.retry import Retry
 
-# From this chance of a blind guess, a model could try all answers.
+# If a blind guess is right at least this often, a model could try all answers.
 MAX_GUESS_CHANCE = 0.1
 # Module next to a grader that each setting needs.
 MODULES = {"probe": "queries", "act": "actions"}
 
 
 def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
-    """Return the beginning of a game.
+    """Return a new game.
 
     Raises:
         PredictionsError: the task has no such setting, or a model could try every answer.
@@ -24,7 +24,7 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
     if setup.setting == "retry":
         if not setup.closed and guess_chance(task, params) >= MAX_GUESS_CHANCE:
             raise PredictionsError(
-                f"{task.id} is not played in setting retry at this point, because a blind "
+                f"{task.id} is not played in setting retry with these parameters, because a blind "
                 "guess is right at least 10 % of the time; to play it anyway, set "
                 "`closed`"
             )

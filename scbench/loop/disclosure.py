@@ -3,7 +3,7 @@
 Messages of checks are written for readers of results. If an instance has one correct answer, they
 may reveal it ("The value is 12, not 13."). For such tasks, the model gets the message of a failed
 check only if it follows from prompt and answer alone (``OWN_FAULTS`` of the grader: an overlap, an
-index out of range), and otherwise its rule, in the words of the task's ``CHECKS``.
+index out of range), and otherwise the rule, in the words of the task's ``CHECKS``.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ from scbench.scoring.answers.shape import shape_of
 
 # Approximate number of characters of all lines, because models pay for what they read.
 MAX_DISCLOSED = 10_000
-# Characters of a check's message, and of a text among its places.
+# Maximum characters of a check's message, and of a text among its places.
 MAX_SENTENCE = 300
-# Characters of a check's places.
+# Maximum characters of a check's places.
 MAX_PLACES = 1_500
 # Numbers of entries to show of each list in places; the first that fits is used.
 LIST_SIZES = (20, 5, 2, 1)
@@ -67,7 +67,7 @@ def failed_checks(
     for number, verdict in enumerate(verdicts, 1):
         score = f" (score {number} of {len(verdicts)})" if len(verdicts) > 1 else ""
         for check in verdict.checks:
-            # None is a check that was not made.
+            # None means that the check could not be evaluated.
             if check.passed is not False:
                 continue
             head = f"- {check.id}{score}: "
@@ -82,7 +82,7 @@ def failed_checks(
 
 
 def clip_text(text: str, limit: int) -> str:
-    """Return a text; if it is long, its first characters and the number of the omitted ones."""
+    """Return a text, or the first characters of a long text and the number of omitted ones."""
     omitted = len(text) - limit
     if omitted <= 0:
         return text

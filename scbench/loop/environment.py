@@ -1,6 +1,6 @@
-"""The environment: an instance, a setup and replies in, observations out.
+"""The environment: takes an instance, a setup and replies, and returns observations.
 
-It is pure and deterministic: no clock, no randomness, the same texts on every machine (but for
+It is pure and deterministic: no clock, no randomness, the same texts on every machine (except for
 tasks whose scores depend on how a machine computes, see `scbench.catalog.Task.fingerprint`).
 """
 
@@ -23,13 +23,13 @@ class Step(NamedTuple):
     """The result of one reply: ``observation, done, info = environment.step(reply)``."""
 
     observation: str
-    """Text to show to the model, as a message of the user."""
+    """Text to show to the model, as a user message."""
     done: bool
     """Whether the trial is over."""
     info: dict[str, Any]
     """``turn``, from 1; ``used``, the cost of queries or actions so far; ``status`` and ``score``
-    of the reply if it was taken for an answer, else None; a reply without an answer that can be
-    read has the score None."""
+    of the reply if it was treated as an answer, else None. The score is also None if no answer can
+    be read."""
 
     @property
     def reward(self) -> float | None:
@@ -49,8 +49,8 @@ class Environment:
 
     Args:
         setup: setup that the model is promised.
-        run: makes simulations of heavy tasks, such as `LiveGrader.run`, if many trials are played
-            at the same time; None to run them in the calling thread.
+        run: runs simulations of heavy tasks, such as `LiveGrader.run`, if many trials are played at
+            the same time; None to run them in the calling thread.
     """
 
     def __init__(self, setup: Setup, run: Run | None = None) -> None:
@@ -83,8 +83,7 @@ class Environment:
                 "load_release().instances()"
             ) from error
         self._game = game_of(self.setup, task, params)
-        # This comes before reading the rules, which in act contain the first
-        # observation.
+        # Do this before reading the rules, which in act contain the first observation.
         self._game.run = self._run
         self._instance = instance
         self._loop = played_by(self._game.setup, task).model_dump(exclude_none=True)
@@ -92,7 +91,7 @@ class Environment:
         return f"{instance.prompt}\n\n{self._game.rules}"
 
     def step(self, action: str) -> Step:
-        """Take the model's reply, verbatim, and return a step. Every reply gets an observation.
+        """Process the model's reply (verbatim) and return a step. Every reply gets an observation.
 
         A reply after the end changes nothing.
         """
@@ -168,16 +167,16 @@ def readable(text: str) -> str:
 
 
 def floor_after(bucket: str, floor: float, answers: int) -> float:
-    """Return the score that guesses earn over several answers with feedback on each.
+    """Return the floor of an item that allows several answers, with feedback on each.
 
-    In text tasks a floor is the chance that a guess is right, and a model can try guess after
-    guess; in the others it is the score of the best trivial answer, which the first one
-    earns.
+    In text tasks, the floor is the chance that a guess is right, and a model can guess several
+    times. In other tasks, it is the score of the best trivial answer, which the first answer
+    already earns.
 
     Args:
         bucket: bucket of the task.
         floor: floor of the instance, in [0, 1].
-        answers: number of them.
+        answers: number of answers.
     """
     if bucket != MANIFOLDS:
         return floor

@@ -21,7 +21,7 @@ Run = Callable[..., Any]
 State = dict[str, Any]
 _T = TypeVar("_T")
 
-# Texts of the rules, with places for the limits of a game.
+# Texts of the rules, with placeholders for the limits of a game.
 TEXTS: Mapping[str, Mapping[str, str]] = packaged_toml("scbench.loop", "rules.toml")
 UNJUDGED = (
     "This answer cannot be graded on this machine. The trial ends here, without a "
@@ -48,7 +48,7 @@ class Game(ABC):
     Attributes:
         turn: replies so far.
         over: whether it has ended.
-        run: makes simulations of heavy tasks; None for this thread, one at a time.
+        run: runs simulations of heavy tasks; None runs them in this thread, one at a time.
         used: cost of queries or actions so far.
     """
 
@@ -82,7 +82,7 @@ class Game(ABC):
 
     @property
     def replies_left(self) -> int:
-        """Number of replies that may still be given."""
+        """Number of replies left."""
         return self.limit - self.turn
 
     @property
@@ -107,7 +107,7 @@ class Game(ABC):
 
     def simulated(self, function: Callable[..., _T], *arguments: object) -> _T:
         """Return a function's result; heavy tasks run in a process or one at a time."""
-        # A process costs more than a light judgement.
+        # For light tasks, a process costs more than grading.
         if self.run is not None and self.task.heavy:
             return cast(_T, self.run(function, *arguments))
         with simulator_lock(self.task):

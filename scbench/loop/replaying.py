@@ -136,7 +136,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     is_cut_off = status is not None and status is not Status.ANSWERED
     if not game.over and not is_cut_off:
         raise TraceError(
-            f"turn {len(turns) + 1}: is missing, although the trial had not ended; if the "
+            f"turn {len(turns) + 1}: missing, although the trial had not ended; if the "
             "model gave up or its call failed, add a status"
         )
     if status is not None and is_cut_off:

@@ -1,7 +1,7 @@
 """Reading untrusted files in a child process with limited memory.
 
-A malicious file can crash the library that reads it, or exhaust the memory. Then only
-the child ends, and the file is refused with a message.
+A malicious file can crash the library that reads it, or exhaust the memory. In that case only the
+child ends, and the file is refused with a message.
 """
 
 import atexit
@@ -25,7 +25,7 @@ from scbench.machine.tables import scan_parquet
 if TYPE_CHECKING:
     import polars as pl
 
-# Bytes of address space of a child: a file may claim any number of rows.
+# Maximum address space of a child, in bytes: a file may claim any number of rows.
 MEMORY = 2**33
 # Start of each program: it uses the parent's module path and limits the memory.
 _START = """
@@ -97,7 +97,8 @@ def _start_child(
 ) -> "subprocess.Popen[Any]":
     settings = (json.dumps(sys.path), str(MEMORY), json.dumps(arguments))
     command = [sys.executable, "-I", "-c", _START + program, *settings]
-    # Ctrl-C reaches all processes of a terminal. A child that it ends looks like a damaged file.
+    # Ctrl-C reaches all processes of a terminal. If it ended the child, the file would look
+    # damaged.
     with blocked():
         return subprocess.Popen(  # noqa: S603  (our own program, and no shell)
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=text
@@ -153,7 +154,7 @@ def check_parquet(
         except BrokenPipeError:
             reply = ""
         except BaseException:
-            # Its reply would be taken for that of the next file.
+            # The child's reply would be mistaken for the reply to the next file.
             _parquet_child.cache_clear()
             _stop(child)
             raise

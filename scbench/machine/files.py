@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-# Bytes of a file that are read into memory, unless its reader has another limit.
+# Default limit on the bytes of a file that are read into memory.
 MOST_BYTES = 500_000_000
 
 
@@ -87,7 +87,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_regular(path: Path, limit: int = MOST_BYTES) -> bytes:
-    """Return the bytes of a regular file, but never more than one over the limit.
+    """Return the bytes of a regular file, at most one more than the limit.
 
     Raises:
         OSError: see `open_regular`.

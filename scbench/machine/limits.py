@@ -1,4 +1,4 @@
-"""What a process may use: processors, and limits on files, threads and memory (POSIX)."""
+"""Resources that a process may use: processors, files, threads and memory (POSIX)."""
 
 import _thread
 import os
@@ -17,11 +17,11 @@ else:
 
 # Files that a command opens to start workers and to write results, and some to spare.
 _LEAST_FILES = 64
-# Processes and threads that two processes with our libraries start whatever the number of
-# processors, and for each processor (polars starts three).
+# Processes and threads that two processes with our libraries start: a fixed number, and a number
+# per processor (polars starts three).
 _LEAST_THREADS = 20
 _THREADS_PER_PROCESSOR = 6
-# Bytes of the stack of a thread that only waits. The usual 8 MiB for each would exceed a low
+# Stack size of a thread that only waits, in bytes. The usual 8 MiB for each would exceed a low
 # limit on address space, which has its own check.
 _WAITING_STACK = 256 * 1024
 # More processors are not counted: in a container, libraries may use fewer than the system has.
@@ -116,7 +116,7 @@ def check_memory() -> None:
 
 
 def _soft_limit(name: str) -> int | None:
-    """Return the limit of this process that ``resource`` knows by a name; None if there is none."""
+    """Return this process's soft limit with a name from ``resource``; None if there is no limit."""
     if not HAS_LIMITS:
         return None
     soft_limit, _ = resource.getrlimit(getattr(resource, name))

@@ -1,7 +1,7 @@
 """The copy of scbench that a process has loaded, for comparison between processes.
 
 A worker that loads a different copy than its parent (for example a checkout next to an
-installation) would silently grade by other rules.
+installation) would silently grade with different rules.
 """
 
 import hashlib

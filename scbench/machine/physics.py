@@ -29,7 +29,7 @@ from scbench.machine.files import cache_folder
 VARIABLE = "SCBENCH_TERRAIN_PYTHON"
 # The Python that PyBullet has wheels for.
 PYTHON = "3.11"
-# The wheel of PyBullet does not say that it needs numpy.
+# The wheel of PyBullet does not declare that it needs numpy.
 LIBRARIES = ("pybullet>=3.2.6,<4", "numpy>=1.26")
 
 _CHILD = Path(__file__).with_name("physics_child.py")
@@ -63,12 +63,12 @@ class PhysicsError(RuntimeError):
 
 
 def environment_folder() -> Path:
-    """Return the folder of the environment that `make_environment` makes."""
+    """Return the folder of the environment that `make_environment` creates."""
     return cache_folder() / "terrain"
 
 
 def use_python(path: Path | None) -> None:
-    """Make this process and its children use an interpreter, if one is named."""
+    """Make this process and its children use an interpreter, if a path is given."""
     if path is not None:
         os.environ[VARIABLE] = os.path.abspath(path)  # noqa: PTH100  (a link stays one)
 
@@ -76,7 +76,8 @@ def use_python(path: Path | None) -> None:
 def engine_python() -> str:
     """Return the interpreter that runs the engine.
 
-    The first of these: the one that the user named, the one made by `make_environment`, this one.
+    It is the one that the user named, otherwise the one made by `make_environment`, otherwise the
+    current one.
 
     Raises:
         CannotGrade: no interpreter has PyBullet.
@@ -155,7 +156,7 @@ class Engine:
             stdin.write(array("d", numbers).tobytes())
             stdin.flush()
             length = int.from_bytes(stdout.read(_NUMBER_BYTES), "little")
-            # Our program never sends a longer one.
+            # Our program never sends a longer reply.
             size = _NUMBER_BYTES * min(length, _MOST_NUMBERS)
             reply = stdout.read(size) if length <= _MOST_NUMBERS else b""
         except BrokenPipeError:
@@ -234,7 +235,7 @@ def open_engine(script: Path) -> Engine:
     """Return this thread's engine for a script, and start it if needed.
 
     Args:
-        script: a Python file with a function ``roll`` from a list of numbers to another.
+        script: a Python file with a function ``roll``, which turns a list of numbers into another.
 
     Raises:
         CannotGrade: no interpreter has PyBullet.
@@ -261,7 +262,8 @@ def make_environment(say: Callable[[str], None]) -> None:
     """
     folder = environment_folder().absolute()
     commands = _environment_commands(folder)
-    # uv reads settings such as an index from the working folder, so it does not run in the user's.
+    # uv reads settings such as an index from the working folder, so it does not run in the user's
+    # working folder.
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -274,7 +276,7 @@ def make_environment(say: Callable[[str], None]) -> None:
             say(" ".join(command))
             run_command(command, folder.parent)
     except BaseException:
-        # An incomplete environment would be preferred to a Python that has PyBullet.
+        # Otherwise the incomplete environment would be preferred to a Python that has PyBullet.
         shutil.rmtree(folder, ignore_errors=True)
         raise
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
-# What pebble needs of the module `time`, with a clock that nobody sets. The system's clock jumps
-# when it is set or a laptop wakes up; time limits would then end running calls, or never end one.
+# The functions that pebble uses from the module `time`, with a monotonic clock. The system clock
+# jumps when it is set or a laptop wakes up, so time limits would end calls too early or too late.
 _STEADY_CLOCK = SimpleNamespace(time=time.monotonic, sleep=time.sleep)
-# Error if a process dies during a call that cannot be left out, or between two calls.
+# Error if a process dies during a call that cannot be skipped, or between two calls.
 _DIED = "a worker process died; is there enough memory? Run the command again"
 # Calls per process that `map_in_processes` submits before it yields the first one.
 _CALLS_AHEAD = 16
@@ -40,7 +40,7 @@ class PendingResult(Protocol):
 
 
 class Executor(Protocol):
-    """Makes calls, in this process or in others."""
+    """Makes calls, in this process or in other processes."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
         """Submit a call of a function."""
@@ -59,7 +59,7 @@ class LocalExecutor:
     """Makes each call in this process, when its result is requested."""
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
-        """Remember a call of a function; ``result()`` makes it."""
+        """Store a call of a function; ``result()`` makes it."""
         return LazyCall(partial(function, *args))
 
 
@@ -153,7 +153,7 @@ def call_in_worker(
     """Call a function in a worker that has loaded the same code as its parent.
 
     Raises:
-        EngineError: it has loaded other code.
+        EngineError: it has loaded different code.
     """
     from scbench.machine.package import check_same_package  # noqa: PLC0415  (reads files)
 
@@ -212,9 +212,9 @@ def map_in_processes(
 ) -> "Iterator[Future[T]]":
     """Yield the future of a call for each argument, in order.
 
-    Arguments are read only as fast as futures are taken. A call that takes more than
-    ``seconds`` fails with a `TimeoutError`, and one whose process dies fails with
-    `pebble.ProcessExpired`. No other call is affected.
+    Arguments are read only as fast as futures are consumed. A call that takes more than ``seconds``
+    fails with a `TimeoutError`, and one whose process dies fails with `pebble.ProcessExpired`. No
+    other call is affected.
 
     Raises:
         MachineError: a process died while it was idle, which breaks the pool.

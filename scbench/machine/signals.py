@@ -30,7 +30,7 @@ class Interrupts:
         self.handlers = {number: signal.getsignal(number) for number in ENDING}
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Record a signal; call the handler it had before, unless that is deferred."""
+        """Record a signal, and call its previous handler unless the call is deferred."""
         self._number = number
         if not self._is_deferred:
             self._call_handler(number, frame)
@@ -47,7 +47,7 @@ class Interrupts:
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """Defer signals in the block to its end."""
+        """Defer signals in the block until its end."""
         was_deferred = self._is_deferred
         self._is_deferred = True
         try:
@@ -60,7 +60,7 @@ class Interrupts:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Defer watched signals in the block to its end, in the main thread.
+    """Defer watched signals in the block until its end, in the main thread.
 
     A signal mask is not enough: another thread may get the signal, and Python's handler
     still runs in this one.
@@ -100,7 +100,7 @@ def _is_main_thread() -> bool:
 def blocked() -> Iterator[None]:
     """Block these signals in processes started in the block; defer them in this process.
 
-    Schedulers send them to all processes of a job; the first one then ends the others in order.
+    Schedulers send them to all processes of a job; the first process then ends the others in order.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:

@@ -24,11 +24,10 @@ os.register_at_fork(after_in_child=lambda: _forks.add(os.getpid()))
 def clean_context() -> "BaseContext":
     """Return the `multiprocessing` context in which pools start workers.
 
-    A fork server makes new workers quickly. It listens on a socket in the temporary
-    folder, whose path may be too long for an address (for example with a long folder
-    name for each job). Then, and on systems without a fork server, each worker is a
-    fresh interpreter. The same applies in a fork of another process, to which the fork
-    server belongs.
+    A fork server starts new workers quickly. It listens on a socket in the temporary folder, whose
+    path may be too long for an address (for example with a long folder name for each job). Then,
+    and on systems without a fork server, each worker is a fresh interpreter. The same applies in a
+    fork of another process, to which the fork server belongs.
 
     Raises:
         MachineError: processes cannot share memory here, or a limit on open files or

@@ -27,7 +27,7 @@ def scan_parquet(path: Path) -> "pl.LazyFrame":
 
 
 def scan_arrow(paths: Sequence[Path]) -> "pl.LazyFrame":
-    """Open Arrow files of equal columns as one, in this order; raises as `scan_parquet`."""
+    """Open Arrow files with equal columns as one, in this order; raises like `scan_parquet`."""
     import polars as pl  # noqa: PLC0415  (heavy)
 
     sources = [_source(path) for path in paths]

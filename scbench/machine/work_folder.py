@@ -1,8 +1,7 @@
 """A hidden, marked folder for a run's unfinished work, locked by one process.
 
-Folders without our marker are never touched, and links are not followed. The marker
-names the process that has the lock. The system releases the lock with that process,
-however it ends.
+Folders without our marker are never touched, and links are not followed. The marker names the
+process that has the lock. The system releases the lock when that process ends, however it ends.
 """
 
 import errno
@@ -22,7 +21,7 @@ from scbench.base.errors import JsonError, ResultsError
 
 MARKER = "RUN.json"
 _MARKER_KEYS = ("scbench", "host", "pid", "identity")
-# Bytes of a marker. A single write, so that a marker is never incomplete.
+# Size of a marker in bytes. It is written in one go, so it is never incomplete.
 _SIZE = 1024
 # Errors of file systems without locks.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}

@@ -1,5 +1,6 @@
 """The local page where people do the tasks, with the same items, graders and pictures.
 
-`server` answers the browser, `items` chooses what is shown, `checking` judges an answer, `study`
-runs a measurement, and `export` writes a static site. ``assets/`` has the page and its editors.
+`server` answers the browser, `items` chooses what is shown, `checking` grades an answer, `study`
+runs a measurement, and `export` writes a static site. ``assets/`` contains the page and its
+editors.
 """

@@ -1,4 +1,4 @@
-"""Verdicts on single answers, as JSON for a browser. Worker processes judge and draw."""
+"""Verdicts on single answers, as JSON for a browser. Worker processes grade and draw."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from scbench.grading.workers.live import LiveGrader, line_of
 from scbench.report.figures import Figure, FigureJob, View, draw
 from scbench.report.items import Graded
 
-# Checks and characters that a page shows of one verdict.
+# Maximum number of checks, and of characters, that a page shows for one verdict.
 MOST_CHECKS = 200
 MOST_MESSAGE = 2_000
 
@@ -20,14 +20,14 @@ MOST_MESSAGE = 2_000
 def submit_answer(
     grader: LiveGrader, instance: Instance, answer: JsonValue
 ) -> "Future[WireOutcome]":
-    """Judge an answer in the same way as ``scbench-grade``."""
+    """Grade an answer in the same way as ``scbench-grade``."""
     return grader.submit(instance, line_of(instance.id, answer=answer))
 
 
 def submit_reply(
     grader: LiveGrader, instance: Instance, reply: str
 ) -> "Future[WireOutcome]":
-    """Read and judge a model's reply in the same way as ``scbench-grade``."""
+    """Read and grade a model's reply in the same way as ``scbench-grade``."""
     return grader.submit(instance, line_of(instance.id, response=reply))
 
 
@@ -40,7 +40,7 @@ def picture_json(grader: LiveGrader, instance: Instance) -> dict[str, JsonValue]
 def answer_picture_json(
     grader: LiveGrader, instance: Instance, outcome: WireOutcome
 ) -> dict[str, JsonValue]:
-    """Return the picture of an item with a judged answer and its faults."""
+    """Return the picture of an item with a graded answer and its faults."""
     graded = [graded_of(verdict) for verdict in outcome.scores]
     job = FigureJob(instance.task, instance.all_params, outcome.answer, tuple(graded))
     return figure_json(grader.run(draw, job))
@@ -64,7 +64,7 @@ def verdict_json(outcome: WireOutcome) -> dict[str, JsonValue]:
 
 
 def graded_of(verdict: WireVerdict) -> Graded:
-    """Return a verdict in the form for reports."""
+    """Return a verdict in the form that reports use."""
     return Graded(verdict.score, verdict.checks, verdict.metrics, tuple(verdict.notes))
 
 

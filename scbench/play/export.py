@@ -1,6 +1,6 @@
-"""A static site on which visitors answer items and download a file of predictions.
+"""A static site on which visitors answer items and download a predictions file.
 
-No grader runs in it: the file is graded by ``scbench-grade``, as any other.
+No grader runs on the site; grade the file with ``scbench-grade``, like any other.
 """
 
 import json
@@ -54,9 +54,9 @@ def write_site(items: Items, instances: Sequence[Instance], folder: Path) -> int
 
 
 def exported_item(instance: Instance) -> dict[str, JsonValue]:
-    """Return an item with its picture, and the hash that a prediction names."""
+    """Return an item with its picture, and the hash to state in predictions."""
     values = item_json(instance)
-    # An editor draws the item itself, and pictures can show more than the prompt says.
+    # An editor draws the item itself, and a picture can show more than the prompt states.
     figure = Figure()
     if instance.task not in editor_names():
         figure = draw(FigureJob(instance.task, instance.all_params, None, ()))

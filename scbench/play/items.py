@@ -13,7 +13,7 @@ from scbench.catalog import get_task
 from scbench.freezing.fresh import generate
 from scbench.release.load import Release
 
-# Word before a rung in a target of the command line, as in ladder:3.
+# Word before a rung in a command-line target, as in ladder:3.
 RUNG_WORD = "ladder:"
 # Fresh items that one page may draw; each stays in memory until the server stops.
 MOST_FRESH = 10_000
@@ -38,8 +38,8 @@ class Items:
     """All items that a page can show.
 
     Attributes:
-        release: release that they come from.
-        fresh: items that were drawn while the server ran, by id.
+        release: release that the items come from.
+        fresh: items that were drawn since the server started, by id.
     """
 
     release: Release
@@ -83,7 +83,7 @@ class Items:
         )
 
     def draw(self, task: str, rung: int | None) -> Instance:
-        """Draw an item that no release contains, and remember it.
+        """Draw an item that no release contains, and keep it.
 
         The n-th fresh item of a task and rung is the same every time the server runs.
 
@@ -105,7 +105,7 @@ class Items:
         return instance
 
     def ladder_instances(self, task: str) -> Mapping[str, Instance]:
-        """Return a task's items of the ladder; none if it has no ladder."""
+        """Return a task's items on the ladder; none if it has no ladder."""
         if not self.release.manifest.ladder:
             return {}
         ladder = self.release.ladder()
@@ -123,7 +123,7 @@ class Items:
 
 
 def first_item(items: Items, target: str | None) -> str:
-    """Return the id of the item that a command line asks for.
+    """Return the id of the item that a command-line target names.
 
     Args:
         items: items to choose from.
@@ -157,7 +157,7 @@ def first_item(items: Items, target: str | None) -> str:
 
 
 def item_json(instance: Instance) -> dict[str, JsonValue]:
-    """Return what a browser needs to show an item and edit an answer to it.
+    """Return the data with which a browser shows an item and edits an answer to it.
 
     It contains only information from the prompt, and nothing else about the solution.
     """

@@ -1,8 +1,8 @@
 """The web server of ``scbench play``: one page, and a small JSON interface for it.
 
-It listens on 127.0.0.1 only. The address carries a random token, without which every path is
-unknown, and the Host header must name this machine, so no other page in the browser can reach it.
-Answers and replies are judged and drawn in worker processes, never here.
+It listens on 127.0.0.1 only. The address contains a random token, without which every path is
+unknown, and the Host header must name this machine. So no other page in the browser can reach the
+server. Answers and replies are graded and drawn in worker processes, never here.
 
 Paths, all below ``/TOKEN/``::
 
@@ -12,9 +12,9 @@ Paths, all below ``/TOKEN/``::
     GET    api/tasks/TASK     ids of the items of a task
     GET    api/item?id=ID     an item with its picture
     POST   api/fresh          draw an item: {"task": ..., "rung": ...}
-    POST   api/checks         judge: {"id": ..., "answer": ...} or {"id": ..., "reply": ...}
-    GET    api/checks/N       the verdict, or how long it has taken so far
-    DELETE api/checks/N       stop judging
+    POST   api/checks         grade: {"id": ..., "answer": ...} or {"id": ..., "reply": ...}
+    GET    api/checks/N       the verdict, or how long grading has taken so far
+    DELETE api/checks/N       stop grading
     GET    api/study          the next item of a measurement, without a picture of its answer
     POST   api/study          one answer of a measurement
 """
@@ -62,11 +62,11 @@ from scbench.report.figures import Figure
 HOST = "127.0.0.1"
 HOST_NAMES = [HOST, "localhost"]
 TOKEN_BYTES = 16
-# Bytes of a request. The longest answer that a grader accepts is smaller.
+# Maximum bytes of a request. The longest answer that a grader accepts is smaller.
 MOST_BYTES = 20_000_000
-# Verdicts that are kept for the page to fetch; older ones are forgotten.
+# Number of verdicts that are kept for the page to fetch; older ones are dropped.
 MOST_CHECKS = 50
-# Seconds that a request for a verdict waits before it says how long judging has taken.
+# Seconds that a request for a verdict waits before it returns how long grading has taken.
 PATIENCE = 0.5
 # Kinds of files among the assets.
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
@@ -96,11 +96,11 @@ class Opening(NamedTuple):
 
 
 class Check(NamedTuple):
-    """An answer that is being judged, or was.
+    """An answer that is being graded, or was graded.
 
     Attributes:
         item: id of the item.
-        since: moment at which judging began, in seconds.
+        since: time at which grading began, in seconds.
         outcome: what the worker returns.
     """
 
@@ -111,15 +111,15 @@ class Check(NamedTuple):
 
 @dataclass
 class Desk:
-    """Everything that one server works with.
+    """The objects that one server works with.
 
     Attributes:
         items: items to choose from.
-        opening: shown first.
-        grader: judges answers in worker processes.
+        opening: content to show first.
+        grader: grades answers in worker processes.
         study: the measurement; None if people may see verdicts.
-        checks: the latest answers, by number as it is in addresses.
-        numbers: numbers of checks to come.
+        checks: the latest answers, by their number in addresses.
+        numbers: iterator of the numbers of future checks.
     """
 
     items: Items
@@ -132,7 +132,7 @@ class Desk:
     def start_check(
         self, item: str, submit: Callable[[], "Future[WireOutcome]"]
     ) -> int:
-        """Begin to judge an answer and return the number of the check."""
+        """Start grading an answer, and return the number of the check."""
         number = next(self.numbers)
         self.checks[str(number)] = Check(item, time.monotonic(), submit())
         while len(self.checks) > MOST_CHECKS:
@@ -159,7 +159,7 @@ def open_socket(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
-        # A browser that is quicker than the server then waits instead of being refused.
+        # A browser that connects before the server is ready then waits instead of being refused.
         listener.listen()
     except OSError as error:
         listener.close()
@@ -171,7 +171,7 @@ def open_socket(port: int) -> socket.socket:
 
 
 def serve(desk: Desk, token: str, listener: socket.socket) -> None:
-    """Answer requests until Ctrl-C, then stop all judging."""
+    """Answer requests until Ctrl-C, then stop all grading."""
     config = uvicorn.Config(
         create_app(desk, token),
         log_level="warning",
@@ -229,7 +229,7 @@ class Handlers:
         return text_response(page_file(name), name[name.rindex(".") :])
 
     async def start(self, _request: Request) -> Response:
-        """Return the tasks and what to show first."""
+        """Return the tasks, and the content to show first."""
         tasks: list[JsonValue] = []
         for name in self._desk.items.tasks:
             task = get_task(name)
@@ -275,7 +275,7 @@ class Handlers:
         return await run_in_threadpool(self._item_response, instance.id)
 
     async def begin_check(self, request: Request) -> Response:
-        """Begin to judge an answer, or a model's whole reply."""
+        """Start grading an answer, or a model's whole reply."""
         self._refuse_in_study()
         values = await json_body(request)
         name = values.get("id")
@@ -294,7 +294,7 @@ class Handlers:
         return json_response({"check": number})
 
     async def verdict(self, request: Request) -> Response:
-        """Return the verdict if it is ready soon; otherwise the time that judging has taken."""
+        """Return the verdict if it is ready soon, otherwise the time that grading has taken."""
         check = self._check_of(request)
         outcome = asyncio.wrap_future(check.outcome)
         done, _ = await asyncio.wait({outcome}, timeout=PATIENCE)
@@ -302,13 +302,13 @@ class Handlers:
             seconds = time.monotonic() - check.since
             return json_response({"done": False, "seconds": round(seconds, 1)})
         if check.outcome.cancelled():
-            raise HTTPException(HTTPStatus.GONE, "judging was stopped")
+            raise HTTPException(HTTPStatus.GONE, "grading was stopped")
         return json_response(
             {"done": True, "result": verdict_json(check.outcome.result())}
         )
 
     async def answer_picture(self, request: Request) -> Response:
-        """Return the picture of a judged answer, which can take longer than the verdict."""
+        """Return the picture of a graded answer, which can take longer than the verdict."""
         check = self._check_of(request)
         if check.outcome.cancelled() or not check.outcome.done():
             raise HTTPException(HTTPStatus.CONFLICT, "there is no verdict yet")
@@ -319,7 +319,7 @@ class Handlers:
         return json_response(picture)
 
     async def stop_check(self, request: Request) -> Response:
-        """Stop judging an answer."""
+        """Stop grading an answer."""
         self._check_of(request).outcome.cancel()
         return json_response({})
 
@@ -333,7 +333,7 @@ class Handlers:
             "seconds_left": step.seconds_left,
         }
         if step.instance is not None:
-            # An editor draws the item itself. The picture can show more than the prompt says,
+            # An editor draws the item itself. The picture can show more than the prompt states,
             # such as the ground that is hidden from a sniper.
             picture = figure_json(Figure())
             if step.instance.task not in editor_names():
@@ -384,7 +384,7 @@ class Handlers:
 
 
 async def json_body(request: Request) -> dict[str, JsonValue]:
-    """Return the JSON object of a request, which predictions files could contain.
+    """Return the JSON object in a request; a predictions file could contain it, too.
 
     Raises:
         HTTPException: it is too long, incomplete, or not a JSON object.
@@ -424,7 +424,7 @@ def text_response(text: str, suffix: str) -> Response:
 
 
 async def http_problem(_request: Request, error: Exception) -> Response:
-    """Return a message for a failed request."""
+    """Return the message for a failed request."""
     if not isinstance(error, HTTPException):
         raise error
     return json_response({"problem": error.detail}, error.status_code)

@@ -1,8 +1,7 @@
-"""A measurement: a plan of items drawn by a seed, one answer to each, no feedback.
+"""A measurement: items selected by a seed, one answer to each, no feedback.
 
-Answers are ordinary predictions with the setting ``human`` and an alias, and nothing else about
-the person. They are appended one by one, so a session that ends early continues with the same
-command.
+Answers are ordinary predictions with the setting ``human`` and an alias, and nothing else about the
+person. They are appended one by one, so the same command continues a session that ended early.
 """
 
 import hashlib
@@ -21,7 +20,7 @@ from scbench.base.seeding import Stream
 from scbench.formats.predictions import Problem, open_predictions, read_predictions
 from scbench.play.items import Items
 
-# Seconds that one item can be credited with: nobody thinks about one item for a day.
+# Maximum seconds that are counted for one item: nobody thinks about one item for a day.
 MOST_SECONDS = 86_400.0
 
 
@@ -32,7 +31,7 @@ class StudyPlan(NamedTuple):
         tasks: ids of the tasks.
         rungs: rungs of the ladder.
         per_rung: items from each rung of each task.
-        minutes: time for the whole session, without pauses.
+        minutes: time for the whole session, not counting pauses.
         seed: the same seed gives the same items in the same order.
     """
 
@@ -48,9 +47,9 @@ class StudyStep(NamedTuple):
 
     Attributes:
         instance: the item to answer next; None when the session is over.
-        number: items that were answered.
-        total: items of the plan.
-        seconds_left: time that is left.
+        number: number of items answered so far.
+        total: number of items in the plan.
+        seconds_left: time that is left, in seconds.
     """
 
     instance: Instance | None
@@ -60,7 +59,7 @@ class StudyStep(NamedTuple):
 
 
 def planned_items(items: Items, plan: StudyPlan) -> list[Instance]:
-    """Return the items of a plan, tasks mixed and rungs rising.
+    """Return the items of a plan, with tasks mixed and rungs rising.
 
     Raises:
         ReleaseError: a task has no ladder, or a rung has too few items.
@@ -87,9 +86,9 @@ class Study:
 
     Args:
         instances: the items, in order.
-        player: the alias that predictions carry.
-        seconds: time for all items.
-        out: predictions file; its items are not asked again.
+        player: the alias of the person in predictions.
+        seconds: time for all items, in seconds.
+        out: predictions file; items in it are not asked again.
 
     Raises:
         PredictionsError: the file cannot be read, or belongs to another player.
@@ -135,7 +134,7 @@ class Study:
 
 
 def append_whole(path: Path, data: bytes) -> None:
-    """Append bytes to a file, all of them or none.
+    """Append all bytes to a file, or none of them.
 
     Raises:
         ReleaseError: they cannot be written.
@@ -145,7 +144,7 @@ def append_whole(path: Path, data: bytes) -> None:
             size = stream.seek(0, os.SEEK_END)
             remainder = memoryview(data)
             try:
-                # A full disk may accept only a part.
+                # A full disk may accept only some of the bytes.
                 while remainder:
                     remainder = remainder[stream.write(remainder) :]
             except OSError:

@@ -9,7 +9,7 @@ from scbench.base.model import Instance, task_of, terse_id
 from scbench.release.load import Release
 from scbench.release.manifest import own_name
 
-# Fields that depend on others or are equal in both rows.
+# Fields that depend on other fields, or are equal in both rows.
 _DERIVED = {"id", "content_hash"}
 _KINDS = ("added", "removed", "changed", "withdrawn", "reinstated")
 # Means all tasks without a separate reason in `changes.toml`.
@@ -24,12 +24,12 @@ class Diff:
     Attributes:
         added: ids in the new release only.
         removed: ids in the old release only.
-        changed: ids whose rows differ, with the columns; "terse prompt" means that of the
+        changed: ids whose rows differ, with the columns; "terse prompt" means the prompt in the
             config ``terse``.
         withdrawn: ids withdrawn only in the new release, with the reasons.
         reinstated: ids withdrawn in the old release and valid in the new one.
         graders: tasks in both releases whose grader versions differ, with the two versions.
-        reasons: why items of a task were changed, by task, as far as the new release says so.
+        reasons: why items were changed, by task, if the new release gives a reason.
     """
 
     added: tuple[str, ...]
@@ -43,7 +43,7 @@ class Diff:
     def by_task(self) -> Iterator[str]:
         """Yield a line for each task with differences: how many of each kind, and the reason."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        # Changed graders are left out, because each has a line.
+        # Changed graders are left out, because each has a separate line.
         for kind in _KINDS:
             for name in getattr(self, kind):
                 counts[task_of(name)][kind] += 1
@@ -126,7 +126,7 @@ def terse_prompts(release: Release) -> dict[str, str]:
 
 
 def reasons_of(release: Release) -> dict[str, str]:
-    """Return why items of a release differ from those of the release before, by task."""
+    """Return the reasons why items differ from those of the previous release, by task."""
     reasons = packaged_toml("scbench.release", "changes.toml")
     return dict(reasons.get(own_name(release.version), {}))
 
@@ -138,7 +138,7 @@ def changed_columns(old: Instance, new: Instance) -> tuple[str, ...]:
 
 
 def changed_graders(old: Release, new: Release) -> dict[str, tuple[int, int]]:
-    """Return the grader versions of the tasks in both releases, where they differ."""
+    """Return both grader versions of each task whose grader versions differ."""
     graders = {}
     for task, record in new.manifest.tasks.items():
         old_record = old.manifest.tasks.get(task)

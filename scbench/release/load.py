@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Most rows in one file. Without a limit, a tiny Parquet file could expand to any number of equal
-# rows.
+# Maximum number of rows in one file. Without a limit, a tiny Parquet file could expand to any
+# number of equal rows.
 MOST_ROWS = 1_000_000
 
 
@@ -71,7 +71,7 @@ class Reference:
         floor_strategy: name of that baseline.
         unprinted: the instance's parameters that no row contains, see `scbench.base.model`; only
             with a reference.
-        measure: difficulty of an instance of a ladder, see `Builder.measure`; only with a
+        measure: difficulty of an instance on a ladder, see `Builder.measure`; only with a
             reference.
     """
 
@@ -134,7 +134,7 @@ class Release:
         return replace(self, manifest=self.manifest.of_terse())
 
     def ladder(self) -> "Release":
-        """Return its config ``ladder`` as a release; itself if all of it is a ladder.
+        """Return its config ``ladder`` as a release; the release itself if it is a ladder.
 
         Raises:
             ReleaseError: it has none.
@@ -176,7 +176,7 @@ class Release:
         task_names = [name for name in names if name not in CONFIGS]
         if not configs:
             return self, task_names
-        # A config without names of tasks means all of its tasks.
+        # Without names of tasks, a config means all its tasks.
         return self._of_config(configs[0]), task_names or None
 
     def fitting(self, name: str) -> "Release":
@@ -221,11 +221,11 @@ class Release:
         """Return the instances by id, with everything that graders need.
 
         Args:
-            tasks: those to read; None for all.
+            tasks: tasks to read; None for all.
 
         Raises:
-            ReleaseError: a file is missing, differs from the manifest, or contains something else
-                than instances.
+            ReleaseError: a file is missing, differs from the manifest, or contains anything but
+                instances.
         """
         selection = [
             task for task in self.manifest.tasks if tasks is None or task in tasks
@@ -235,7 +235,8 @@ class Release:
             return instances
         unprinted = {}
         for reference in reference_rows(self):
-            # Rows of counter-references have none and must not replace the reference's.
+            # Rows of counter-references have no such parameters, and must not replace those of the
+            # reference.
             if reference.unprinted is not None:
                 unprinted[reference.id] = reference.unprinted
 
@@ -258,7 +259,7 @@ class Release:
         """Return the ids of the instances of some tasks, in the order of the references.
 
         Raises:
-            ReleaseError: as `floors`.
+            ReleaseError: see `floors`.
         """
         # Every instance has one floor.
         return [row_id for row_id in self.floors() if task_of(row_id) in tasks]
@@ -281,7 +282,7 @@ class Release:
     def floors(self) -> dict[str, float]:
         """Return the floor of each instance: the score of its best trivial baseline.
 
-        By id, in the order of the references.
+        The result is by id, in the order of the references.
 
         Raises:
             ReleaseError: the references are missing or differ from the manifest, or a floor is
@@ -303,7 +304,8 @@ class Release:
         """Return the weight of each task in the normalized score, see `weight_of`.
 
         Raises:
-            ReleaseError: as `floors`, from which the weights follow if the manifest has none.
+            ReleaseError: see `floors`, from which the weights are computed if the manifest has
+                none.
         """
         records = self.manifest.tasks
         weights = {
@@ -313,7 +315,7 @@ class Release:
         }
         if len(weights) == len(records):
             return weights
-        # Releases from before the weights: computed from the floors, as they would be today.
+        # For releases older than the weights, compute the weights from the floors, as today.
         floors_by_task: dict[str, list[float]] = {task: [] for task in records}
         for row_id, floor in self.floors().items():
             task = task_of(row_id)
@@ -351,9 +353,10 @@ def reference_rows(release: Release) -> Sequence[ReferenceRow]:
 
 
 def ids_in_config(release: Release, row_id: str) -> Sequence[str]:
-    """Return the ids that an instance of the references has in a release's config.
+    """Return the ids that an instance in the references has in a release's config.
 
-    None if the config does not have it, several if it is there with several styles of pictures.
+    The list is empty if the config does not contain the instance, and has several ids if the config
+    contains it in several styles of pictures.
     """
     config = release.manifest.config
     if config == PICTURES:
@@ -367,7 +370,7 @@ def ids_in_config(release: Release, row_id: str) -> Sequence[str]:
 
 @lru_cache(maxsize=4)
 def pictured_ids(release: Release) -> Mapping[str, Sequence[str]]:
-    """Return the ids of instances with pictures, by the id without the style of the pictures."""
+    """Return the ids of instances with pictures, by their id without the style."""
     ids: dict[str, list[str]] = {}
     for task in release.manifest.tasks:
         rows, _ = read_frame(release, release.manifest.rows_file(task), ["id"])
@@ -393,7 +396,7 @@ def read_frame(
     is_installed = release.root.resolve().parent == _installed_folder().resolve()
     if not is_installed:
         check_parquet(data.getvalue(), label, ReleaseError)
-    # One row more than is allowed, to see that there are too many.
+    # Read one row more than the limit, to detect files with too many.
     with reading_parquet(label, ReleaseError):
         rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
     if rows.height > MOST_ROWS:
@@ -403,7 +406,7 @@ def read_frame(
 
 def config_of(name: str) -> str:
     """Return the config of an instance's id or a release's name; empty for the default."""
-    # The suffix is the same as in the terse id of an empty id.
+    # terse_id("") is the suffix that all terse ids have.
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
     if name.endswith(PLUS_PICTURES) or style_of(name):

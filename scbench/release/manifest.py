@@ -44,16 +44,16 @@ FilePath = Annotated[
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
-# The differences from the paper; in releases with terse prompts, which are made for comparison.
+# The differences from the paper, in releases with terse prompts, which serve for comparison.
 PAPER = "paper.md"
 EVAL = "eval.yaml"
 REFERENCES = "references/references.parquet"
-# Part of every row of the references and of the card, so that leaks can be detected.
+# Part of the card and of every row of the references, so that leaks can be detected.
 CANARY = (
     "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
 )
 
-# Endings of a release's name that select one of its configs.
+# Suffixes of a release's name that select one of its configs.
 PLUS_TERSE = f"+{TERSE}"
 PLUS_LADDER = f"+{LADDER}"
 PLUS_PICTURES = f"+{PICTURES}"
@@ -64,8 +64,8 @@ SHARED_SCHEMAS = ("prediction", "results", "submission")
 MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
-# Fields that are not written if they are empty: of the manifest, of a task and of an experiment.
-# So older manifests keep their digests.
+# Fields of the manifest, of a task and of an experiment that are not written if they are empty, so
+# that older manifests keep their digests.
 _OPTIONAL_PARTS = ("withdrawn", "experiment", "terse", "pictures", "ladder")
 _OPTIONAL_OF_TASK = ("seeds", "fingerprint", "weight")
 _OPTIONAL_OF_EXPERIMENT = ("prefix", "measures")
@@ -250,7 +250,7 @@ def version_key(name: str) -> tuple[Any, ...]:
     if match is None:
         return ((), "", 0, name)
     *numbers, stage, stage_number = match.groups()
-    # In the alphabet, too, "release" comes after "a", "b" and "rc".
+    # Alphabetically, "release" also comes after "a", "b" and "rc".
     return (
         tuple(map(int, numbers)),
         stage or "release",
@@ -307,7 +307,7 @@ class Manifest(Frozen):
 
     @property
     def is_generated(self) -> bool:
-        """Whether `scbench generate` wrote it, so that it is not a frozen release."""
+        """Whether `scbench generate` wrote the release, which is then not frozen."""
         return self.experiment is not None and not is_version(own_name(self.version))
 
     @property
@@ -332,9 +332,9 @@ class Manifest(Frozen):
         return match is not None and match[4] is not None
 
     def of_terse(self) -> "Manifest":
-        """Return the manifest of the config ``terse`` alone.
+        """Return the manifest of only the config ``terse``.
 
-        Its name ends in "+terse", so results of it are never mistaken for those of the release.
+        Its name ends in "+terse", so its results are never mistaken for results of the release.
 
         Raises:
             ReleaseError: the release has no terse prompts.
@@ -354,7 +354,7 @@ class Manifest(Frozen):
         return self._of_config(PLUS_TERSE, tasks, withdrawn)
 
     def of_ladder(self) -> "Manifest":
-        """Return the manifest of the config ``ladder`` alone; its name ends in "+ladder".
+        """Return the manifest of only the config ``ladder``; its name ends in "+ladder".
 
         Raises:
             ReleaseError: the release has no ladder.
@@ -370,7 +370,7 @@ class Manifest(Frozen):
         return self._of_config(PLUS_LADDER, self.ladder.tasks, withdrawn, experiment)
 
     def of_pictures(self) -> "Manifest":
-        """Return the manifest of the config ``pictures`` alone; its name ends in "+pictures".
+        """Return the manifest of only the config ``pictures``; its name ends in "+pictures".
 
         Raises:
             ReleaseError: the release has no pictures.
@@ -532,12 +532,12 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
         first = faults_of(error, 1)[0]
-        # A release of a later format is sound, but not readable here.
+        # A release in a later format may be valid, but cannot be read here.
         hint = "; it may need a newer scbench" if first.at == "format" else ""
         # The value is left out: the file may be a link to a secret.
         message = str(first).partition("; got")[0]
         raise ReleaseError(f"{path} is not a manifest: {message}{hint}") from None
-    # The texts are printed and shown, whoever wrote them.
+    # The texts are printed and displayed, and they are untrusted.
     for text in texts_in(manifest.model_dump()):
         if not text.isprintable():
             raise ReleaseError(

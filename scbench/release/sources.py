@@ -1,7 +1,7 @@
 """Sources of a release's bytes: a folder, a zip archive read in place, or the Hub.
 
 Nothing is unpacked, and no name from an archive is ever used as a path: files are read by the names
-in the manifest, up to the sizes in it.
+in the manifest, up to the sizes listed there.
 """
 
 import re
@@ -26,26 +26,26 @@ from scbench.release.manifest import (
     parse_manifest,
 )
 
-# Larger archives are not releases; real ones have a hundredth of that.
+# Archives with more entries are not releases; real releases have a hundredth of this number.
 _MOST_ENTRIES = 10_000
 # Files that the Hub itself puts into every repository; not part of a release.
 OWN_FILES = {".gitattributes"}
-# Files of a release that are not published on the Hub. The Hub refuses an ``eval.yaml`` by rules
-# that change (packages/tasks/src/eval.ts of huggingface.js), which must not block a release, so
-# people upload it afterwards.
+# Files of a release that are not published on the Hub. The Hub refuses some ``eval.yaml`` files, by
+# rules that change (packages/tasks/src/eval.ts of huggingface.js). This must not block a release,
+# so people upload the file afterwards.
 NOT_SENT = {EVAL}
 # ORG/NAME@REVISION
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-# Longest chain of errors that is followed.
+# Maximum length of a chain of errors that is followed.
 _MAX_CAUSES = 20
 
 
 class Source(Protocol):
-    """Gives the bytes of a release's files."""
+    """Provides the bytes of a release's files."""
 
     def read(self, name: str, limit: int) -> bytes:
-        """Return a file's bytes, but never more than one over ``limit``.
+        """Return a file's bytes, at most one more than ``limit``.
 
         Raises:
             OSError: there is no such file, or it cannot be read.
@@ -72,7 +72,7 @@ class FolderSource:
         """See `Source`."""
         names = set()
         for path in self.root.rglob("*"):
-            # A link is never part of a release, also one to a folder.
+            # A link is never part of a release, not even a link to a folder.
             if path.is_symlink() or not path.is_dir():
                 names.add(path.relative_to(self.root).as_posix())
         return names
@@ -158,7 +158,7 @@ def open_archive(path: Path) -> Archive:
     for name in names:
         folder = name.removesuffix(MANIFEST)
         is_top = not folder
-        # Deeper ones would be releases inside releases.
+        # Deeper manifests would belong to releases inside releases.
         is_folder_at_top = folder.endswith("/") and folder.count("/") == 1
         if folder != name and (is_top or is_folder_at_top):
             folders.append(folder)
@@ -176,13 +176,13 @@ def tag_of(version: str) -> str:
 
 
 def hub_name(name: str) -> tuple[str, str] | None:
-    """Return repository and revision of ``ORG/NAME@REVISION``; None for any other name."""
+    """Return the repository and revision in ``ORG/NAME@REVISION``; None for any other name."""
     match = _NAME.fullmatch(name)
     return (match["repo"], match["revision"]) if match else None
 
 
 def fetch_snapshot(repo: str, revision: str) -> Path:
-    """Return a folder with the files of a data set repository, downloaded if it must be.
+    """Return a folder with the files of a dataset repository, downloading them if necessary.
 
     A commit or version tag never changes, so if the Hub cache has all its files, the Hub is not
     asked.
@@ -248,10 +248,10 @@ def hub_failure(error: Exception, repo: str) -> str:
         for kind, key in kinds.items():
             if isinstance(cause, kind):
                 return str(messages[key].format(repo=repo))
-        # The Hub has answered, and said why it refuses.
+        # The Hub answered, and gave a reason for refusing.
         if isinstance(cause, errors.HfHubHTTPError):
             return _refusal(cause.response.status_code, cause.server_message, repo)
-    # Without an answer of the Hub, the innermost error says most.
+    # Without an answer from the Hub, the innermost error is the most informative.
     root = chain[-1]
     message = f"{type(root).__name__}: {' '.join(str(root).split())[:300]}"
     is_of_network = any(
@@ -281,6 +281,6 @@ def causes_of(error: BaseException) -> list[BaseException]:
 
 
 def is_http_error(error: BaseException) -> bool:
-    """Whether an error is of the HTTP client, which has another name in each Hub client."""
+    """Whether an error comes from the HTTP client, whose name differs between Hub clients."""
     modules = [kind.__module__ for kind in type(error).__mro__]
     return any(module.startswith(("httpx", "httpcore")) for module in modules)

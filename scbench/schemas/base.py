@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-# A whole number in parameters; those of answers are `WholeNumber`s.
+# A whole number in parameters; answers use `WholeNumber`.
 Int = Annotated[int, Strict()]
 # A whole number from 0.
 Index = Annotated[int, Strict(), Field(ge=0)]
@@ -48,9 +48,9 @@ class WholeBounds:
     least: int | None = None
     greatest: int | None = None
 
-    # Built from pydantic's own parts, because a validator in Python for each of twenty thousand
-    # coordinates would take longer than everything else; and as one schema with one message,
-    # because a plain union reports each bad value twice.
+    # Built from pydantic's own parts, because a Python validator for each of twenty thousand
+    # coordinates would take longer than everything else. It is one schema with one message, because
+    # a plain union reports each bad value twice.
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
@@ -113,7 +113,7 @@ class ParamsModel(BaseModel):
 
     def __hash__(self) -> int:
         # Graders cache results by parameters. Hashing hundreds of points for each answer would take
-        # longer than judging it.
+        # longer than grading it.
         digest: int | None = getattr(self, "_hash", None)
         if digest is None:
             digest = hash(tuple(self.__dict__.values()))
@@ -156,7 +156,7 @@ def untitled(node: JsonValue) -> JsonValue:
 
 
 # Types of ``answer``, the only key of the text tasks. All of them accept a string too, because most
-# answers are read from text; the graders read a number, a truth value or a list out of it
+# answers are read from text; the graders parse it as a number, a truth value or a list
 # (`scbench.graders.shared.short_answers`). Extraction recognizes these answers by their shape, see
 # `scbench.scoring.answers.shape`: ``answer`` is the only required key and can be a scalar.
 

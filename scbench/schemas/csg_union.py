@@ -14,7 +14,7 @@ from scbench.schemas.base import (
     WholeIndex,
 )
 
-# Most vertices, faces, and corners of a face: more could not be graded in reasonable time.
+# Maximum numbers of vertices, faces, and corners of a face. More would take too long to grade.
 _MAX_COUNT = 10_000
 Length = Annotated[Number, Field(gt=0)]
 

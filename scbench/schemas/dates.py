@@ -24,7 +24,7 @@ StepKind = Literal[
 ]
 
 _Phrase = Annotated[Text, Field(min_length=1, max_length=200)]
-# The first full year of the Gregorian calendar, and a last one that leaves room for offsets.
+# The first full year of the Gregorian calendar, and a last year that leaves room for offsets.
 _Year = Annotated[Int, Field(ge=1583, le=9000)]
 _Month = Annotated[Int, Field(ge=1, le=12)]
 _Day = Annotated[Int, Field(ge=1, le=31)]

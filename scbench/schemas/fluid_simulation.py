@@ -1,4 +1,4 @@
-"""Earthworks in a voxel world so that rain leaves the wanted lakes."""
+"""Earthworks in a voxel world that make rain leave the required lakes."""
 
 from typing import Annotated, Literal
 

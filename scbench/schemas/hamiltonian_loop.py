@@ -35,8 +35,7 @@ class Params(ParamsModel):
         return self
 
 
-# A dictionary, because creating hundreds of models takes longer than judging the
-# answer.
+# A dictionary, because creating hundreds of models takes longer than grading the answer.
 @with_config(AnswerModel.model_config)
 class Step(TypedDict):
     """One cell of the tour."""

@@ -48,8 +48,7 @@ class Params(ParamsModel):
         return all(c < length for c, length in zip(cell, self.size, strict=True))
 
 
-# A dictionary, because creating thousands of models takes longer than judging the
-# answer.
+# A dictionary, because creating thousands of models takes longer than grading the answer.
 @with_config(AnswerModel.model_config)
 class Place(TypedDict):
     """One cell of the path."""

@@ -1,4 +1,4 @@
-"""Counting the things of some groups in a list."""
+"""Counting the things in a list that belong to certain groups."""
 
 from typing import Annotated, ClassVar, Literal
 

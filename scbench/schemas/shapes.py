@@ -1,7 +1,7 @@
 """JSON Schemas as text, and in the subset that all providers accept for structured output.
 
 The full schema of an answer has bounds, lengths and patterns, which not every provider accepts. Row
-schemas keep to the common subset (root object, every object closed and all of its keys required,
+schemas use only the common subset (root object, every object closed and all of its keys required,
 plain types, one ``items``, strings in ``enum``, ``anyOf`` below the root, ``description``), and
 state the rest in their descriptions.
 """

@@ -1,4 +1,4 @@
-"""Two segments that cut a convex quadrilateral into a wanted set of polygons."""
+"""Two segments that cut a convex quadrilateral into a required set of polygons."""
 
 from typing import Annotated
 

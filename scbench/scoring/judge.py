@@ -1,4 +1,4 @@
-"""Judging one answer: validate it against the task's schema, then call the task's grader.
+"""Grading one answer: validate it against the task's schema, then call the task's grader.
 
 Pure: the same (task, params, answer) gives the same verdicts on every machine.
 """

@@ -22,7 +22,7 @@ from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
 from scbench.scoring.refusals import declines
 
-# Longest reason, in characters.
+# Maximum length of a reason, in characters.
 _MAX_REASON = 500
 # Longer answers are graded but not copied into the results.
 MAX_ANSWER_CHARACTERS = 1_000_000
@@ -92,7 +92,7 @@ class Outcome:
 
 
 def simulator_lock(task: Task) -> AbstractContextManager[object]:
-    """Return the lock for grading a heavy task; for others, a context without effect."""
+    """Return the lock for grading a heavy task; for other tasks, a context that does nothing."""
     return _SIMULATOR_LOCK if task.heavy else nullcontext()
 
 
@@ -112,8 +112,8 @@ def seek_answer(
     Args:
         prediction: the prediction to read.
         task: the task of its instance.
-        params: of its instance, to ask the grader whether it can read a bare value; without
-            them, only brief ones are read.
+        params: parameters of its instance, with which the grader can tell whether it reads a bare
+            value; None to read only brief values.
     """
     no_answer = without_answer(prediction)
     if no_answer is None:
@@ -260,7 +260,7 @@ def zero(status: Status, reason: str, task: Task) -> Outcome:
 
 
 def normalized(score: float, floor: float) -> float:
-    """Map the floor to 0 and 1 to 1; scores below the floor become 0. ``floor`` is below 1."""
+    """Map the floor to 0 and 1 to 1; scores below the floor become 0. ``floor`` must be below 1."""
     share = (score - floor) / (1 - floor)
     return min(max(share, 0.0), 1.0)
 

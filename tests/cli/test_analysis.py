@@ -96,7 +96,7 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
             ["tables", "{sweep}", "--out", "no/such/folder.md"],
             "cannot write no/such/folder.md",
         ),
-        (["samples", "{sweep}", "--k", "1,x"], "--k must be whole numbers from 1"),
+        (["samples", "{sweep}", "--k", "1,x"], "--k must be positive whole numbers"),
         (
             ["cost", "{sweep}", "--plot", "b.pdf"],
             ".svg, .png or .html, not as 'pdf'",

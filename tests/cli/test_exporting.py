@@ -37,7 +37,7 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     paths[0].write_text("mine")
     done = inside(*export, "--date", "2026-11-22")
     assert done.returncode == 2
-    assert "exists with other content" in done.stderr
+    assert "exists with different content" in done.stderr
     assert paths[0].read_text() == "mine"
 
 
@@ -49,7 +49,7 @@ def test_a_pipe_or_a_link_at_the_path_of_an_exported_file(tmp_path):
     assert not (tmp_path / "new").exists()
     assert (tmp_path / "link").read_bytes() == b"text"
     (tmp_path / "other").symlink_to(mine)
-    with pytest.raises(ResultsError, match="exists with other content"):
+    with pytest.raises(ResultsError, match="exists with different content"):
         write_new(tmp_path / "other", b"text")
     assert mine.read_text() == "mine"
     os.mkfifo(tmp_path / "pipe")

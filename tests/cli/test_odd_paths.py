@@ -150,7 +150,7 @@ def test_an_odd_submission_stops_no_other(inside, tmp_path, pipe, name, kind):
     )
     assert done.returncode == 1
     assert (
-        f"{name}: problem [odd_submission] it is a {kind}, not an archive"
+        f"{name}: problem [odd_submission] the submission is a {kind}, not an archive"
         in done.stdout
     )
     for other in ("a", "b"):

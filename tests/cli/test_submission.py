@@ -170,13 +170,13 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "aurora: grading (no receipt yet)" in done.stderr
     assert (
-        "1 submission on the board (0 graded before, by receipt), 0 rejected"
+        "1 submission on the board (0 with receipts, not graded again), 0 rejected"
         in done.stderr
     )
     first = (tmp_path / "site/index.html").read_bytes()
     done = inside(*args)
     assert (
-        "1 submission on the board (1 graded before, by receipt), 0 rejected"
+        "1 submission on the board (1 with receipts, not graded again), 0 rejected"
         in done.stderr
     )
     assert (tmp_path / "site/index.html").read_bytes() == first

@@ -1,18 +1,17 @@
 """Sandboxed child programs: no network, no files, and limits on resources.
 
-Two kinds of code run here. One of our *functions*, in a separate file, first imports
-what it needs. Then it is locked in, and only then gets its data: `call_script`. An
-untrusted *program* runs only in a full sandbox, and only if `allow_code` was called:
-`run_python`.
+Two kinds of code run here. `call_script` runs one of our *functions* from a separate file: it
+imports what it needs, is locked in, and only then gets its data. `run_python` runs an untrusted
+*program*, only in a full sandbox and only if `allow_code` was called.
 
 Kinds of sandbox, strongest first:
 
 - ``namespaces``: own network, processes and mounts, made by the child itself. Root sets them up and
-  then becomes a separate user for each child; others need a user namespace to do so.
+  then becomes a separate user for each child; other users need a user namespace.
 - ``bubblewrap``: the same, made by bwrap(1), which some systems grant more rights than
-other programs.
+  other programs.
 - ``rlimits``: resource limits, which every POSIX system has. A function cannot open a
-file or socket, because no descriptor is available. Programs are not run.
+  file or socket, because no descriptor is available. Programs are not run.
 
 In every kind, a Linux child can make only listed system calls (``system_calls.py``).
 Programs are not run without this filter. Memory, CPU time, file sizes and the number of
@@ -104,7 +103,7 @@ def call_script(
     can be opened, not even a module. By default, the strongest available kind is used.
 
     Raises:
-        ChildError: ``main`` raised, or a limit of time or memory was hit.
+        ChildError: ``main`` raised an exception, or a limit of time or memory was hit.
         SandboxError: the sandbox cannot be set up.
     """
     folders = [path for path in sys.path if path and Path(path).exists()]

@@ -9,21 +9,21 @@ one argument is the job as JSON:
     kind: kind of sandbox; "namespaces" are set up here, bubblewrap is already active
     limits: the fields of `scbench.machine.sandbox.Limits`
     files: paths a program may read
-    hidden: folders below them that it may not
+    hidden: folders below these paths that it may not read
     folder: the private folder of a program
     user: the user to become; null to stay the same user
-    group: folder of the control group that counts its memory; null for none
-    filter: of system calls, as the kernel takes it, in hexadecimal digits; empty if there is none
+    group: folder of the control group that counts the memory; null for none
+    filter: system call filter in the kernel's form, as hexadecimal digits; empty if there is none
     strict: whether the job requires the filter
     keyctl: number of that system call; null if unknown
-    processor: the one a function runs on; null for any
+    processor: the processor that a function runs on; null for any
     status: descriptor that receives "ok" and any missing optional protection once the
         sandbox is set up, or else the error
 
 With namespaces there are three processes: the first waits in the old namespaces, the second is the
-init of the new one, and the third does the job. When the second ends, the kernel ends
-everything that the third has started. Each process dies with its parent. With a control
-group there is a fourth process outside it, which waits for these three.
+init of the new ones, and the third does the job. When the second ends, the kernel ends everything
+that the third has started. Each process dies with its parent. With a control group there is a
+fourth process outside it, which waits for these three.
 
 Numbers are those of Linux: man 2 prctl, clone, mount, umount, capget, keyctl.
 """
@@ -49,7 +49,7 @@ _SET_PARENT_DEATH_SIGNAL = 1
 _SET_DUMPABLE = 4
 _SET_SECCOMP = 22
 _SET_NO_NEW_PRIVILEGES = 38
-# Its second argument for a filter of system calls.
+# Second argument of prctl for a system call filter.
 _FILTER_MODE = 2
 # Namespaces: mounts, control groups, host name, inter-process communication, processes, network.
 _SPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
@@ -73,7 +73,7 @@ _MOUNT_FLAGS = {
     getattr(os, "ST_NOATIME", 1024): 1 << 10,
     getattr(os, "ST_RELATIME", 4096): 1 << 21,
 }
-# Flag of umount: take the mount away now, and free it when nobody uses it any more.
+# Flag of umount: detach the mount now, and free it when it is no longer in use.
 _DETACH = 2
 # Version of the kernel's structures of capabilities.
 _CAPABILITIES = 0x20080522
@@ -86,7 +86,7 @@ _STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place i
 
 
 class FilterProgram(ctypes.Structure):
-    """A filter of system calls as the kernel takes it: struct sock_fprog."""
+    """A system call filter in the kernel's form, struct sock_fprog."""
 
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
@@ -192,13 +192,11 @@ def enter_namespaces(job: Job) -> None:
     if job["user"] is not None:
         try:
             call_library("unshare", _SPACES)
-        except (
-            PermissionError
-        ):  # root of a container: continue as a user without root does
-            # A function starts none, and may lie where root alone reads.
+        except PermissionError:  # root of a container: continue like an ordinary user
+            # A function keeps its user: its file may be readable only by root.
             if job["mode"] == "program":
                 become_user(job["user"])
-                # The files of this process in /proc become its own again.
+                # Makes this process the owner of its files in /proc again.
                 prctl(_SET_DUMPABLE, 1)
             job["user"] = None
         else:
@@ -206,7 +204,7 @@ def enter_namespaces(job: Job) -> None:
     user = os.geteuid()
     group = os.getegid()
     call_library("unshare", _SPACES | _USER_SPACE)
-    # The same number inside, but never that of root.
+    # The ids inside are the same as outside, but never those of root.
     Path("/proc/self/setgroups").write_bytes(b"deny")
     Path("/proc/self/uid_map").write_bytes(b"%d %d 1" % (user or NOBODY, user))
     Path("/proc/self/gid_map").write_bytes(b"%d %d 1" % (group or NOBODY, group))
@@ -225,7 +223,7 @@ def load_function(job: Job) -> Callable[[bytes], bytes]:
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    """Mount something with the call of the C library; empty texts are null pointers."""
+    """Mount something with ``mount`` of the C library; empty strings become null pointers."""
     words = [word.encode() or None for word in (source, target, kind)]
     data = options.encode() or None
     call_library("mount", *words, ctypes.c_ulong(flags), data)
@@ -302,7 +300,7 @@ def prepare_work(
     def call_function() -> None:
         result = os.dup2(1, 3)
         os.dup2(2, 1)  # printed text must not mix with the result
-        # Where no number is free above those in use, nothing can be opened: no file, no socket.
+        # If no descriptor above those in use is available, no file or socket can be opened.
         os.closerange(result + 1, 256)
         resource.setrlimit(resource.RLIMIT_NOFILE, (result + 1, result + 1))
         answer = function(sys.stdin.buffer.read()) if function else b""
@@ -355,7 +353,9 @@ def set_limits(job: Job) -> None:
         try:
             resource.setrlimit(number, (soft, limit))
         except (OSError, ValueError):
-            if sys.platform == "linux":  # others define limits that they cannot set
+            if (
+                sys.platform == "linux"
+            ):  # other systems define limits that they cannot set
                 raise
 
 

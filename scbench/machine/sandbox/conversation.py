@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 # Bytes that are read or written at a time.
 _BLOCK = 65536
-# Number of last bytes of standard error that are stored.
+# Number of bytes that are stored from the end of standard error.
 _MOST_STDERR = 4096
 # Added to the number of the signal that ended a child, as shells do.
 SIGNALLED = 128
-# The signal of a system call that ends the process; not every system has its name.
+# The signal of a forbidden system call that ends the process; not every system has its name.
 _SIGSYS = 31
 # A child that reached its deadline was starved if it waited for a processor for more than the first
 # share of the time, and ran for less than the second. A child cannot cause this: it may change
@@ -33,13 +33,13 @@ class Limits:
     """The limits of a child.
 
     Attributes:
-        seconds: processor time of each process, and wall clock unless ``wall`` is set.
+        seconds: CPU time of each process, and wall-clock time unless ``wall`` is set.
         memory: bytes of address space of each process.
         output: bytes on standard output.
         errors: bytes on standard error.
         processes: approximate number of processes it may start.
         files: bytes in the private folder.
-        wall: seconds of wall clock; None for ``seconds``.
+        wall: wall-clock time in seconds; None means ``seconds``.
     """
 
     seconds: float = 60.0
@@ -52,7 +52,7 @@ class Limits:
 
     @property
     def deadline(self) -> float:
-        """Seconds of wall clock after which the child is ended."""
+        """Wall-clock time after which the child is ended, in seconds."""
         return self.seconds if self.wall is None else self.wall
 
 
@@ -121,7 +121,7 @@ class ProcessorTime(NamedTuple):
 
     running: float
     waiting: float
-    """Ready to run, while others had the processors."""
+    """Ready to run, while other processes had the processors."""
 
 
 class SandboxError(RuntimeError):
@@ -133,7 +133,7 @@ def converse(
 ) -> Finished:
     """Run a child with input, and end it together with all its processes.
 
-    The child enforces its limits, except those on seconds and output.
+    The child enforces its limits, except those on wall-clock time and output.
 
     Args:
         command: returns the child's command, given the descriptor for its "ok".

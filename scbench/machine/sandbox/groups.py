@@ -25,13 +25,12 @@ _numbers = itertools.count()
 
 @contextlib.contextmanager
 def group(memory: int) -> Iterator[Path]:
-    """Limit a child to this many bytes, without swap, by a temporary group in `home`."""
+    """Limit a child to this many bytes, without swap, with a temporary group in `home`."""
     folder = (home() or _ROOT) / f"scbench-{os.getpid()}-{next(_numbers)}"
     folder.mkdir(exist_ok=True)
     try:
         (folder / "memory.max").write_text(str(memory), "ascii")
-        # Not every kernel has swap. If one process takes too much memory, all of them
-        # end.
+        # Not every kernel has swap. If the processes use too much memory, all of them end.
         for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
             with contextlib.suppress(FileNotFoundError):
                 (folder / name).write_text(value, "ascii")
@@ -50,7 +49,7 @@ def group(memory: int) -> Iterator[Path]:
 
 @cache
 def home() -> Path | None:
-    """Return the group in which we can create ours, near this process's; None if none."""
+    """Return the group in which we can create ours, near this process's group; None if none."""
     place = None
     try:
         for line in _OWN_GROUP.read_text("utf-8").splitlines():

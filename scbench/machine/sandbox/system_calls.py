@@ -22,9 +22,9 @@ class Instruction(NamedTuple):
 
     code: int
     if_true: int
-    """Instructions to skip if a test holds."""
+    """Instructions to skip if a test succeeds."""
     if_false: int
-    """Instructions to skip if it does not."""
+    """Instructions to skip if it fails."""
     operand: int
 
 
@@ -32,7 +32,7 @@ class Architecture(NamedTuple):
     """A processor architecture."""
 
     column: int
-    """In the tables of numbers."""
+    """Its column in the tables of numbers."""
     audit_number: int
     """The kernel's number for it."""
 

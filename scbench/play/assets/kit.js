@@ -1,14 +1,14 @@
-// What editors are built from: a grid of cells, points to move, and lists of pieces.
+// The parts of editors: a grid of cells, points to move, and lists of pieces.
 //
 // An editor is made by `export default function (context)` in editors/TASK.js. The context has
-//   params  what the prompt states, as in the item's column `params`
+//   params  the parameters that the prompt states, as in the item's column `params`
 //   change  to call with the next answer
 //   say     to call with a sentence for people who cannot see the drawing
 // and the editor is an object with
 //   element  the HTML element
 //   hint     a sentence or two on how to use it
-//   rules    what a player must know besides the sentence on the task; can be left out
-//   start    the answer to begin with, or null
+//   rules    what a player must know in addition to the summary of the task; optional
+//   start    the initial answer, or null
 //   show     a function that draws an answer (null if there is none)
 //
 // Everything works by mouse and by keyboard: Tab reaches a grid or a point, arrow keys move.

@@ -59,7 +59,7 @@ export function showVerdict(verdict) {
     if (verdict.status !== "answered") parts.push(element("p", {}, verdict.status));
   }
   if (verdict.reason) parts.push(element("p", { class: "problem" }, verdict.reason));
-  // An answer from the editor has one source; only a reply is worth the line.
+  // An answer from the editor has only one possible source, so only replies get this line.
   if (verdict.source && verdict.source !== "answer") {
     const repairs = verdict.repairs.length ? `, repaired: ${verdict.repairs.join(", ")}` : "";
     parts.push(element("p", { class: "quiet small" }, `Answer read from: ${verdict.source}${repairs}`));

@@ -9,7 +9,7 @@ import { textEditor } from "./text.js";
 
 // Milliseconds between requests for the progress of a verdict; the server waits half a second as well.
 const PAUSE = 100;
-// The set of the items that are not on the ladder.
+// Name of the set of items that are not on the ladder.
 const RELEASE = "release";
 
 let item = null;
@@ -129,7 +129,7 @@ async function makeEditor() {
     const module = await import(`./editors/${item.task}.js`);
     return module.default(context);
   } catch (error) {
-    // A task without an editor has no such file; anything else is a fault worth seeing.
+    // A task without an editor has no such file; any other failure is an error to show.
     if (!(error instanceof TypeError)) console.error(error);
     return null;
   }
@@ -150,7 +150,7 @@ function showAnswer(answer, { fromJson = false } = {}) {
   try {
     editor.show(answer);
   } catch {
-    // An answer in another form than the task's cannot be drawn; checking it says what is wrong.
+    // An answer that does not have the task's form cannot be drawn; checking it shows its errors.
     byId("editor").inert = true;
     byId("json-part").open = true;
     byId("json-problem").textContent =
@@ -172,7 +172,7 @@ function readJson() {
     answer = text ? JSON.parse(text) : null;
   } catch (error) {
     byId("json-problem").textContent = `Not JSON yet: ${error.message}`;
-    // Check would judge the last answer that could be read.
+    // Check would grade the last answer that could be read.
     byId("check").disabled = true;
     return;
   }

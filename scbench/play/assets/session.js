@@ -1,16 +1,16 @@
-// A measurement: one answer to each item, no feedback, time without pauses.
+// A measurement: one answer to each item, no feedback; pauses are not counted.
 
 import { byId, element, request } from "./page.js";
 
 // Where the browser keeps the seconds spent on the item, so that reloading does not reset them.
-// The path has the token of the server, so sessions do not mix.
+// The path contains the token of the server, so sessions do not mix.
 const STORE = `scbench-play-spent ${location.pathname}`;
 
 /** Run a session until its items or its time are used up. */
 export async function startSession({ openItem, currentAnswer }) {
   let item = null;
   let secondsLeft = 0;
-  // Seconds on this item before the last pause, and the moment at which the clock went on.
+  // Seconds on this item before the last pause, and the time at which the clock was resumed.
   let spent = 0;
   let since = null;
 
@@ -21,7 +21,7 @@ export async function startSession({ openItem, currentAnswer }) {
   byId("session").replaceChildren(clock, " ", pause, " ", submit, " ", skip);
   byId("session").hidden = false;
   byId("about-release").textContent =
-    "You answer every item once, and no scores are shown. A pause hides the item; its time does not count.";
+    "You answer every item once, and no scores are shown. Pauses hide the item and do not count.";
   enable(false);
   setInterval(showClock, 1000);
   try {

@@ -1,4 +1,4 @@
-// Squares with a class at each corner, as two tasks show them.
+// Drawings of squares with a class at each corner, for two tasks.
 
 import { label, svg } from "./kit.js";
 

@@ -1,4 +1,4 @@
-// The editor of all text tasks: a word, a number or a list, typed.
+// The editor for all text tasks: a field for a word, a number or a list.
 
 import { element } from "./page.js";
 

@@ -1,10 +1,10 @@
 r"""Stage 3a: values without their key, for replies without a JSON object.
 
-For answers such as ``{"path": [2]}``, the value ``[2]`` counts in three places: behind a mark
+For answers such as ``{"path": [2]}``, the value ``[2]`` counts in three places: after a mark
 (``Final answer: [2]``), assigned to the key (``path = [2]``) or alone on its lines, and as the
 whole reply or in its last fence. Words count in the same places if the task's grader can read them.
 
-A value behind a mark does not count if its sentence is conditional ("If so, the answer is 7") or
+A value after a mark does not count if its sentence is conditional ("If so, the answer is 7") or
 offers another value ("**7** or **8**"), if it is struck through (``~~7~~``), or if the next
 sentence takes it back ("Wait, no"). The whole text of a truncated reply does not count as a value.
 """
@@ -30,16 +30,16 @@ from scbench.scoring.answers.visible import WORDS
 
 Readable = Callable[[JsonValue], bool]
 
-# The repair of an answer in words: a mark or its place shows that it is the answer.
+# The repair for an answer in words, which a mark or its place identifies as the answer.
 PLAIN_TEXT = "plain_text"
-# Characters, at most, between a mark and its value.
+# Maximum number of characters between a mark and its value.
 _FAR = 200
-# Characters, at most, of a line that is an answer without a mark.
+# Maximum number of characters of a line that is an answer without a mark.
 _LINE_LENGTH = 300
-# Characters before a value in which its key is looked for.
+# Number of characters before a value that are searched for its key.
 _ASSIGNMENT_LENGTH = 100
 
-# Between a mark and its value: formatting, a fence, a tag, or a name (path = ).
+# What may come between a mark and its value: formatting, a fence, a tag, or a name (path = ).
 _DIRECT = re.compile(r"(?:[\s*_`$>~\\(]|```\w*\s|</?\w+>)*(?:\w+\s*[=:]\s*)?")
 # "no solution", "unknown", "N/A" and the like, up to the end or a reason.
 _NONE = re.compile(
@@ -47,7 +47,7 @@ _NONE = re.compile(
     r"(?=\Z|[.!,;(\n]|\s(?:because|since|as|for)\b|\s[-\u2013\u2014])",
     re.IGNORECASE,
 )
-# A name and the sign behind it, up to the value.
+# A name and the sign after it, up to the value.
 _ASSIGNED = re.compile(r"(\w+)[*`'\"]{0,4}\s{0,9}[=:][\s*`]{0,9}\Z")
 _LINE_BEGINS = re.compile(r"(?<![^\n])[ \t_`$*]{0,20}\Z")
 _LINE_ENDS = re.compile(r"[ \t\r*_`$.]*+(?:\n|\Z)")
@@ -97,7 +97,7 @@ _FENCE = re.compile(
 
 
 class BareValues:
-    """The values without their key in a visible text.
+    """The bare values in a visible text.
 
     Args:
         text: the visible text.
@@ -138,7 +138,7 @@ class BareValues:
 
     @cached_property
     def outer(self) -> list[Span]:
-        """The spans inside no other span."""
+        """The spans that are not inside another span."""
         return [span for span in self.spans if not span.first]
 
     @cached_property
@@ -162,7 +162,7 @@ class BareValues:
         return max(candidates, key=lambda candidate: candidate.end, default=None)
 
     def last_marked(self, at: int = 0, *, needs_sign: bool = False) -> Candidate | None:
-        """Return the value of the last mark with one, or that there is no answer.
+        """Return the value of the last mark that has one, or a candidate without an answer.
 
         Args:
             at: position from which marks count.
@@ -195,7 +195,7 @@ class BareValues:
         return end is not None and _WITHDRAWAL.match(after, end.end()) is not None
 
     def behind(self, mark: re.Match[str]) -> Candidate | None:
-        """Return the value behind a mark, or that it says "none"; None if it is neither."""
+        """Return the value after a mark, or a candidate without an answer; None if neither."""
         marked_span = self.span_behind(mark.end())
         if marked_span:
             candidate = self.from_span(marked_span, "marked")
@@ -244,13 +244,13 @@ class BareValues:
         return None
 
     def is_assigned(self, span: Span) -> bool:
-        """Whether the key and an equals sign or a colon are before a value."""
+        """Whether the key and an equals sign or a colon precede a value."""
         start = max(0, span.start - _ASSIGNMENT_LENGTH)
         name = _ASSIGNED.search(self.text[start : span.start])
         return name is not None and folded(name[1]) == folded(self.key)
 
     def is_alone(self, span: Span) -> bool:
-        """Whether nothing but formatting is before and behind a value on its lines."""
+        """Whether nothing but formatting is before and after a value on its lines."""
         start = max(0, span.start - _ASSIGNMENT_LENGTH)
         if not _LINE_BEGINS.search(self.text[start : span.start]):
             return False
@@ -290,7 +290,7 @@ class BareValues:
     def from_words(
         self, content: str, source: str, start: int, end: int
     ) -> Candidate | None:
-        """Return words as the value, if the shape or the grader takes them."""
+        """Return words as the value, if the shape or the grader accepts them."""
         stripped = content.strip()
         pattern = self.shape.bare_text
         if pattern and _PRINTS.search(stripped):
@@ -332,7 +332,7 @@ def is_closed(fence: re.Match[str]) -> bool:
 
 
 def answer_lines(text: str, shape: Shape) -> str:
-    """Return a line, or the lines of a list; empty if it is anything else."""
+    """Return a text that is one line, or the lines of a list; empty for any other text."""
     if len(text) > 2 * MAX_LENGTH or _OBJECT.search(text):
         return ""
     lines = [tidy(line) for line in text.split("\n") if not is_frame(line)]

@@ -130,7 +130,7 @@ def objects(
 def begins_an_answer(span: Span, answer_keys: set[str]) -> bool:
     """Whether an incomplete object would have been an answer, which excludes earlier ones.
 
-    At the end of a text it begins with a key of the answer: ``push "{"`` begins none.
+    At the end of a text, it must begin with a key of the answer: ``push "{"`` begins no answer.
     """
     keys = span.first_keys if span.state == "cut" else span.keys
     return not answer_keys.isdisjoint(keys)
@@ -157,7 +157,7 @@ def place_of(text: str, start: int, end: int) -> str:
 
 
 def answer_in(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted | None:
-    """Return the answer object in a value, `NOTHING` if it leaves none; None without one."""
+    """Return the answer object in a value; `NOTHING` if it leaves none; None if it has none."""
     if not layers:
         return None
     if isinstance(value, str):
@@ -200,7 +200,7 @@ def answer_in_object(
 def answer_in_wrapper(
     value: dict[str, JsonValue], shape: Shape, layers: int
 ) -> Fitted | None:
-    """Return the answer object under the last wrapper key with one."""
+    """Return the answer object under the last wrapper key that has one."""
     for key, inside in reversed(value.items()):
         if folded(key) in _WRAPPERS:
             fitted = answer_in(inside, shape, layers) or bare_value(inside, shape)
@@ -218,7 +218,7 @@ def answer_with_keys(
     for key in shape.keys:
         inside = value[key]
         fitted = value_of(inside, key, shape, with_key=True)
-        # The whole answer may be under its own key once more, also as a string of JSON.
+        # The whole answer may be under its own key once more, even as a string of JSON.
         if fitted is None or (isinstance(inside, str) and "{" in inside):
             deeper = answer_in(inside, shape, layers)
             if deeper or fitted is None:

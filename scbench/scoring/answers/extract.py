@@ -108,7 +108,7 @@ def answer_that_counts(
         text: the visible text.
         spans: the JSON values in it.
         shape: shape of the task's answers.
-        bare_values: the values without their key in it.
+        bare_values: the bare values in it.
     """
     # Yields from the end of the text backwards.
     candidates = objects(text, spans, shape)
@@ -159,7 +159,7 @@ def repeated_at_end(
 
 
 def without_blanks(text: str) -> str:
-    """Return text without white space."""
+    """Return text without whitespace."""
     return "".join(text.split())
 
 

@@ -48,7 +48,7 @@ START = re.compile(
     """,
     re.VERBOSE,
 )
-# Consecutive brackets, with white space and comment signs.
+# Consecutive brackets, with whitespace and comment markers.
 BRACKETS = re.compile(r"[\[{(\s\#]++")
 
 _TRIPLE_SINGLE = r"'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*'''"
@@ -139,7 +139,7 @@ def _with_zero(point: re.Match[str]) -> str:
 
 
 def json_string(token: str) -> tuple[str, str]:
-    """Return a string in any quotes as JSON, and the name of the repair; empty for none."""
+    """Return a string in any quotes as JSON, and the name of the repair, or empty text."""
     is_plain = _PLAIN_STRING.fullmatch(token)
     if is_plain and token[0] == '"':
         return token, ""

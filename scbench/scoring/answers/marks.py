@@ -1,8 +1,8 @@
-r"""Marks of a final answer, such as ``Final answer:``, and the text they point at.
+r"""Marks of a final answer, such as ``Final answer:``, and the text that they point to.
 
-``**Answer:** `[1, 2]` `` points at ``[1, 2]``, ``<answer>7</answer>`` at ``7``, and
-``\boxed{7}`` at ``7``. A mark points at the rest of its line, or else at the next
-non-empty line; for a list, at all lines up to a blank one.
+``**Answer:** `[1, 2]` `` points to ``[1, 2]``, ``<answer>7</answer>`` to ``7``, and ``\boxed{7}``
+to ``7``. A mark points to the rest of its line, or else to the next non-empty line; for a list, to
+all lines up to a blank one.
 
 A mark has a sign if it is a tag, a box, or ends with a colon or an equals sign. Marks without one
 ("The answer is", a heading) are sentences.
@@ -35,7 +35,7 @@ _SIGN = (
     r"(?P<sign> [:\uff1a]"
     r" | (?(final) (?: = | \u2192 | -> | [-\u2013\u2014][ ] ) | (?!) ) )"
 )
-# "is", also in other languages, and an adverb ("is therefore"), but none of doubt.
+# "is", also in other languages, and an adverb ("is therefore"), but no adverb of doubt.
 _IS = (
     rf"(?: \s[^\S\n]{{0,20}} (?: {'|'.join(WORDS['marks']['is'])} ) (?![^\W_])"
     r" | [\u662f\u306f] )"
@@ -80,7 +80,8 @@ _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1"
 _BOX_CONTENT = re.compile(
     r"((?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]*\})*\})*)\}", re.DOTALL
 )
-# The end of a sentence in Chinese or Japanese ("is" in Japanese is at the end), and all after it.
+# The end of a sentence in Chinese or Japanese ("is" in Japanese is at the end), and everything
+# after it.
 _EAST_ASIAN_END = re.compile(r"(?:\u3067\u3059|\u3002).*\Z")
 # After a value: another value or a condition.
 _ALTERNATIVE = re.compile(r"\W*(?:\w+\s){0,2}?(?:or|if|unless)\b", re.IGNORECASE)
@@ -89,7 +90,7 @@ _FORMULA_FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
 
 
 def marks_in(text: str) -> list[re.Match[str]]:
-    """Return the last marks of a text, in order. They treat HTML tags in it as spaces."""
+    """Return the last marks of a text, in order. HTML tags count as spaces."""
     plain = _HTML.sub(_blanked, text)
     return list(deque(_MARK.finditer(plain), maxlen=_MAX_MARKS))
 
@@ -100,7 +101,7 @@ def _blanked(tag: re.Match[str]) -> str:
 
 
 def may_have_mark(text: str, at: int) -> bool:
-    """Whether a mark is possible from a position on; much faster than searching for one."""
+    """Whether a mark may follow a position; much faster than searching for a mark."""
     return _FIRST_CHARACTER.search(text, at) is not None
 
 
@@ -110,11 +111,11 @@ def has_sign(mark: re.Match[str]) -> bool:
 
 
 def pointed_at(mark: re.Match[str], *, is_list: bool) -> tuple[str, ...]:
-    """Return the texts that a mark may point at, the most likely first.
+    """Return the texts that a mark may point to, the most likely first.
 
     Args:
         mark: a mark.
-        is_list: whether the answer may take several lines.
+        is_list: whether the answer may span several lines.
     """
     after = mark.string[mark.end() : mark.end() + MAX_LENGTH]
     if mark["boxed"]:

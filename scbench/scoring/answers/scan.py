@@ -1,15 +1,14 @@
-r"""Stage 2a of answer extraction: JSON values in running text, also those that are nearly JSON.
+r"""Stage 2a of answer extraction: JSON values in running text, even if only nearly JSON.
 
 In ``Thus {'path': [1, .5],} or [7]``, `scan` finds two spans: ``{"path": [1, 0.5]}`` with the
 repairs ``python_literal`` and ``trailing_comma``, and ``[7]``.
 
 One pass from left to right: at every bracket a value is read token by token. A token that is not
 JSON is rewritten and noted as a repair (`scbench.scoring.answers.grammar`). A value ends at its
-closing bracket or at the first token that does not fit, and the search continues there.
-If the token before it is a string, the search continues inside the string: in ``push
-"{"`` and then ``{"path": [2]}``, the quote after the first brace does not open a
-string. No limit favours an earlier value over a later one: at each limit, the oldest
-brackets are forgotten.
+closing bracket or at the first token that does not fit, and the search continues there. If the
+token before it is a string, the search continues inside the string: in ``push "{"`` and then
+``{"path": [2]}``, the quote after the first brace does not open a string. No limit favours an
+earlier value over a later one: at each limit, the oldest brackets are discarded.
 
 The strict parser (`scbench.base.canonical.parse_json`) judges the rewritten text. The spelling of a
 number may change, its value never does. The time is linear in the length of the text.
@@ -49,7 +48,7 @@ _DEPTH = 200
 # because the last answer counts.
 _SPANS = 50
 # Maximum number of tokens that are read, so that the time is bounded. After that, all values so far
-# are forgotten and only the last brackets of the text are read, with the same limit. Normal replies
+# are discarded and only the last brackets of the text are read, with the same limit. Normal replies
 # never reach this.
 _MAX_TOKENS = 500_000
 _LAST_BRACKETS = 20_000
@@ -71,8 +70,8 @@ class Span:
         keys: the keys of an object, folded (see `folded`).
         first_keys: the first key; several candidates if the text ends inside it.
         key_end: position after the last key of interest; 0 if it has no such key.
-        is_list: whether it contains a comma, as objects may, too: ``(1)`` is not a tuple, ``(1,)``
-            is one.
+        is_list: whether it contains a comma, which objects may contain, too: ``(1)`` is not a
+            tuple, ``(1,)`` is one.
         end: position after the value; if it is cut or broken, `key_end`.
         last: index of its last token in `_tokens`.
         repairs: names of the repairs.
@@ -80,7 +79,7 @@ class Span:
 
     opening: str
     start: int
-    # The tokens of the outermost value as JSON, shared by all spans in it. One token may hold
+    # The tokens of the outermost value as JSON, shared by all spans in it. One token may contain
     # several values (see `Token`).
     _tokens: list[str]
     first: int
@@ -108,7 +107,7 @@ class Token(NamedTuple):
     Attributes:
         kind: a group of `TOKEN`, a value of `SIGNS`, or ``items`` or ``run`` for several values of
             strict JSON.
-        text: the token, without white space around it.
+        text: the token, without whitespace around it.
         end: position after it.
     """
 
@@ -121,8 +120,8 @@ class Token(NamedTuple):
 def folded(name: str) -> str:
     """Normalize a key for comparison.
 
-    Case, white space, hyphens and underscores are ignored, and British spelling (neighbours)
-    equals American spelling (neighbors).
+    Case, whitespace, hyphens and underscores are ignored, and British spelling (neighbours) equals
+    American spelling (neighbors).
     """
     return re.sub(r"[\s_-]+", "", name).casefold().replace("our", "or")
 
@@ -139,12 +138,12 @@ def parsed(text: str) -> JsonValue | None:
 def scan(
     text: str, names: Collection[str], spelt: Mapping[str, str] | None = None
 ) -> list[Span]:
-    """Return, sorted by end, the last outer values and the last objects with a key of interest.
+    """Return the last outer values and the last objects with a key of interest, sorted by end.
 
     Args:
         text: any text.
         names: the keys of interest, folded. Objects with one of them are returned from any depth,
-            also if they are broken.
+            even if they are broken.
         spelt: correct spelling of keys, by folded name.
     """
     reader = _Reader(text, names, spelt or {})
@@ -165,7 +164,7 @@ def scan(
 
 
 def start_of_last_brackets(text: str, at: int) -> int:
-    """Return the position, from another one on, after which a text has its last brackets."""
+    """Return the position, not before another one, from which a text has its last brackets."""
     starts = deque(
         (bracket.start() for bracket in START.finditer(text, at)), _LAST_BRACKETS
     )
@@ -177,7 +176,7 @@ class _Reader:
 
     Attributes:
         objects: the last objects with a key of interest.
-        outer: the last values inside no other value.
+        outer: the last values that are not inside another value.
     """
 
     def __init__(
@@ -191,19 +190,18 @@ class _Reader:
         self._opened: list[Span] = []
         self._tokens: list[str] = []
         self._tokens_left = _MAX_TOKENS
-        # Before this position, comment signs are text, because the search is inside a
-        # comment.
+        # Before this position, comment markers are text, because the search is inside a comment.
         self._no_comments_before = 0
         # Items that start before this position must be read token by token, because one
         # of their keys is of interest or misspelt.
         self._no_items_before = 0
 
     def has_tokens_left(self) -> bool:
-        """Whether the limit on tokens is not reached yet."""
+        """Whether the limit on tokens has not been reached yet."""
         return self._tokens_left > 0
 
     def start_anew(self) -> None:
-        """Forget all values so far, and how many tokens were read."""
+        """Discard all values so far, and restart the count of tokens."""
         self.objects.clear()
         self.outer.clear()
         self._tokens_left = _MAX_TOKENS
@@ -232,7 +230,7 @@ class _Reader:
 
     def _next_token(self, top: Span, at: int) -> Token | None:
         text = self._text
-        # A shortcut for signs without white space before them; `TOKEN` matches the others.
+        # A shortcut for signs without whitespace before them; `TOKEN` matches the others.
         sign = text[at : at + 1]
         kind = SIGNS.get(sign, "")
         expects_item = top.state == "value" and top.opening != "{"
@@ -244,7 +242,8 @@ class _Reader:
                 return Token("items", items[1], items.end())
         if kind:
             return Token(kind, sign, at + 1)
-        # Not in a tuple: `RUN` ends before a comma or "]", and does not say if it has a comma.
+        # Not in a tuple: `RUN` ends before a comma or "]", and does not show whether it has a
+        # comma.
         if expects_item and top.opening == "[":
             run = RUN.match(text, at)
             if run:
@@ -279,7 +278,7 @@ class _Reader:
         return items
 
     def _take(self, token: Token, top: Span) -> bool:
-        """Add a token to the value; False if it may not come here."""
+        """Add a token to the value; False if the token is not allowed here."""
         kind, text, end = token
         state = top.state
         # Recorded before checking that the token fits; if it does not, the value is

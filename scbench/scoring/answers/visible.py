@@ -1,13 +1,14 @@
 r"""Stage 1: the visible text of a reply, which may contain the answer.
 
-From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage makes
+From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage produces
 ``So {"path": [2]}``, with the repairs ``dropped_reasoning`` and ``html_entities``.
 
-For a reply that is one JSON message, as returned by APIs, the visible text is the
-message's text. Reasoning is hidden: in the tags of a table (``words.toml``) and in the
-channel of analysis. A closing tag hides everything back to its opening tag, or to the
-start without one. An opening tag that is never closed hides the rest, except a fenced
-or tagged object that ends the reply. A tag between backticks is only a mention.
+For a reply that is one JSON message, as returned by APIs, the visible text is the message's text.
+Reasoning is hidden: in the tags listed in ``words.toml``, and in the analysis channel. A closing
+tag hides everything back to its opening tag, or to the start if there is none. An opening tag that
+is
+never closed hides the rest, except a fenced or tagged object that ends the reply. A tag between
+backticks is only a mention.
 """
 
 import html
@@ -55,7 +56,7 @@ _TAG = re.compile(
 # The beginnings of all tags. Each choice is a letter, so the engine skips other characters quickly.
 _BEGINS = re.compile(r"<|&|\u25c1|\[(?=/?[Tt])|a(?<=\Aa)|a(?=ssi)")
 
-# The channel of analysis, from its header to the next one.
+# The analysis channel, from its header to the next header.
 _ANALYSIS = re.compile(
     r"(?:<\|channel\|>\s*|\A)analysis\b"
     r"[^<]*(?:<(?!\|(?:end|return|call|start|channel)\|>)[^<]*)*"
@@ -64,13 +65,14 @@ _CHANNEL_MARK = re.compile(
     r"<\|(?:start|channel|constrain)\|>[^<]*|<\|(?:message|end|return|call)\|>"
 )
 
-# An escaped quote after a JSON sign: the whole text was escaped.
+# An escaped quote after a JSON delimiter: the whole text was escaped.
 _ESCAPED_QUOTE = re.compile(
     r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);"
 )
 _INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _SPECIAL_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-# Full-width characters, and the minus sign, that have a twin in ASCII; and digits of other scripts.
+# Full-width characters, and the minus sign, that have an ASCII equivalent; and digits of other
+# scripts.
 _TWIN_IN_ASCII = re.compile("[\u2212\uff01-\uff5e]|(?![0-9])\\d")
 # Code point distance of a full-width character from its ASCII form.
 _FULL_WIDTH = 0xFEE0
@@ -82,12 +84,12 @@ _FINAL_FENCE = re.compile(
 _FINAL_TAG = re.compile(
     r"<((?:final_?)?answer|solution|final)>\s*\{[^<]*\}\s*</\1>\s*\Z", re.IGNORECASE
 )
-# A key of a message, which is looked for in the first characters of a reply.
+# A key of a message, which is searched for in the first characters of a reply.
 _MESSAGE_KEY = re.compile(r'"(?:type|choices|parts|role|content|text)"\s*:')
 _MESSAGE_START = 2000
 # The keys of an object that is one part of a message, as Gemini writes it.
 _PART_KEYS = {"text", "thought", "thoughtSignature"}
-# The signs before a quoted line in Markdown, and before one with text.
+# The signs before a quoted line in Markdown, and before a quoted line with text.
 _QUOTE_SIGNS = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
 
@@ -156,7 +158,7 @@ def unwrapped_message(text: str) -> str:
 
 
 def text_in_message(value: JsonValue) -> str | None:
-    """Return the text of a message in one of the forms of APIs; None if it is not a message.
+    """Return the text of a message in the format of an API; None if it is not a message.
 
     Args:
         value: a list of parts, ``{"choices": [{"message": ...}]}``, ``{"role": ..., "content":
@@ -201,7 +203,7 @@ def without_reasoning(reply: str) -> str:
 
 
 def hidden_regions(text: str) -> list[tuple[int, int]]:
-    """Return start and end of the text that tags hide; regions may overlap."""
+    """Return the start and end of each text that tags hide; regions may overlap."""
     regions: list[tuple[int, int]] = []
     opened: list[Tag] = []
     open_count: dict[str, int] = defaultdict(int)
@@ -235,7 +237,7 @@ def hidden_regions(text: str) -> list[tuple[int, int]]:
 
 
 def start_of_final_object(text: str) -> int:
-    """Return the start of the fence or tag with an object that ends a text; its length if none."""
+    """Return the start of a final fence or tag with an object, or the length of the text."""
     # The row of backticks that ends the text closes the last fence, and the row before it opens it.
     before_closing_row = text.rstrip().rstrip("`")
     opening_row = before_closing_row.rfind("```")
@@ -249,7 +251,7 @@ def start_of_final_object(text: str) -> int:
 
 
 def tags(text: str) -> Iterator[Tag]:
-    """Yield the tags that do not start inside another."""
+    """Yield the tags that do not start inside another tag."""
     position = 0
     for begin in _BEGINS.finditer(text):
         match = _TAG.match(text, begin.start()) if begin.start() >= position else None

@@ -1,4 +1,4 @@
-// Edges between points; three edges around no other point are a triangle of the answer.
+// Edges between points; three edges that enclose no other point form a triangle of the answer.
 import { label, path, plane, redraw, same, toggled } from "../kit.js";
 
 export default function ({ params, change, say }) {
@@ -69,7 +69,7 @@ export default function ({ params, change, say }) {
     start: { triangles: [] },
     show(answer) {
       const sides = answer.triangles.flatMap(([a, b, c]) => [[a, b], [a, c], [b, c]].map((pair) => pair.sort((p, q) => p - q)));
-      // Edges that are no triangle's side yet are kept while the answer grows.
+      // Edges that do not belong to a triangle yet are kept while the answer grows.
       const isOurs = JSON.stringify(trianglesOf(edges)) === JSON.stringify(answer.triangles);
       if (!isOurs) edges = sides.reduce((list, pair) => (list.some((one) => same(one, pair)) ? list : [...list, pair]), []);
       draw();

@@ -1,4 +1,4 @@
-// Earthworks that are dragged on the map of the world.
+// Earthworks, drawn by dragging on the map of the world.
 import { element } from "../page.js";
 import { choice, grid, label, number, pieceList, redraw, svg } from "../kit.js";
 

@@ -11,7 +11,7 @@ export default function ({ params, change, say }) {
       const place = tour.findIndex((cell) => same(cell, next));
       const last = tour.at(-1);
       const isNear = !last || Math.abs(last[0] - next[0]) + Math.abs(last[1] - next[1]) === 1;
-      // Going back takes cells away; a click far away from the end begins anew.
+      // Going back removes cells; a click far away from the end starts over.
       if (place >= 0) write(tour.slice(0, place + 1));
       else write(isNear ? [...tour, next] : [next]);
     },
@@ -24,7 +24,7 @@ export default function ({ params, change, say }) {
   return {
     element: board.element,
     rules: "Each step goes to the next free cell up, down, left or right, and the last one returns to the start. Filled cells are blocked.",
-    hint: "Press on a cell and draw through its neighbours; going back removes. Keys: arrows, P starts and ends drawing.",
+    hint: "Press on a cell and drag through its neighbours; go back to remove cells. Keys: arrows, P starts and ends drawing.",
     start: null,
     show(answer) {
       tour = (answer?.steps ?? []).map((step) => step.xy);

@@ -105,7 +105,7 @@ export default function ({ params, change }) {
 
   return {
     element: element("div", {}, status, element("div", { class: "tools" }, add, remove),
-      panels([["Plan: x to the right, y upwards; the line points to the sniper", board.element], ["Part of the sniper's view, people outlined, also those behind the building", view]])),
+      panels([["Plan: x to the right, y upwards; the line points to the sniper", board.element], ["Part of the sniper's view; people are outlined, even behind the building", view]])),
     rules: "Nobody may be seen, not even in part. People may touch each other and the building, but not overlap. They must stay inside the circle.",
     hint: "Click on the plan to place a person, drag people to move them. Keys: Tab to a person, arrow keys (with Shift: ten steps), Delete.",
     start: { people: [] },

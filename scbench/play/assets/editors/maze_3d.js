@@ -6,7 +6,7 @@ const SIGNS = [..."0123456789AB"];
 
 export default function ({ params, change, say }) {
   const size = params.size;
-  // Ends are a row and a column; where an item leaves them open, they begin in two corners.
+  // Each end is a row and a column; if an item leaves the ends open, they start in two corners.
   const ends = params.ends ?? [[0, 0], [size - 1, size - 1]];
   let rows = [];
   let sign = "5";

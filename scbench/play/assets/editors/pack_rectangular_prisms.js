@@ -38,7 +38,7 @@ export default function ({ params, change, say }) {
   function turnNext() {
     const [a, b, c] = kinds[kind];
     const all = [[a, b, c], [b, a, c], [a, c, b], [c, a, b], [b, c, a], [c, b, a]];
-    // With equal edges some of them are the same, and turning would stop at these.
+    // With equal edges, some orientations are the same, and turning would stop at these.
     const ways = all.filter((way, i) => all.findIndex((other) => other.join() === way.join()) === i);
     const place = ways.findIndex((way) => way.join() === turned.join());
     turned = ways[(place + 1) % ways.length];

@@ -29,7 +29,7 @@ export default function ({ params, change, say }) {
 
   return {
     element: element("div", {}, element("div", { class: "tools" }, depth.element), board.element, list.element),
-    rules: "A blast lowers one cell, and its rock scatters over other cells. Cells that share an edge are level with each other if their heights differ by little; the full prompt gives the limit. An empty plan scores 0.",
+    rules: "A blast lowers one cell, and its rock scatters over other cells. Cells that share an edge are level with each other if their heights differ only a little; the full prompt gives the limit. An empty plan scores 0.",
     hint: "Set the depth of the charge and click cells to blast, in order. Scattered rock is not shown: Check simulates it. Keys: arrows, Enter.",
     start: null,
     show(answer) {

@@ -2,7 +2,7 @@
 import { path, plane, redraw, rounded } from "../kit.js";
 
 const STEP = 0.002;
-// Ends this near to a corner, as a share of the perimeter, move onto it.
+// Ends this close to a corner, as a share of the perimeter, snap to it.
 const NEAR = 0.012;
 
 export default function ({ params, change }) {
@@ -22,7 +22,7 @@ export default function ({ params, change }) {
     names: (i) => `end ${(i % 2) + 1} of segment ${Math.floor(i / 2) + 1}`,
   });
 
-  // A place on the border is its distance from corner 0, along the border.
+  // A place on the border is given by its distance from corner 0, along the border.
   const cornerPlaces = lengths.map((_, i) => lengths.slice(0, i).reduce((sum, length) => sum + length, 0));
 
   function snapped(place) {

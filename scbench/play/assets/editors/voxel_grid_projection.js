@@ -1,4 +1,4 @@
-// The cube, layer by layer; a click chooses a cell or drops it.
+// The cube, layer by layer; a click chooses a cell or removes it.
 import { element } from "../page.js";
 import { grid, panels, redraw, same, svg, toggled } from "../kit.js";
 
