@@ -24,9 +24,9 @@ import load
 
 from scbench.release.load import find_release
 
-# Rows of the larger of two files.
+# Number of rows in the larger of the two files.
 ROWS = 30_000
-# A program that measures single steps in a checkout, and prints seconds as JSON.
+# A program that measures single steps in a checkout and prints the seconds as JSON.
 INSIDE = """
 import json, os, resource, sys
 from scbench.base.model import rung_of
@@ -82,7 +82,7 @@ for depth, count in ((0.5, 300), (5.0, 40)):
     results[f"blast {depth:g}"] = (ticks() - start) / os.sysconf("SC_CLK_TCK") / count
 print(json.dumps(results))
 """
-# A program that prints the memory of a worker, in MB.
+# A program that prints the memory use of a worker in MB.
 MEMORY = """
 from scbench.catalog import available_tasks
 import scbench.grading.workers.worker, polars
@@ -168,7 +168,7 @@ def grading_cost(checkout: Path, file: Path, out: Path) -> Cost:
     if process.returncode not in {0, 1}:
         raise SystemExit(errors)
     wall = time.perf_counter() - started
-    # Its orphans are ours to wait for.
+    # Wait for the orphans of the command, too.
     while True:
         try:
             os.wait()
@@ -182,12 +182,12 @@ def grading_cost(checkout: Path, file: Path, out: Path) -> Cost:
 def measured(
     checkout: Path, samples: Path, few: Path, many: Path, out: Path
 ) -> dict[str, float]:
-    """Return every figure once."""
+    """Measure every figure once."""
     inside = json.loads(output_of(checkout, INSIDE, many).splitlines()[-1])
     whole = grading_cost(checkout, samples, out)
     task = grading_cost(checkout, few, out)
     light = grading_cost(checkout, many, out)
-    # The cost of a command that starts is in both.
+    # Both include the cost of starting the command.
     row = (light.cpu - task.cpu) / ROWS
     row_wall = (light.wall - task.wall) / ROWS
     return {
@@ -221,13 +221,13 @@ def print_row(name: str, old: float, new: float) -> None:
 
 
 def main() -> None:
-    """Measure both in turns and print the table."""
+    """Measure both checkouts alternately and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("old", type=Path)
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--rows", type=int, default=0)
     options = parser.parse_args()
-    # PR_SET_CHILD_SUBREAPER: orphans of a command become ours.
+    # PR_SET_CHILD_SUBREAPER: this process becomes the parent of a command's orphans.
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
     release = find_release()
     checkouts = options.old.resolve(), Path(__file__).resolve().parents[1]
