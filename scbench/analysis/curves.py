@@ -27,9 +27,10 @@ STEP = 0.1
 SLOPES = np.exp(np.linspace(np.log(0.3), np.log(6.0), 14))
 # Log-normal with median 1; 95 % of it is between 0.14 and 7 per rung.
 LOG_PRIOR = -0.5 * np.log(SLOPES) ** 2
-# No answer is certain to be right or wrong, because there are slips.
+# Probabilities stay this far from 0 and 1, because any answer can be a slip or a lucky
+# guess.
 _SURE = 1e-4
-# Added to both sums of the dispersion, so that a few equal scores do not give
+# Added to both sums of the dispersion, so that a few equal scores do not imply
 # certainty.
 _SMOOTHING = 0.5
 
@@ -67,7 +68,7 @@ class RungSums(NamedTuple):
     Attributes:
         n: number of answers.
         right: sum of their scores.
-        floor: their mean floor; on rungs without answers, the mean of all.
+        floor: their mean floor; on rungs without answers, the mean over all answers.
     """
 
     n: Floats
@@ -104,7 +105,7 @@ def curve_chances(floor: Floats, ceiling: float = 1.0) -> Floats:
     rungs = np.arange(1, top + 1)
     levels = places_of(top)[:, None, None]
     exponents = SLOPES[:, None] * (rungs - levels)
-    # Clipped, as the exponential of a large number overflows.
+    # Clipped, because the exponential of a large number overflows.
     fall = 1 + np.exp(np.clip(exponents, -50, 50))
     chances: Floats = floor + (1 - floor) / fall
     return under_ceiling(chances, ceiling)

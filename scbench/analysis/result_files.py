@@ -32,8 +32,8 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """Return some columns of a results file in this order.
 
     Args:
-        path: the file, or the folder that it is in.
-        columns: names.
+        path: the file, or the folder that contains it.
+        columns: names of the columns.
 
     Raises:
         ResultsError: it cannot be read or is not a results file.

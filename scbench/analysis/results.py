@@ -196,7 +196,7 @@ def machines(results: pl.DataFrame) -> list[str]:
             name = " ".join(str(value) for value in run if value is not None)
             for machine in fingerprints_in(rows.lazy()).get(task, ()):
                 runs_of_machine.setdefault(machine, set()).add(name)
-        # All runs were judged on machines that compute the same results.
+        # All runs were graded on machines that compute the same results.
         if len(runs_of_machine) < 2:
             continue
         machines_with_runs = "; ".join(
@@ -332,7 +332,7 @@ def check_scores(rows: pl.DataFrame) -> None:
 
 
 def check_statuses(rows: pl.DataFrame) -> None:
-    """A scored status must have a score, any other none; otherwise coverage would be wrong."""
+    """Reject scores that contradict their status, because coverage would be wrong."""
     scored = [status.value for status in Status if status.scored]
     has_fitting_status = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
     is_known = pl.col("status").is_in([status.value for status in Status])
@@ -362,7 +362,7 @@ def check_duplicates(rows: pl.DataFrame) -> None:
 
 
 def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
-    """Every sample of every run must have a row, scored or not, for every score expected."""
+    """Check that every sample of every run has a row, scored or not, for every expected score."""
     occurring = rows.select("task", *ITEM).unique().group_by("task").len()
     # Without the release, the scores of all runs together are expected.
     expected = expected_scores(rows) or dict(occurring.iter_rows())
