@@ -62,7 +62,7 @@ class Reply:
 
     Attributes:
         request: the request that it answers.
-        model: name in the file; None without one.
+        model: name of the model in the file; None if the file does not name it.
         fields: the other fields of a prediction, see `scbench.base.model.Prediction`.
     """
 
@@ -108,7 +108,7 @@ class State(NamedTuple):
 
     Attributes:
         status: the reason why there may be no answer; None if the reply is complete.
-            finish: the provider's finish reason.
+        finish: the provider's finish reason.
     """
 
     status: Status | None = None
@@ -303,9 +303,9 @@ def token_counts(
     Args:
         usages: the provider's usage of each call.
         inputs: paths of the provider's counts that are summed, with dots, separated by spaces.
-        outputs: the same for the tokens of the output.
-        reasoning: the same for those of the output that are thoughts.
-        look: returns the value at a path.
+        outputs: the same for output tokens.
+        reasoning: the same for reasoning tokens, which are a part of the output tokens.
+        look: a function that returns the value at a path.
     """
     counts: dict[str, int | None] = {}
     groups = {"input": inputs, "output": outputs, "reasoning": reasoning}
@@ -325,9 +325,9 @@ def joined(parts: Iterable[object]) -> str:
 
 
 def content_text(content: object) -> str | None:
-    """Return the text of a message's content, a text or parts; None if there is none.
+    """Return the text of a message's content, which is a text or parts; None if there is none.
 
-    The arguments of tool calls among the parts are part of it.
+    It includes the arguments of tool calls among the parts.
     """
     if isinstance(content, str):
         return content
@@ -340,7 +340,7 @@ def content_text(content: object) -> str | None:
 
 
 def call_arguments(call: object) -> object:
-    """Return the arguments of a tool call in the form of any provider; None if it has none."""
+    """Return the arguments of a tool call in any provider's format; None if it has none."""
     for place in (dig(call, "function"), dig(call, "custom"), call):
         arguments = dig(place, "arguments") or dig(place, "input") or dig(place, "args")
         if arguments:
@@ -349,7 +349,7 @@ def call_arguments(call: object) -> object:
 
 
 def with_calls(text: str | None, arguments: Iterable[object]) -> str | None:
-    """Return the text of a reply with the arguments of its tool calls below it, one a line."""
+    """Return the text of a reply with the arguments of its tool calls below it, one per line."""
     parts = [text]
     for argument in arguments:
         if isinstance(argument, str):
@@ -382,7 +382,7 @@ def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
     same score.
 
     Args:
-        message: None if there is none.
+        message: the message; None if there is none.
         finish: the finish reason of its call, as its provider names it.
     """
     text = message_text(message)

@@ -188,7 +188,7 @@ def entry_replies(
 def csv_replies(
     lines: Iterable[NumberedLine], mapped: Mapped | None, kinds: Counter[str]
 ) -> Iterator[Read]:
-    """Yield the replies in the rows of a CSV file, up to the first line that is a problem."""
+    """Yield the replies in the rows of a CSV file, up to the first line that cannot be read."""
     problems: list[Problem] = []
     number = 0
     columns = mapped

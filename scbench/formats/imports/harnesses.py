@@ -1,8 +1,8 @@
 """Replies in the files of evaluation harnesses: lm-evaluation-harness, lighteval, verifiers.
 
-The library of verifiers cannot be installed together with Inspect's, so its lines are read without
-it. Sources: lm-eval 0.4.13 ``result_schema.py``; lighteval 0.13 ``logging/evaluation_tracker.py``;
-verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``.
+The library of verifiers cannot be installed together with that of Inspect, so its files
+are read without it. Sources: lm-eval 0.4.13 ``result_schema.py``; lighteval 0.13
+``logging/evaluation_tracker.py``; verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``.
 """
 
 from collections import Counter
