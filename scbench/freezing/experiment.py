@@ -3,7 +3,7 @@
 ::
 
     seed = 7                 # the base seed; everything follows from it
-    private = false          # true: the seed is written nowhere
+    private = false          # true: the seed is not written to any file
 
     [[task]]
     id = "arithmetic"
@@ -61,7 +61,7 @@ from scbench.release.manifest import ExperimentRecord, ShortfallRecord
 # Experiments beyond these are refused; several smaller ones can be drawn.
 MOST_POINTS = 100_000
 MOST_CASES = 1_000_000
-# Characters of a name that a message repeats.
+# Maximum characters of a name in a message.
 _NAME_LENGTH = 200
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ class Block(BaseModel):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Values of parameters that all points of the block have."""
+        """Values of parameters that all points of the block share."""
         return self.model_extra or {}
 
     def record(self) -> dict[str, JsonValue]:
@@ -167,8 +167,8 @@ class Planned:
     """A point of an experiment.
 
     Attributes:
-        index: its place in the experiment.
-        task: its task.
+        index: position of the point in the experiment.
+        task: task of the point.
         point: its parameters, and the number of cases to draw.
         rung: its rung, if it is on a ladder.
     """
@@ -264,7 +264,8 @@ def explain_keys(error: ValidationError) -> Iterator[str]:
         elif path == ("task",) and item["type"] == "missing":
             yield "there is no [[task]] block, so there is nothing to generate"
         else:
-            # The path is ("task", number of the block, key, ...), or that of a key at the top.
+            # The path is ("task", number of the block, key, ...), or the path of a key
+            # at the top level.
             place = f"task {int(path[1]) + 1}: " if len(path) > 2 else ""
             key = ".".join(map(str, path[2:] or path))
             yield f"{place}{key}: {problem_of(item)}"
@@ -274,8 +275,9 @@ def plan(experiment: Experiment) -> list[Planned]:
     """Return the points of an experiment, in its order.
 
     Raises:
-        ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
-            that are given twice, and more than can be drawn.
+        ExperimentError: with a line for each error: unknown tasks and parameters,
+            values out of bounds, repeated points, and more items or points than an
+            experiment may have.
     """
     planned: list[Planned] = []
     problems: list[str] = []
@@ -289,7 +291,7 @@ def plan(experiment: Experiment) -> list[Planned]:
         except (CatalogError, ExperimentError) as error:
             problems += (at + line for line in str(error).splitlines())
             continue
-        # Counted also where a point is wrong, so that one message has all problems.
+        # Counted even if a point is wrong, so that one message has all problems.
         cases += block.count * len(points)
         for point in points:
             place = Planned(len(planned), task, point, block.rung)
@@ -327,7 +329,7 @@ def block_points(block: Block) -> _BlockPoints:
         raise CatalogError(
             f"this installation cannot grade {task.id}, so it cannot generate its items"
         )
-    # Checked first: making the points of a huge grid would take all memory.
+    # Checked first, because making the points of a huge grid would take all memory.
     size = prod(len(values) for values in block.grid.values())
     if size > MOST_POINTS:
         raise ExperimentError(
@@ -343,11 +345,11 @@ def points_of(
     grid: Mapping[str, Sequence[Any]],
     count: int = 1,
 ) -> list[Point]:
-    """Return the points of a grid; the first parameter of it changes slowest.
+    """Return the points of a grid; its first parameter changes slowest.
 
     Args:
         task: the task.
-        parameters: values of parameters that all points have.
+        parameters: values of parameters that all points share.
         grid: values of the other parameters.
         count: cases at each point.
 

@@ -29,12 +29,13 @@ MOST_RISE = 0.03
 MOST_TRANSFER = 0.5
 # Bound on the chance that a rung cannot be generated with a fresh seed.
 MOST_UNFINISHED = 0.001
-# Items drawn to estimate the capacity: if no two are equal, it is at least 10,000, 19 times of 20.
+# Items drawn to estimate the capacity: if no two are equal, it is at least 10,000 in 19
+# of 20 cases.
 DRAWS = 250
 
 
 class Capacity(NamedTuple):
-    """An estimate of how many items a rung has, from the twins among drawn items."""
+    """An estimate of how many items a rung has, from the equal pairs among drawn items."""
 
     pairs: int
     """Number of pairs of drawn items."""
@@ -102,7 +103,7 @@ class RungReport:
         transfer: see `transfer_of`.
         trials: see `trials_of`; None if no further items were drawn.
         shortcuts: results of programs that see part of an item, the best first.
-        problems: sentences.
+        problems: faults of the rung, as sentences.
     """
 
     task: str
@@ -147,10 +148,10 @@ def check_ladder(
 ) -> Iterator[RungReport]:
     """Draw the rungs of a table, including those beyond a release's, and report on each.
 
-    A correct answer must score 1 within its task's limit, prompts and answers must be short enough,
-    and all instances must differ. On average, the measure must rise from rung to rung, the floors
-    must not, and there must be room above them. No answer may be right on most of a rung. Draws
-    must rarely fail.
+    A correct answer must score 1 within its task's limit, prompts and answers must be
+    short enough, and all instances must differ. On average, the measure must rise from
+    rung to rung, the floors must not, and there must be room above them. No answer may
+    be right for most items of a rung. Draws must rarely fail.
 
     Args:
         ladder: the table.
@@ -286,7 +287,7 @@ def failure_problems(task: Task, trials: Trials, items: int) -> Iterator[str]:
 
 
 def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
-    """Yield the requirements of each rung that this one does not meet."""
+    """Yield the requirements that a rung on its own does not meet."""
     if report.floor > MOST_FLOOR and not table.room:
         yield f"the mean floor is {report.floor:.2f}; the limit is {MOST_FLOOR}"
     transfer = report.transfer or 0
@@ -296,7 +297,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
             f"the others; the limit is {MOST_TRANSFER}"
         )
     capacity = report.trials and report.trials.capacity
-    # Without twins the estimate is only a lower bound.
+    # Without equal pairs, the estimate is only a lower bound.
     if capacity and capacity.alike and capacity.items < table.least_items:
         yield (
             f"only about {capacity.items:,} different items can be drawn; at least "
@@ -305,7 +306,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
 
 
 def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]:
-    """Yield the unmet requirements on a rung and the rung below it."""
+    """Yield the requirements that a rung does not meet compared with the rung below it."""
     if below is None:
         return
     if report.mean <= below.mean:
@@ -316,7 +317,7 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
 
 
 def transfer_of(part: FrozenPoint) -> float | None:
-    """Return the best mean that a correct answer has on a rung's other items above their floors.
+    """Return the best mean score above the floors of one correct answer on a rung's other items.
 
     The answer is carried over to each of them (`Builder.carried_over`). A negative result counts
     as 0. It is None if there are fewer than two items, or if no item has room above its floor.

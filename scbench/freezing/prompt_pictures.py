@@ -37,7 +37,7 @@ def picture_parts(
     workers: int = 1,
     proofs: Path | None = None,
 ) -> list[FrozenTask]:
-    """Return the contents of the config ``pictures``: of tasks, and of some of their rungs."""
+    """Return the contents of the config ``pictures``, for tasks and for some of their rungs."""
     with open_executor(workers) as executor:
         task_jobs = []
         for part in frozen:

@@ -104,7 +104,7 @@ class Reply:
 
 
 class State(NamedTuple):
-    """The end of a call; by default that of a reply whose format has no finish reasons.
+    """The end of a call; the default is for replies whose format has no finish reasons.
 
     Attributes:
         status: the reason why there may be no answer; None if the reply is complete.

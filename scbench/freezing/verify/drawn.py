@@ -1,7 +1,7 @@
 """Verification of the experiments of a release against those of this package.
 
-Other versions of the package may draw by other experiments, so these are checked only for releases
-of this version.
+Other versions of the package may have other experiments, so experiments are checked
+only for releases of this version.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def check_own_ladder(manifest: Manifest, record: LadderRecord) -> Iterator[str]:
         return
     experiment = record.experiment
     names = [name for name in experiment.measures if name in ladder().tasks]
-    # A ladder of other packages' tasks alone is not ours either.
+    # A ladder with only tasks of other packages is not ours either.
     if names:
         ours = ladder().experiment(tasks=names).record(experiment.shortfalls)
         if ours == experiment:

@@ -1,4 +1,4 @@
-"""Verification of the texts of a release: manifest, with its floors, schemas and card."""
+"""Verification of the texts of a release: manifest (with its floors), schemas and card."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -61,7 +61,7 @@ def check_texts(
     for name, text in texts.items():
         path = root / name
         try:
-            # A missing file is reported with the files, as is one that cannot be read.
+            # Missing and unreadable files are reported with the files.
             if not path.is_file() or path.read_bytes() == text.encode():
                 continue
         except OSError:
