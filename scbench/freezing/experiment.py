@@ -129,7 +129,7 @@ class Experiment(BaseModel):
         for block in self.task:
             if (block.rung is None) == (block.id in self.measures):
                 raise ValueError(
-                    "a block needs a rung if its task has a measure, and only then"
+                    "a block must have a rung if its task has a measure, and none otherwise"
                 )
         if self.measures and {*self.measures} != {*self.task_ids}:
             raise ValueError("a ladder needs a measure for each task")

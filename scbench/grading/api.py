@@ -43,8 +43,9 @@ def grade_file(
     """Grade a predictions file like ``scbench-grade``, and write the results to a folder.
 
     Args:
-        predictions: path of the file: JSON Lines, plain or compressed with gzip or Zstandard; or
-            paths of files of other programs that the command accepts. Several are one run.
+        predictions: path of the file: JSON Lines, plain or compressed with gzip or
+            Zstandard; or paths of files of other programs that the command accepts.
+            Several files are graded together.
         out: folder for ``results.parquet`` and ``summary.json``; by default a folder in
             ``scbench-results/``, named after the path of the file.
         release: release to grade against, or its name, as for `load_release`.

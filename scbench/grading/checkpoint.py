@@ -32,7 +32,7 @@ FORMAT = 2
 WORK = ".scbench"
 JOURNAL = "journal"
 PARTS = "parts"
-# Prefix of keys of outcomes that a resumed run should judge again.
+# Prefix of keys of outcomes that a resumed run should grade again.
 AGAIN = "again-"
 
 # Building a reader is slow, so each is built only when its first record is read; most

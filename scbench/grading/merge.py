@@ -49,9 +49,9 @@ _ROWS = 65_536
 _LEAST_ROWS = 512
 # Larger than any line number.
 _END = 2**63
-# Code of the problem that reading was stopped.
+# Code of the problem that reading stopped.
 _STOPPED = "unreadable"
-# Problems that depend on the order of lines; they are found again.
+# Problems that depend on the order of lines; a merge finds them again.
 _FOUND_ANEW = {"duplicate", "too_many_runs", "unknown_id"}
 # Maximum number of missing shards in a message, and of characters of a value.
 _NAMED = 10
@@ -161,7 +161,7 @@ def abridged_json(value: object) -> str:
 
 
 def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
-    """Write into a folder the results of one run of the whole file.
+    """Write the results of one run of the whole file into a folder.
 
     Raises:
         ResultsError: the shards are of another release or version of scbench, are damaged, or the
@@ -293,7 +293,8 @@ def admitted_rows(
                 if kind is LineKind.DUPLICATE:
                     duplicates.append(line.number)
             elif problem.code == FORGED:
-                # Counts only if its line does, which is known when all lines are admitted.
+                # Counts only if its line counts, which is known when all lines are
+                # admitted.
                 forgeries.append(problem)
             elif problem.code != _STOPPED:
                 problems.add(problem)

@@ -114,10 +114,10 @@ def take_in(
     ours: bool = False,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
-    """Return the path of predictions to grade; one file in scbench's format is taken unchanged.
+    """Return the path of predictions to grade; one file in scbench's format is used unchanged.
 
-    Others become `IMPORTED` in the folder. An existing file of this name may be replaced if scbench
-    made it from the same files; a restart replaces any file.
+    Other files become `IMPORTED` in the folder. An existing file of this name may be
+    replaced if scbench made it from the same files; a restart replaces any file.
 
     Raises:
         PredictionsError: a file cannot be read at all.
@@ -157,7 +157,7 @@ class Options:
 
     Attributes:
         predictions: path of the file, or ``-`` for standard input.
-        release: what to grade against.
+        release: the release to grade against.
         out: folder for the results.
         limits: workers, seconds and memory.
         tasks: ids or buckets of the tasks to grade; None for those of the default config.
@@ -253,7 +253,7 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
     records = release.manifest.tasks
     text_tasks = {task for task in records if task not in default}
     if not text_tasks or not Path(path).is_file():
-        return None  # a pipe is read once
+        return None  # a pipe can be read only once
     tasks_of_lines = {*answers_of_tasks(path)}
     present = [task for task in records if task in text_tasks & tasks_of_lines]
     if not present:

@@ -1,4 +1,4 @@
-"""The output of a run: complete files or none, and problems, also listed in the summary."""
+"""The output of a run: files that are written completely or not at all, and problems of lines."""
 
 import json
 import os
@@ -142,7 +142,7 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
     """Check that a folder contains no results of other files.
 
     Raises:
-        ResultsError: it does.
+        ResultsError: the folder contains results of other files.
     """
     earlier = summary_of(folder)
     if earlier is None:

@@ -78,7 +78,7 @@ def missing(
 
 
 class ResultsWriter:
-    """Rows for a results file, stored in a folder of files with some thousand rows each."""
+    """Rows for a results file, stored in a folder of files with a few thousand rows each."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)

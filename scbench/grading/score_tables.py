@@ -72,22 +72,22 @@ def score_table(
 
     Args:
         results: rows of ``results.parquet``, with a row for every expected score.
-        by: what to group by.
+        by: "bucket" or "task".
         weights: weights of tasks in the release; missing ones are computed from the
             floors.
 
     Returns:
-        Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
-        coverage (scored over expected), normalized with its interval (from 0, the floor, to 1; null
-        where there is no room above the floor, or a floor is not known), readable (share of the
-        answers with a score that could be read), below_floor (share of those with room that score
-        less than their floor; null for text tasks), mean (of scored items, 0 to 1, null if there is
-        none) with its interval low to high (see `scbench.base.intervals`), floor (mean of the
-        floors of the scored items, null if one is not known), mean_missing_as_zero, mean
-        output_tokens and cost (US dollars) of the answers that report them, and one count per
-        status. Runs are in alphabetical order, buckets and tasks in the paper's order.
-        With a
-        single bucket there is no overall line.
+        Columns model, setting, budget, bucket, (task,) n (scores of one sample),
+        samples, scored, coverage (scored over expected), normalized with its interval
+        (from 0, the floor, to 1; null if no answer has room above its floor, or a floor
+        is not known), readable (share of the answers with a score that could be read),
+        below_floor (share of those with room that score less than their floor; null for
+        text tasks), mean (of scored items, 0 to 1, null if there is none) with its
+        interval low to high (see `scbench.base.intervals`), floor (mean of the floors
+        of the scored items, null if one is not known), mean_missing_as_zero, mean
+        output_tokens and cost (US dollars) of the answers that report them, and one
+        count per status. Runs are in alphabetical order, buckets and tasks in the
+        paper's order. With a single bucket there is no overall line.
     """
     condensed = Condensed()
     condensed.add(results)
@@ -204,7 +204,7 @@ def table_lines(
     for bucket, tasks in tasks_of.items():
         if tasks:
             lines.append(TableLine(bucket, None, tasks))
-    # A single one has nothing to add up.
+    # A single bucket has nothing to add up.
     if len(lines) > 1:
         spatial = [task for line in lines for task in line.tasks]
         lines.append(TableLine(OVERALL, None, spatial))

@@ -1,4 +1,4 @@
-"""Score tables from graded answers stored by other programs. Inspect and lm-evaluation-harness.
+"""Score tables from graded answers that Inspect or lm-evaluation-harness stored.
 
 Figures are computed by `score_table`, which needs only a few facts about each answer.
 """

@@ -208,7 +208,7 @@ def check_counts(
         if p.task.id in checked and counts[p.index] != expected:
             redrawn.problems.append(
                 f"{manifest.rows_file(p.task.id)}: {counted(counts[p.index], 'row')} at "
-                f"point {point_text}, must be {expected}"
+                f"point {point_text} instead of {expected}"
             )
         if shortfall is None:
             continue

@@ -32,7 +32,7 @@ class Shard(NamedTuple):
         return f"{self.number}/{self.total}"
 
     def holds(self, line: int) -> bool:
-        """Return whether a line is one of this part."""
+        """Return whether a line belongs to this part."""
         return line % self.total == self.number % self.total
 
 

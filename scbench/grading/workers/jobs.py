@@ -106,8 +106,8 @@ class Progress(Structure):
 
     Attributes:
         done: finished steps of the current verdict, if its grader reports any.
-        total: number of its steps. begun: number of verdicts begun since the worker
-            started.
+        total: number of its steps.
+        begun: number of verdicts begun since the worker started.
     """
 
     _fields_ = (("done", c_int64), ("total", c_int64), ("begun", c_int64))

@@ -1,11 +1,11 @@
 """The scheduler: distributes work over workers that can be killed, without losing any.
 
-Lines of light tasks travel in chunks, items of heavy tasks singly: an item of a heavy task may take
-long (see `Task.heavy`). The heavy items in a file are known only after reading it, but
-reading it completely first would cost memory and time. So some chunks are read ahead.
-Then heavy items are started, the slowest task first and within a task the longest
-answer first, while one worker continues with chunks. Reading pauses while too much is
-waiting.
+Lines of light tasks are sent in chunks. Items of heavy tasks are sent one at a time,
+because each may take long (see `Task.heavy`). The heavy items in a file are known only
+after reading it, but reading it completely first would cost memory and time. Therefore,
+some chunks are read ahead. Then heavy items are started, the slowest task first and
+within a task the longest answer first, while one worker continues with chunks. Reading
+pauses while too much is waiting.
 
 A job whose worker crashes, runs out of memory or hits the time limit is split, and its
 items are retried one at a time with nothing else running. An item that fails again
