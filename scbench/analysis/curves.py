@@ -1,12 +1,12 @@
 """Item response curves on a grid of levels and slopes, and their likelihoods.
 
-The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``: four
-parameters of item response theory, with the rung for the item's difficulty, a for the
-discrimination of the ladder (the slope), g for guessing (the floor, which is known), c
-for the ceiling (the share of readable replies, equal on all rungs), and b for the
+The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``:
+the four-parameter model of item response theory. The rung is the difficulty of the
+item, a the discrimination of the ladder (the slope), g guessing (the floor, which is
+known), c the ceiling (the share of readable replies, equal on all rungs), and b the
 level.
 
-Partial scores vary less than binary scores with the same mean. Their likelihood is
+Partial scores vary less than binary scores with the same mean. Their log-likelihood is
 divided by the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for binary
 scores.
 """

@@ -59,12 +59,15 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
 
     Returns:
         One row for each score of the release that any run has, with columns `ITEMS`:
-        runs (number of runs that have it), mean (over runs, of their means over
-        samples), right (share of runs with a mean of 1), discrimination (the
-        correlation over runs of the item's score with the run's mean over all its other
-        scores; null with fewer than three runs, or if one of the two does not vary),
-        and why answers fell short of full marks (see `reasons_by_item`; null if none
-        did).
+
+        - runs: number of runs that have it;
+        - mean: over runs, of their means over samples;
+        - right: share of runs with a mean of 1;
+        - discrimination: correlation over runs of the item's score with the run's mean
+          over all its other scores; null with fewer than three runs, or if one of the
+          two does not vary;
+        - why: reasons why answers fell short of full marks, see `reasons_by_item`; null
+          if none did.
     """
     reasons = reasons_by_item(results)
     score = pl.col("score")

@@ -180,15 +180,21 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return the level of each run on each task, bucket and overall.
 
     Returns:
-        Columns `SCHEMA`: rungs (of the ladder; over several tasks, of the longest
-        ladder), n (requested answers), scored (answers with a score), coverage, floor
-        (mean over the scored), level with its interval low to high (numbers beyond the
-        ladder are null; the column beyond then names the side, such as "below 1"),
-        slope, readable (the share of the run's replies that are readable, fitted over
-        all spatial tasks or all text tasks), misfit (how a task's rungs deviate from
-        the curve), and, over several tasks, the number of levels below the first rung
-        and above the top rung. Levels of tasks without a score are null and excluded
-        from every mean.
+        Columns `SCHEMA`:
+
+        - rungs: rungs of the ladder; over several tasks, of the longest ladder;
+        - n, scored, coverage: requested answers, answers with a score, and their share;
+        - floor: mean over the answers with a score;
+        - level, with its interval low to high: numbers beyond the ladder are null;
+        - beyond: the side of a level beyond the ladder, such as "below 1";
+        - slope;
+        - readable: the share of the run's replies that are readable, fitted over all
+          spatial tasks or all text tasks;
+        - misfit: how a task's rungs deviate from the curve;
+        - tasks_below, tasks_above: over several tasks, the number of levels below the
+          first rung and above the top rung.
+
+        Levels of tasks without a score are null and excluded from every mean.
     """
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):

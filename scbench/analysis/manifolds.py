@@ -177,11 +177,16 @@ def manifold_table(
         level: level of the intervals.
 
     Returns:
-        One row per run and line, with columns `SCHEMA`: n (scores expected), scored, coverage;
-        accuracy (mean score) with its interval low to high; floor (the score of a guess, mean over
-        the scored), above (accuracy above the floor, see `scbench.grading.means`) with its
-        interval; shares of n that are truncated and unparsed; mean_output_tokens over the
-        token_observations rows that report them. Labels that do not apply are null.
+        One row per run and line, with columns `SCHEMA`:
+
+        - labels of the line; null if they do not apply;
+        - n, scored, coverage: scores expected, rows with a score, and their share;
+        - accuracy: mean score, with its interval low to high;
+        - floor: the score of a guess, mean over the scored rows;
+        - above: accuracy above the floor, see `scbench.grading.means`, with its
+          interval;
+        - truncated, unparsed: shares of n;
+        - mean_output_tokens: over the token_observations rows that report them.
 
     Raises:
         ResultsError: the results are of another release, or contain none of its drawn instances.

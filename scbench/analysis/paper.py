@@ -116,14 +116,17 @@ def paper_table(
         level: level of the intervals.
 
     Returns:
-        One row per line of the table and run, with columns `SCHEMA`: bucket ("overall"
-        for all), task (null for a bucket), over (the tasks of the line, if tasks of its
-        bucket are missing), n (scores of one sample that the run has rows for), model,
-        budget, setting, samples, scored and coverage (rows with a score, and their
-        share), the figures of `scbench.grading.score_tables.score_table`, and for a run
-        with tools next to one without: delta (the difference of normalized scores over
-        the scores of both) with its interval, delta_mean (the difference of means) with
-        its interval, and delta_n (the number of scores of both).
+        One row per line of the table and run, with columns `SCHEMA`:
+
+        - bucket ("overall" for all) and task (null for a bucket);
+        - over: the tasks of the line, if tasks of its bucket are missing;
+        - n: scores of one sample that the run has rows for;
+        - model, budget, setting, samples;
+        - scored, coverage: rows with a score, and their share;
+        - the figures of `scbench.grading.score_tables.score_table`;
+        - for a run with tools next to one without: delta (the difference of normalized
+          scores over the scores of both) and delta_mean (the difference of means), each
+          with its interval, and delta_n (the number of scores of both).
     """
     matrix = score_matrix(results)
     pairs = {}

@@ -65,9 +65,9 @@ def read_results(
         tell_apart: add the file's name to a run that is in several files; otherwise
             this is an error.
         both_prompts: accept results for terse prompts or pictures in addition to full
-            prompts. Their ids are then those of the full prompts, and their models'
-            names end in `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`;
-            rows without a counterpart for full prompts are left out.
+            prompts. They then have the ids of the full prompts, and their models' names
+            end in `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`; rows
+            without a counterpart for full prompts are left out.
 
     Returns:
         Columns `NEEDED`, floor and ``columns``, in the order of the files. Rows whose instance is

@@ -62,17 +62,20 @@ def pass_at_k(
 
     Returns:
         One row per run, per task, bucket and overall, and per k, with columns `SCHEMA`:
-        n (scores of one sample that the run has rows for), samples (the smallest number
-        for any item with a score), the figures of a line; same_items (half the width of
-        the 95 % range of the normalized score for new samples of the same items; null
-        if a task has no item with two samples); majority (the mean score of the most
-        frequent answer, averaged over ties; null if more than a tenth of the items have
-        no answer that occurs twice), majority_n (items with such an answer), within
-        (variance between samples of one item, unbiased; null with one sample) and
-        between (variance between items beyond that; at least 0), and pass_at_k with its
-        interval: the chance that at least one of k samples, drawn without replacement,
-        passes (the unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over the pass_n
-        scores with k samples or more).
+
+        - n: scores of one sample that the run has rows for;
+        - samples: the smallest number of samples of any item with a score;
+        - the figures of a line;
+        - same_items: half the width of the 95 % range of the normalized score for new
+          samples of the same items; null if a task has no item with two samples;
+        - majority: the mean score of the most frequent answer, averaged over ties; null
+          if more than a tenth of the items have no answer that occurs twice;
+        - majority_n: number of items with such an answer;
+        - within: variance between samples of one item, unbiased; null with one sample;
+        - between: variance between items beyond that; at least 0;
+        - pass_at_k, with its interval: the chance that at least one of k samples, drawn
+          without replacement, passes. It is the unbiased estimate 1 - C(n-c, k) / C(n,
+          k), averaged over the pass_n scores with k samples or more.
     """
     matrix = score_matrix(results)
     items = item_samples(results, passes)

@@ -77,14 +77,19 @@ def turn_table(
         level: level of the intervals.
 
     Returns:
-        One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup,
-        as JSON), n (scores), mean after that turn, gain (the difference from the
-        previous row, over the same items), solved (share with the full score after that
-        turn), each with its interval; floor (the score of guesses over the same number
-        of answers) and normalized (see `scbench.grading.means`); played (share of
-        trials with such a turn), cut (trials that stopped without an answer: truncated,
-        refused or unparsed, which count as 0) and queries (the mean cost of queries or
-        actions in a whole trial).
+        One row per run, setup, line and turn, with columns `SCHEMA`:
+
+        - loop: the setup, as JSON;
+        - n: number of scores;
+        - mean: mean score after that turn, with its interval;
+        - gain: difference from the previous row over the same items, with its interval;
+        - solved: share with the full score after that turn, with its interval;
+        - floor: score of guesses over the same number of answers;
+        - normalized: see `scbench.grading.means`;
+        - played: share of trials with such a turn;
+        - cut: trials that stopped without an answer (truncated, refused or unparsed),
+          which count as 0;
+        - queries: mean cost of queries or actions in a whole trial.
 
     Raises:
         ResultsError: the results contain no loop trial.

@@ -1,11 +1,12 @@
 """Requests to a model: items, samples, and lines in providers' formats.
 
-A request is one sample for one instance. Nothing here talks to a provider: requests become lines in
-our own format or in the batch formats of OpenAI, Anthropic, Gemini and Mistral, in files within the
-provider's limits. The formats are those of the providers' own libraries (openai 3.54
-``types/batch_create_params.py``, anthropic 2.12 ``types/messages/batch_create_params.py``,
-google-genai 3.4 ``types.InlinedRequest`` as JSON), read in November 2026. vLLM's ``run_batch``
-takes the format of OpenAI's chat completions.
+A request is one sample for one instance. Nothing here talks to a provider: requests
+become lines in our own format or in the batch formats of OpenAI, Anthropic, Gemini and
+Mistral, in files within the provider's limits. The formats follow the providers' own
+libraries (openai 3.54 ``types/batch_create_params.py``, anthropic 2.12
+``types/messages/batch_create_params.py``, google-genai 3.4 ``types.InlinedRequest`` as
+JSON), read in November 2026. vLLM's ``run_batch`` takes the format of OpenAI's chat
+completions.
 """
 
 import base64
@@ -33,9 +34,9 @@ NEEDS_VISION = "the prompt has a picture and was left out (--no-images)"
 _MAX_NAMES = 5
 # OpenAI and compatible servers show pictures to models at full size.
 _DETAIL = "high"
-# Characters that could steer a terminal, which lines may be printed to: control characters,
-# invisible ones, and those that change the direction of text. Escaping them does not
-# change the meaning of the JSON.
+# Characters that could steer a terminal, which lines may be printed to: control
+# characters, invisible characters, and characters that change the direction of text.
+# Escaping them does not change the meaning of the JSON.
 _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 # Formats whose lines do not name a model, or need not.
 _NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
@@ -132,8 +133,8 @@ def chosen_instances(
 
     Args:
         release: the release, or the config of a release, that contains them.
-        names: tasks and buckets; None for those of the default config, or for all tasks if there
-            are ids.
+        names: tasks and buckets; None for the tasks of the default config, or for all
+            tasks if there are ids.
         ids: only these instances; None for all.
 
     Raises:

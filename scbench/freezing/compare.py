@@ -44,7 +44,7 @@ class Overlap:
 
 
 def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
-    """Yield the differences between the columns of a stored table and those of the format."""
+    """Yield the differences between a stored table's columns and the columns of the format."""
     if stored.schema.equals(expected.schema, check_metadata=True):
         return
     present = column_types(stored.schema)

@@ -58,7 +58,7 @@ def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor
 
 
 def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list[Floor]:
-    """Return the scores of an instance's trivial answers, without those that score 0.
+    """Return the scores of an instance's trivial answers that score above 0.
 
     Raises:
         ReleaseError: see `floor_of`.

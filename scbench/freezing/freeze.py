@@ -50,7 +50,7 @@ from scbench.report.gallery import cases, draw_cases
 
 
 def own_tasks() -> tuple[Task, ...]:
-    """Return the tasks of this package that have a fixed list: those of the next release.
+    """Return the tasks of this package with a fixed list, which the next release contains.
 
     An experiment draws the instances of the text tasks.
     """

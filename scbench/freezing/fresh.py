@@ -81,7 +81,7 @@ def generate(
     rung: int | None = None,
     **parameters: JsonValue,
 ) -> list[Instance]:
-    """Draw fresh instances of a task: those that ``scbench generate`` draws for this seed.
+    """Draw fresh instances of a task, the same as ``scbench generate`` draws for this seed.
 
     Args:
         task: id of the task.

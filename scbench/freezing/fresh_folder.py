@@ -69,8 +69,8 @@ def generate_folder(
 ) -> Generated:
     """Draw the cases of an experiment into a folder, atomically.
 
-    A killed run continues when the same experiment is drawn into the same place. The bytes are
-    those of an uninterrupted run, with any number of workers.
+    A killed run continues when the same experiment is drawn into the same place. The
+    bytes are the same as without an interruption, and with any number of workers.
 
     Args:
         experiment: the experiment.

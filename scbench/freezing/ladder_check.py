@@ -203,7 +203,8 @@ def check_rung(
         rung: number of the rung.
         point: its parameters.
         count: instances; by default the table's.
-        ids_by_key: ids of the instances of the task so far, by key; those of the rung are added.
+        ids_by_key: ids of the instances of the task so far, by key; the ids of this
+            rung are added.
         draws: see `check_ladder`.
     """
     experiment = ladder.experiment(tasks=[name], rung=rung, count=count)
@@ -294,7 +295,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
     if transfer > MOST_TRANSFER:
         yield (
             f"the answer to one item scores a mean of {transfer:.2f} above the floor on "
-            f"the others; the limit is {MOST_TRANSFER}"
+            f"the other items; the limit is {MOST_TRANSFER}"
         )
     capacity = report.trials and report.trials.capacity
     # Without equal pairs, the estimate is only a lower bound.

@@ -133,7 +133,8 @@ class InstanceStream(Iterator[Instance]):
     Args:
         tasks: names of tasks or buckets, or one name.
         rung: rung of the ladder; by default the parameters define the point.
-        curriculum: True for a new one, or one that is shared with other streams.
+        curriculum: True for a new curriculum, or a curriculum that is shared with other
+            streams.
         seed: base seed.
         rank: rank of this process.
         world: number of processes that draw.

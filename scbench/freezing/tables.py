@@ -31,8 +31,8 @@ REFERENCE_SCHEMA = schema_of(REFERENCE_COLUMNS)
 def instance_table(instances: Sequence[Instance]) -> pa.Table:
     """Return instances as a table, in the order given, each with the canary.
 
-    Instances on a ladder have a column for the rung that their ids name, those with pictures one
-    for the style of the pictures.
+    Instances on a ladder have a column for the rung that their ids name, and instances
+    with pictures have one for the style of the pictures.
     """
     schema = INSTANCE_SCHEMA
     rows = []

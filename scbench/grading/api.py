@@ -49,7 +49,7 @@ def grade_file(
         out: folder for ``results.parquet`` and ``summary.json``; by default a folder in
             ``scbench-results/``, named after the path of the file.
         release: release to grade against, or its name, as for `load_release`.
-        tasks: ids or buckets; None for those of the release's default config.
+        tasks: ids or buckets; None for the tasks of the release's default config.
         partial: whether the file answers only some items on purpose.
         workers: worker processes; None for one per available processor.
         resume: continue an interrupted run in ``out``.

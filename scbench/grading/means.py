@@ -594,8 +594,8 @@ class MeanWithInterval(NamedTuple):
 def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
     """Return the mean of tasks' normalized scores with its interval.
 
-    In text tasks (m - g) / (1 - g) is linear in the mean m: the interval is that of the mean with
-    the weights w / (1 - g), moved and stretched.
+    In text tasks (m - g) / (1 - g) is linear in the mean m, so its interval is the
+    interval of the mean with the weights w / (1 - g), shifted and scaled.
     """
     # (m - g) / (1 - g) is m / room - g / room.
     weights = np.stack([block.weights() for block in blocks])

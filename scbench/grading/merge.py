@@ -270,7 +270,7 @@ def count_lines(runs: Sequence[ShardRun], coverage: Coverage) -> None:
 def admitted_rows(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
 ) -> Iterator[pl.DataFrame]:
-    """Admit every line again, in order; yield the rows of those that count."""
+    """Admit every line again, in order; yield the rows of the lines that count."""
     forgeries: list[Problem] = []
     all_duplicates: set[int | None] = set()
     problem_lines = heapq.merge(

@@ -160,7 +160,8 @@ class Options:
         release: the release to grade against.
         out: folder for the results.
         limits: workers, seconds and memory.
-        tasks: ids or buckets of the tasks to grade; None for those of the default config.
+        tasks: ids or buckets of the tasks to grade; None for the tasks of the default
+            config.
         partial: whether the file answers only some items on purpose.
         resume: continue an interrupted run.
         restart: discard an interrupted run.

@@ -87,9 +87,9 @@ def kappa_interval(
 ) -> tuple[float, float]:
     """Return an interval of Cohen's kappa.
 
-    The variance is that of Fleiss, Cohen and Everitt (1969). Two candidates, one
-    agreement and one disagreement, are first added to the table and distributed by its
-    margins, so that perfect agreement on a few candidates gives a wide interval.
+    The variance follows Fleiss, Cohen and Everitt (1969). Two candidates, one agreement
+    and one disagreement, are first added to the table and distributed by its margins,
+    so that perfect agreement on a few candidates gives a wide interval.
 
     Args:
         table: square table with the counts of pairs of labels.

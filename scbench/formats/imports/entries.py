@@ -33,7 +33,7 @@ _MAX_NAME = 200
 _MAX_COUNT = 2**53 - 1
 # Maximum depth of nested errors.
 _MAX_WRAPPERS = 3
-# Types of the parts of a message that have text, and of those that are tool calls.
+# Types of message parts: parts with text, and tool calls.
 _TEXT_TYPES = ("text", "output_text")
 _CALL_TYPES = ("tool_use", "function_call", "custom_tool_call")
 _ERROR_CODE = re.compile(

@@ -201,10 +201,10 @@ def unmapped(
 ) -> PredictionsError:
     """Return the error of a table without the required columns."""
     missing = sorted({*mapped.values()} - {*columns}) if mapped else []
-    lack = f"no column {missing[0]!r}" if missing else "no columns id and response"
+    fault = f"no column {missing[0]!r}" if missing else "no columns id and response"
     names = ", ".join(columns)[:200] or "unreadable"
     return PredictionsError(
-        f"{path} has {lack}; its columns are {names}. Name the columns with --map "
+        f"{path} has {fault}; its columns are {names}. Name the columns with --map "
         "id=COLUMN,response=COLUMN"
     )
 

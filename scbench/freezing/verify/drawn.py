@@ -1,4 +1,4 @@
-"""Verification of the experiments of a release against those of this package.
+"""Verification of the experiments of a release against the experiments of this package.
 
 Other versions of the package may have other experiments, so experiments are checked
 only for releases of this version.
@@ -18,7 +18,7 @@ from scbench.release.manifest import (
 
 
 def check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[str]:
-    """Compare the experiment of a frozen release with that of this package."""
+    """Compare the experiment of a frozen release with this package's experiment."""
     if manifest.is_generated or manifest.package_version != __version__:
         return
     ours = manifolds().only(record.task_ids)
@@ -32,7 +32,7 @@ def check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[s
 
 
 def check_own_ladder(manifest: Manifest, record: LadderRecord) -> Iterator[str]:
-    """Compare the experiment of the config ``ladder`` with that of this package."""
+    """Compare the experiment of the config ``ladder`` with this package's ladder."""
     if manifest.package_version != __version__:
         return
     experiment = record.experiment

@@ -39,7 +39,7 @@ def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
-    """Yield foreign and missing files, and those that differ from the manifest."""
+    """Yield foreign files, missing files, and files that differ from the manifest."""
     present = set(release_files(root))
     for name in sorted(present - manifest.files.keys()):
         yield f"{one_line(name)}: the manifest does not list this file"

@@ -25,7 +25,7 @@ def redraw(
 
     Args:
         root: folder of the release.
-        manifest: its manifest, or that of a config.
+        manifest: its manifest, or the manifest of a config.
         seed: private seed, if it is known.
         workers: number of processes; with 1, this process does the work.
         proofs: see `scbench.freezing.proofs`.

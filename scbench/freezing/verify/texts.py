@@ -21,7 +21,7 @@ def check_texts(
     ladder: FrozenLadder | None,
     pictured: Sequence[FrozenTask],
 ) -> Iterator[str]:
-    """Compare the texts of a release with those of its rebuilt contents, see `make_manifest`."""
+    """Compare the texts of a release with rebuilt texts; for the arguments see `make_manifest`."""
     if not frozen or (ladder and not ladder.parts):
         return  # nothing could be rebuilt, which is reported already
     rebuilt = make_manifest(

@@ -201,7 +201,8 @@ class Worker:
     def stuck(self) -> Failure | None:
         """Return a failure if one of several verdicts exceeds its time limit.
 
-        It compares the number of verdicts with that of the last call, so call it repeatedly.
+        It compares the number of verdicts with the number at the last call, so call it
+        repeatedly.
         """
         now = time.monotonic()
         begun = self.progress.begun
