@@ -224,7 +224,7 @@ def lines_of_pair(
     """Yield the lines that compare two runs.
 
     Raises:
-        ResultsError: they have no score in common.
+        ResultsError: the two runs have no score in common.
     """
     first_name = run_name(*matrix.runs[first])
     second_name = run_name(*matrix.runs[second])

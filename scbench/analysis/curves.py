@@ -41,7 +41,8 @@ class Answers:
 
     Attributes:
         rungs: rungs, counted from 1.
-        scores: in [0, 1], averaged over samples and over the scores of one answer.
+        scores: scores in [0, 1], averaged over samples and over the scores of one
+            answer.
         floors: the score of a guess; 0 if unknown.
         top: the highest rung of the ladder.
     """
@@ -176,7 +177,7 @@ def misfit_words(sums: RungSums, expected: Floats) -> str:
     """Return how rungs deviate from their curve: "flat", or "dip" or "bump" at the worst rung.
 
     Args:
-        sums: over the answers of each rung.
+        sums: sums over the answers of each rung.
         expected: score of each rung on the curve.
     """
     n, right, _ = sums

@@ -78,10 +78,11 @@ class Difference(NamedTuple):
         n: scores that both runs have.
         first_normalized: normalized score of the first run over these.
         second_normalized: normalized score of the second run.
-        difference: their difference; `low` and `high` are the ends of its interval.
+        difference: difference of these; `low` and `high` are the ends of its interval.
         first_mean: mean of the first run's scores.
         second_mean: mean of the second run's scores.
-        of_means: their difference; `of_means_low` and `of_means_high` are the ends of its interval.
+        of_means: difference of the means; `of_means_low` and `of_means_high` are the
+            ends of its interval.
     """
 
     n: int

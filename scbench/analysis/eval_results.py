@@ -95,7 +95,7 @@ def eval_results(
 
     Args:
         dataset: ORG/NAME on the Hub.
-        values: by bucket and for "overall".
+        values: scores by bucket, and for "overall".
         date: date of the answers.
         notes: notes on how the run was made.
         revision: revision of the data set.

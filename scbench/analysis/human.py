@@ -120,7 +120,7 @@ def over_players(values: Sequence[float], least: float, most: float) -> PlayersM
     """Return the mean of one value per player, with Student's t-interval.
 
     Args:
-        values: one for each player.
+        values: one value for each player.
         least: lower bound of the values and of the interval.
         most: upper bound of both.
     """

@@ -65,7 +65,7 @@ def on_ladder(results: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of a ladder's instances, with their rung.
 
     Raises:
-        ResultsError: there are none.
+        ResultsError: the results contain no ladder instances.
     """
     rungs = {name: rung_of(name) for name in results["id"].unique()}
     rung = pl.col("id").replace_strict(rungs, return_dtype=pl.Int64)
@@ -138,7 +138,7 @@ def climbs_of(
         level: level of the intervals.
 
     Raises:
-        ResultsError: they contain no ladder instances.
+        ResultsError: the results contain no ladder instances.
     """
     matrix = score_matrix(on_ladder(results))
     standard_errors = NormalDist().inv_cdf((1 + level) / 2)

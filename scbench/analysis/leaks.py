@@ -42,7 +42,7 @@ class LineTest(NamedTuple):
 
     Attributes:
         p_value: p-value of this line alone.
-        p_corrected: over the lines of its family.
+        p_corrected: p-value corrected over the lines of its family.
         too_few: whether no outcome could be significant.
     """
 

@@ -88,7 +88,7 @@ class PaperColumn(NamedTuple):
 
     Attributes:
         head: heading.
-        run: its run.
+        run: run of the column.
         is_change: whether it is the change with tools.
     """
 

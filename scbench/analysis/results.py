@@ -103,7 +103,7 @@ def config_in(path: str | Path) -> str:
     """Return the config of the results in a file; empty for the default.
 
     Raises:
-        ResultsError: it cannot be read or is not a results file.
+        ResultsError: the file cannot be read or is not a results file.
     """
     releases = read_results_file(Path(path), ("release",))["release"]
     return config_of(releases[0]) if len(releases) else ""
@@ -239,7 +239,7 @@ def check_release(rows: pl.DataFrame) -> None:
     """Refuse rows of several releases.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: the rows are of several releases.
     """
     releases = rows.select("release", "release_hash").unique()
     if releases.height <= 1:
@@ -271,7 +271,7 @@ def check_tasks(rows: pl.DataFrame) -> None:
     """Refuse rows of tasks that are not in the catalogue.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: a row has such a task.
     """
     tasks = all_tasks()
     unknown = sorted(set(rows["task"].unique()) - tasks.keys())
@@ -286,7 +286,7 @@ def one_grader(rows: pl.DataFrame) -> None:
     """Refuse rows of a task that were graded by two versions of its grader.
 
     Raises:
-        ResultsError: there are such rows; the message names them.
+        ResultsError: a task has such rows; the message names the versions.
     """
     versions = rows.group_by("task").agg(pl.col("grader_version").unique().sort())
     mixed = versions.filter(pl.col("grader_version").list.len() > 1).sort("task")
@@ -311,7 +311,7 @@ def check_scores(rows: pl.DataFrame) -> None:
     """Reject impossible scores and floors.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: a score or floor is impossible.
     """
     score = pl.col("score")
     binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
@@ -348,7 +348,7 @@ def check_duplicates(rows: pl.DataFrame) -> None:
     """Reject duplicate scores.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: a score occurs twice.
     """
     key = [*RUN, "sample", *ITEM]
     # Rows with different hashes are different, and counting hashes is fast.

@@ -121,7 +121,7 @@ class Line:
 
     Attributes:
         number: number of the line, from 1.
-        data: its bytes.
+        data: bytes of the line.
         prediction: the prediction in it.
         unread: unknown keys, which were not read.
     """
@@ -147,7 +147,7 @@ def open_predictions(path: str) -> BinaryIO:
     """Open a predictions file for reading, unpacked if its first bytes say so; ``-`` is stdin.
 
     Raises:
-        PredictionsError: it cannot be opened.
+        PredictionsError: the file cannot be opened.
     """
     try:
         return unpacked(_open_raw(path))

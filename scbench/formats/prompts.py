@@ -208,7 +208,7 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
     """Return a request as a line, with its line break.
 
     Raises:
-        PredictionsError: its id does not fit in a batch.
+        PredictionsError: the id of the request does not fit in a batch.
     """
     line = line_in_form(request, form, settings)
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))

@@ -169,7 +169,7 @@ class Planned:
     Attributes:
         index: position of the point in the experiment.
         task: task of the point.
-        point: its parameters, and the number of cases to draw.
+        point: parameters of the point, and the number of cases to draw.
         rung: its rung, if it is on a ladder.
     """
 
@@ -195,7 +195,8 @@ def read_experiment(path: Path) -> Experiment:
     """Read an experiment file.
 
     Raises:
-        ExperimentError: it cannot be read, is not TOML, or contains unknown entries.
+        ExperimentError: the file cannot be read, is not TOML, or contains unknown
+            entries.
     """
     return read_as(path, parse_experiment)
 
@@ -204,7 +205,7 @@ def read_as(path: Path, parse: Callable[[str], T]) -> T:
     """Return the parsed text of a file; each line of an error begins with its path.
 
     Raises:
-        ExperimentError: it cannot be read, or ``parse`` raises one.
+        ExperimentError: the file cannot be read, or ``parse`` raises this error.
     """
     try:
         return parse(read_regular(path).decode())
@@ -226,7 +227,7 @@ def parse_experiment(text: str) -> Experiment:
     """Return the experiment of a TOML text.
 
     Raises:
-        ExperimentError: it is not TOML, or contains unknown entries.
+        ExperimentError: the text is not TOML, or contains unknown entries.
     """
     try:
         value = tomllib.loads(text)

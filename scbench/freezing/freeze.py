@@ -240,7 +240,7 @@ def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
     """Return the gallery of a release, a picture for each task that has any: path and PNG file.
 
     Raises:
-        ReleaseError: one cannot be drawn.
+        ReleaseError: a picture cannot be drawn.
         ModuleNotFoundError: the library that draws is not installed.
     """
     tasks = [part.task for part in frozen]

@@ -49,7 +49,7 @@ class Generated:
 
     Attributes:
         manifest: its manifest.
-        gathered: its tasks, and the points with fewer cases than requested.
+        gathered: tasks of the folder, and the points with fewer cases than requested.
         resumed: number of points that an interrupted run had finished.
     """
 

@@ -171,7 +171,7 @@ def ladder() -> Ladder:
     """Return the ladder of this package.
 
     Raises:
-        ExperimentError: its table is wrong.
+        ExperimentError: the table of the ladder is wrong.
     """
     table = files("scbench.builders").joinpath("ladder.toml")
     return parse_ladder(table.read_text("utf-8"))
@@ -207,7 +207,7 @@ def read_ladder(path: Path) -> Ladder:
     """Read a table of rungs.
 
     Raises:
-        ExperimentError: it cannot be read, or see `parse_ladder`.
+        ExperimentError: the file cannot be read; see also `parse_ladder`.
     """
     return read_as(path, parse_ladder)
 
@@ -283,7 +283,7 @@ def rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a rung.
 
     Raises:
-        ExperimentError: it has a reserved name.
+        ExperimentError: a parameter has a reserved name.
     """
     for name in _RESERVED:
         if name in rung:

@@ -93,7 +93,7 @@ class RungReport:
     Attributes:
         task: id of the task.
         rung: number of the rung.
-        point: its parameters.
+        point: parameters of the rung.
         measures: measure of each instance.
         floors: floor of each instance.
         prompt: characters of the longest prompt.
@@ -201,7 +201,7 @@ def check_rung(
         ladder: the table.
         name: id of the task.
         rung: number of the rung.
-        point: its parameters.
+        point: parameters of the rung.
         count: instances; by default the table's.
         ids_by_key: ids of the instances of the task so far, by key; the ids of this
             rung are added.

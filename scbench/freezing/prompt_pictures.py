@@ -99,7 +99,7 @@ def picture_prompts(task: Task, params_text: str) -> list[PicturePrompt]:
 
     Args:
         task: task of the instance.
-        params_text: its parameters, as JSON.
+        params_text: parameters of the instance, as JSON.
     """
     params = task.params_model.model_validate_json(params_text)
     prompts = []

@@ -59,7 +59,7 @@ class Memo:
 
     Attributes:
         path: the store that contains it; None if nothing is stored.
-        name: its key in the store.
+        name: key of the value in the store.
     """
 
     path: Path | None
@@ -100,7 +100,7 @@ def score_memo(
     Args:
         path: file of scores, see `proofs_file`; None to cache nothing.
         task: task of the instance.
-        params: its parameters, as canonical JSON.
+        params: parameters of the instance, as canonical JSON.
         answers: the answers, as canonical JSON.
     """
     return _memo_of(path, task, [task.id, task.grader_version, params, *answers])
@@ -151,7 +151,7 @@ def proofs_file(*, from_scratch: bool = False) -> Path:
     With ``from_scratch``, the cached results of this code are removed first.
 
     Raises:
-        OSError: they cannot be removed.
+        OSError: the cached results cannot be removed.
     """
     path = cache_folder() / "proofs" / f"{code_state(_JUDGED_BY)[:16]}.jsonl"
     if from_scratch:

@@ -24,7 +24,7 @@ def load_release(name: str | None = None) -> Release:
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
-        HubError: it cannot be loaded from the Hub.
+        HubError: the release cannot be loaded from the Hub.
     """
     return find_release(name)
 

@@ -88,7 +88,7 @@ class Imported:
 
     Attributes:
         files: the files, as they were named.
-        recognised: their formats as text.
+        recognised: formats of the files, as text.
         problems: entries that could not be added to the stream.
         origin: returns the file and line of a line of the stream.
     """

@@ -96,7 +96,7 @@ class ResultsWriter:
         """Add rows in the order of results; files must exist until `write`.
 
         Raises:
-            OSError: they cannot be written.
+            OSError: the rows cannot be written.
         """
         for frame in frames:
             if isinstance(frame, RowsFile):
@@ -130,7 +130,7 @@ class ResultsWriter:
         """Write all rows as Parquet.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         self._flush()
         if not self._files:

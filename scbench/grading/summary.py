@@ -348,7 +348,7 @@ class RunReport:
 
     Attributes:
         path: path of ``results.parquet``.
-        tally: its counts and tables.
+        tally: counts and tables of the results.
         problems: the first thousand problems of the input.
         problem_counts: number of all problems, by code.
         incidents: sentences about workers that failed.

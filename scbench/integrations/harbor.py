@@ -89,7 +89,7 @@ def write_tasks(
     Args:
         instances: instances of one release.
         folder: folder of all instances.
-        release: its version.
+        release: version of the release.
         floors: floors by instance.
         solutions: right answers by instance, as JSON, for Harbor's oracle; None for no such files.
         wheels: files that the images of verifiers install, see `install_line`.
@@ -158,7 +158,7 @@ def wheels_in(folder: Path) -> list[Path]:
     """Return the wheels in a folder, by name.
 
     Raises:
-        PredictionsError: there are none.
+        PredictionsError: the folder contains no wheels.
     """
     wheels = sorted(folder.glob("*.whl"))
     if not wheels:
@@ -205,7 +205,7 @@ def task_files(
 
     Args:
         instance: instance of the task.
-        release: its version.
+        release: version of the release.
         floor: floor of the instance; None if it has none.
         solution: a right answer as JSON; None for no such file.
         install: see `install_line`.

@@ -52,7 +52,7 @@ def check_tracker(tracker: Tracker) -> None:
 
     Raises:
         ModuleNotFoundError: the library is not installed.
-        TrackerError: it has no key, or no place to write to.
+        TrackerError: the tracker has no key, or no place to write to.
     """
     match tracker:
         case "wandb":

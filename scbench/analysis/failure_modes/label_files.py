@@ -86,7 +86,7 @@ def read_labels_file(path: Path) -> pl.DataFrame:
     """Return the labels in one file.
 
     Raises:
-        ResultsError: it cannot be read or has no labels.
+        ResultsError: the file cannot be read or has no labels.
     """
     if not path.is_file():
         raise ResultsError(

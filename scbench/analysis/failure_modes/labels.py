@@ -130,7 +130,7 @@ def parsed(row: Mapping[str, Any], column: str) -> Any:  # noqa: ANN401
     """Return the parsed JSON in a column of a row; None if it is null.
 
     Raises:
-        ResultsError: it is not JSON.
+        ResultsError: the value is not JSON.
     """
     try:
         return None if row[column] is None else json.loads(row[column])

@@ -56,7 +56,7 @@ class Signal(NamedTuple):
     """A check, and the meaning of its failure.
 
     Attributes:
-        check: its id.
+        check: id of the check.
         requirement: requirement on the answer.
         likely: labels suggested by its failure, most likely first.
     """

@@ -174,7 +174,7 @@ def finding_of_check(check: str, places: int, score: float, task: Task) -> Findi
     """Return the finding for a single failed check.
 
     Args:
-        check: its id.
+        check: id of the check.
         places: number of places at which it fails; 0 if unknown.
         score: score of the answer.
         task: task of the answer.

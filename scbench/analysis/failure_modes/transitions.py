@@ -130,7 +130,7 @@ def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataF
     """Return columns first_state and second_state, with a row for each common score.
 
     Raises:
-        ResultsError: there is none.
+        ResultsError: the runs have no common score.
     """
     first_states = states_of_run(row_states, first, "first_state")
     second_states = states_of_run(row_states, second, "second_state")

@@ -122,7 +122,7 @@ def request_key(name: object) -> RequestKey:
     """Return the request that an id names: the id of an instance, or a custom_id.
 
     Raises:
-        PredictionsError: it is neither.
+        PredictionsError: the id is neither.
     """
     if isinstance(name, str):
         request = RequestKey(name) if "/" in name else read_custom_id(name)
@@ -209,7 +209,7 @@ def state_of(finish: object, *, text: bool) -> State:
     """Return the state of a call by its finish reason.
 
     Args:
-        finish: any provider's finish reason.
+        finish: finish reason of any provider.
         text: whether the reply has text; without a finish reason, such a reply is
             complete. A failure has no status here, because an answer in the text
             counts.

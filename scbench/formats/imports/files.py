@@ -77,7 +77,7 @@ def read_file(
 
     Raises:
         ModuleNotFoundError: a library that its format needs is not installed.
-        PredictionsError: it cannot be read at all.
+        PredictionsError: the file cannot be read at all.
     """
     container = container_of(path)
     if container is Container.HARBOR_JOB:
@@ -229,7 +229,7 @@ def parquet_replies(
     """Yield the replies in the rows of a Parquet file.
 
     Raises:
-        PredictionsError: it is damaged, contains results, or has missing columns.
+        PredictionsError: the file is damaged, contains results, or has missing columns.
     """
     types = parquet_columns(path)
     if "doc" in types and types.get("model_response") == "Struct":

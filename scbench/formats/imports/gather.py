@@ -95,7 +95,8 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     Pipes and other files that can be read only once count as our own format.
 
     Raises:
-        PredictionsError: it cannot be read, or contains requests instead of replies.
+        PredictionsError: the file cannot be read, or contains requests instead of
+            replies.
     """
     if container_of(path) is not Container.TEXT:
         return False
@@ -116,7 +117,7 @@ def gather(
     Args:
         files: paths; ``-`` is standard input.
         sink: receives the lines.
-        options: for files of other programs.
+        options: options for files of other programs.
 
     Returns:
         The origin of every line, and the entries that could not become predictions.

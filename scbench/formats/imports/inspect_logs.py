@@ -84,7 +84,7 @@ def is_inspect_archive(path: str) -> bool:
     """Return whether a zip archive was written by Inspect.
 
     Raises:
-        PredictionsError: it is damaged, or too large when unpacked.
+        PredictionsError: the archive is damaged, or too large when unpacked.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -318,7 +318,7 @@ def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Reque
     """Return the request of a sample: the id in its metadata or its own, its epoch and budget.
 
     Raises:
-        PredictionsError: neither is an id of ours.
+        PredictionsError: neither id is one of ours.
     """
     row_id = metadata.get("id")
     has_row_id = isinstance(row_id, str) and "/" in row_id
@@ -341,7 +341,7 @@ def reply_of(
 
     Args:
         request: request of the sample.
-        model: as Inspect names it.
+        model: name of the model in Inspect.
         output: output of the last call.
         limit: the kind of limit that the sample hit; None if it hit none.
         usage: usage of all calls.

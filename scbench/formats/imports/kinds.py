@@ -133,12 +133,13 @@ def text_form(
     An unknown format counts as ours, because our reader explains the error.
 
     Args:
-        beginning: its `first_lines`.
+        beginning: first lines of the file, see `first_lines`.
         path: path of the file.
         mapped: column of a table by field.
 
     Raises:
-        PredictionsError: it contains requests, or a table without the required columns.
+        PredictionsError: the file contains requests, or a table without the required
+            columns.
     """
     texts: list[bytes] = []
     has_problem = False
@@ -259,7 +260,7 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
     """Yield the entries of a file that is one JSON value, a list or a job of Gemini, numbered.
 
     Raises:
-        PredictionsError: it is not a file, too large, or not JSON.
+        PredictionsError: the path is not a file, or the file is too large or not JSON.
     """
     if not is_file(path):
         raise PredictionsError(

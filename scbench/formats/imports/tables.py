@@ -134,7 +134,7 @@ def csv_rows(
         lines: all lines of the file with their numbers, from 1.
 
     Raises:
-        PredictionsError: it is not UTF-8, or not CSV.
+        PredictionsError: the file is not UTF-8, or not CSV.
     """
     texts = (
         data.decode("utf-8-sig" if number == 1 else "utf-8") for number, data in lines
@@ -174,7 +174,7 @@ def parquet_columns(path: str) -> dict[str, str]:
     """Return the columns of a Parquet file with the names of their types.
 
     Raises:
-        PredictionsError: it is damaged.
+        PredictionsError: the file is damaged.
     """
     return next(_parquet_lines(path, ()))
 
@@ -185,7 +185,7 @@ def parquet_rows(
     """Yield the rows of a Parquet file with their numbers, a block at a time.
 
     Raises:
-        PredictionsError: it is damaged.
+        PredictionsError: the file is damaged.
     """
     lines = _parquet_lines(path, columns)
     # The first line has the columns.

@@ -181,7 +181,7 @@ def verify_anywhere(
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
 
     Raises:
-        HubError: it cannot be loaded from the Hub.
+        HubError: the release cannot be loaded from the Hub.
     """
     try:
         release = find_release(name)

@@ -49,14 +49,15 @@ class Row:
         id: instance id. Rows of one answer with several scores share it and differ in `subtask`.
         setting: "no_tools", "tools", one of `scbench.base.model.LOOP_SETTINGS`, or None
             if the file does not state it.
-        score: in [0, 1]; None if the status is unscored.
+        score: score in [0, 1]; None if the status is unscored.
         failed_checks: ids of the checks that did not pass.
         checks: every check of the verdict, as canonical JSON.
         metrics: the verdict's metrics, as canonical JSON.
         notes: remarks, such as keys that were ignored.
         reason: why there is no answer or no score; empty if there is one.
         answer: the answer as canonical JSON, if found and of moderate size.
-        answer_source: where it was found (see `scbench.scoring.answers.extract`).
+        answer_source: where the answer was found (see
+            `scbench.scoring.answers.extract`).
         repairs: repairs that were necessary to read it.
         response_characters: length of the model's text without blanks around it; None
             if the line has no text.

@@ -256,7 +256,7 @@ def settle(
     """Complete the account of a chunk; return the lines that have an outcome.
 
     Args:
-        index: what is graded against.
+        index: index of the release that is graded against.
         parsed: the chunk; lines without an outcome are added to its account as pending.
         results: by line number, outcomes of graded lines, and answers found in lines of
             heavy tasks.

@@ -52,7 +52,8 @@ class Plan:
     """The options that define a run. A folder contains one run.
 
     Attributes:
-        model: its name in Inspect, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+        model: name of the model in Inspect, such as openai/gpt-5 or
+            openai-api/SERVICE/MODEL.
         release: version of the release; a folder or archive by its path.
         parameters: parameters of the task without the budget, see
             `scbench.integrations.inspect.tasks`.
@@ -168,7 +169,7 @@ def check_logs(logs: Path) -> None:
     """Check that the logs of an interrupted run can be read, because Inspect's errors are obscure.
 
     Raises:
-        ResultsError: one cannot be read.
+        ResultsError: a log cannot be read.
     """
     for path in sorted(logs.glob("*.eval")):
         try:
@@ -285,7 +286,7 @@ def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
 
     Raises:
         OSError: the earlier ids cannot be read.
-        ResultsError: they are damaged.
+        ResultsError: the earlier ids are damaged.
     """
     earlier: list[str] = []
     if path.exists():

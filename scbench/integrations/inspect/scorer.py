@@ -191,7 +191,7 @@ def as_score(result: WireOutcome, floor: float | None = None) -> Score:
     """Return an outcome in Inspect's format, with the floor of its instance.
 
     Raises:
-        GraderFailedError: it has no score because the grader failed.
+        GraderFailedError: the outcome has no score because the grader failed.
     """
     status = Status(result.status)
     if status is Status.GRADER_ERROR:
