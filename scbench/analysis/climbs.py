@@ -94,7 +94,7 @@ def climb_of(block: Block, run: int) -> Climb:
 
 
 def families(tasks: Iterable[str]) -> list[list[str]]:
-    """Return the spatial tasks and the text tasks, which have separate levels; skip empty lists."""
+    """Return the spatial and the text tasks, which have separate levels, without empty lists."""
     spatial: list[str] = []
     text: list[str] = []
     for name in tasks:

@@ -187,7 +187,7 @@ def main_line_of(lines: Sequence[PairLine]) -> PairLine:
 
 
 def test_family(lines: Sequence[PairLine], level: float, draws: int, seed: int) -> None:
-    """Add the tests of a family of lines, corrected together, to their rows."""
+    """Test a family of lines, corrected together, and add the results to their rows."""
     differences = np.column_stack([line.differences for line in lines])
     weights = np.column_stack([line.weights for line in lines])
     tested = lines_tested(differences, weights, level, draws, seed)
@@ -269,7 +269,7 @@ def _cells_of_means(difference: Difference) -> dict[str, Any]:
 
 
 def answer_places(matrix: Matrix) -> AnswerPlaces:
-    """Return the positions of each task's answers among those of all tasks."""
+    """Return the positions of each task's answers among the answers of all tasks."""
     starts = {}
     total = 0
     for task, block in matrix.blocks.items():

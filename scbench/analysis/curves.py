@@ -37,7 +37,7 @@ _SMOOTHING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The scores of one run on the ladder of a task, an entry for each answer with a score.
+    """The scores of one run on the ladder of a task, with an entry for each answer with a score.
 
     Attributes:
         rungs: rungs, counted from 1.

@@ -227,7 +227,7 @@ def gap_lines(
 
 
 def main_line_of(lines: Sequence[GapLine]) -> int:
-    """Return the position of the overall line, or of the only spatial or only bucket."""
+    """Return the position of the overall line, or of the only bucket if there is none."""
     sums = []
     for i, line in enumerate(lines):
         if "rung" not in line.labels and line.labels["task"] is None:

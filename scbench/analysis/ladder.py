@@ -107,7 +107,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
 
 
 def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
-    """Return the rows of one run; if there are several, of the given model's run.
+    """Return the rows of the only run, or of the given model's run if there are several.
 
     Raises:
         ResultsError: there are several runs, or none of that model.

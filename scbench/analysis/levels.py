@@ -62,7 +62,7 @@ _LEAST_SHARE = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The level of one run on a task, or over several.
+    """The level of one run on a task, or over several tasks.
 
     Attributes:
         value: in rungs. Outside the ladder it may be infinite and shows only the side;
@@ -133,7 +133,7 @@ class Fit:
     misfit: str = ""
 
     def information(self) -> Floats:
-        """Return the Fisher information of an item of each rung, expected over the curves.
+        """Return the Fisher information of an item on each rung, averaged over the curves.
 
         The curve is ``p = c (g + (1 - g) s)`` with c the ceiling, g the floor, a the slope, and s
         the logistic function. The information of an item is ``(c (1 - g) a s (1 - s))² / (p (1 -
@@ -347,7 +347,7 @@ def fitted_runs(
 def interval_ends(
     marginal: Floats, places: Floats, limit: float
 ) -> tuple[float, float]:
-    """Return the places where the likelihood crosses the limit; an end without one is infinite."""
+    """Return the ends where the likelihood crosses the limit; infinite if it never does."""
     margin = marginal - (marginal.max() - limit)
     inside = np.flatnonzero(margin >= 0)
     first = int(inside[0])

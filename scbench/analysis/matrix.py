@@ -89,7 +89,7 @@ class Matrix:
             yield from _overall_line(present)
 
     def _tasks_by_bucket(self) -> dict[str, list[str]]:
-        """Return the tasks of each bucket that has any, the text tasks last."""
+        """Return the tasks of each bucket that has any, with the text tasks last."""
         # Tasks of plugins may have other buckets.
         further = {*self.buckets.values()} - {MANIFOLDS}
         present = {}

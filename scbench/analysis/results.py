@@ -302,7 +302,7 @@ def one_grader(rows: pl.DataFrame) -> None:
 
 
 def refuse_rows(bad: pl.DataFrame, message: str) -> None:
-    """Reject impossible rows with their number and the first of them."""
+    """Reject impossible rows; the message has their number and the first of them."""
     if bad.height:
         raise ResultsError(message.format(rows=bad.height, **bad.row(0, named=True)))
 

@@ -103,7 +103,7 @@ def pass_at_k(
 
 
 def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
-    """Return for each item its samples, how many of them pass, their variance, and the vote."""
+    """Return each item's number of samples, how many of them pass, their variance, and the vote."""
     # Only the first row of an answer contains it.
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
     scored = results.filter(pl.col("score").is_not_null()).with_columns(answer=answer)
@@ -234,7 +234,7 @@ def pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
 
 
 def samples_sheet(frame: pl.DataFrame) -> Sheet:
-    """Lay out a table of `pass_at_k`, a line for all k."""
+    """Lay out a table of `pass_at_k` with one line for all k."""
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in frame.iter_rows(named=True):
         key = tuple(row[name] for name in (*RUN, "bucket", "task"))
@@ -260,7 +260,7 @@ def samples_sheet(frame: pl.DataFrame) -> Sheet:
 
 
 def pass_cell(row: Row) -> str:
-    """Return pass@k, the number of its scores if it is not over all of them, and its interval."""
+    """Return pass@k with its interval, and the number of its scores if it is not over all."""
     lines = [points(row["pass_at_k"])]
     if row["pass_n"] < row["n"]:
         lines.append(f"of {row['pass_n']}")

@@ -1,4 +1,4 @@
-"""A paired test for the difference of runs, corrected over all lines of a table.
+"""A paired test for the difference between runs, corrected over all lines of a table.
 
 Under the null hypothesis that two runs do not differ, the signs of the differences are
 random. A line's statistic is the sum of its answers' differences divided by the root of

@@ -119,7 +119,7 @@ def key_of(task_id: str, prompt: str, params: str) -> str:
 
 
 class _PointSource:
-    """Cases of one point, in the order of its seeds. The first jobs start with the object."""
+    """Cases of one point, in the order of its seeds. The first jobs start in the constructor."""
 
     def __init__(
         self, planned: Planned, seed: int, executor: Executor, proofs: Path | None
@@ -132,7 +132,7 @@ class _PointSource:
         self.submit_jobs(planned.point.count)
 
     def choose(self, keys: set[str]) -> DrawnPoint:
-        """Return the first cases whose keys are not in ``keys``, and add theirs to it."""
+        """Return the first cases whose keys are not in ``keys``, and add their keys to it."""
         task = self._planned.task
         count = self._planned.point.count
         cases: list[Row] = []

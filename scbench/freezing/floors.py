@@ -95,7 +95,7 @@ def proven_scores(
     where: str,
     proofs: Path | None,
 ) -> list[float]:
-    """Return the scores of answers to an instance: cached ones, or graded now.
+    """Return the scores of answers to an instance, from the cache or graded now.
 
     Raises:
         ReleaseError: see `mean_score`.

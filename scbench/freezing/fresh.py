@@ -119,7 +119,7 @@ def generate(
 
 
 def released_keys(task: str) -> set[str]:
-    """Return the keys of a task in the newest release: of its fixed list, and of its ladder.
+    """Return the keys of a task's fixed list and of its ladder in the newest release.
 
     Reading them is faster than drawing the ladder, which `forbidden_keys` must do.
     """
@@ -314,7 +314,7 @@ def freeze_cases(
     prefix: str,
     proofs: Path | None,
 ) -> FrozenTask:
-    """Freeze cases of a point, the first of which has the index ``start`` among all of them.
+    """Freeze cases of a point; the first of them has the index ``start`` among all its cases.
 
     For the other arguments see `freeze_task`.
     """

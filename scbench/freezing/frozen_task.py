@@ -321,7 +321,7 @@ def fixed_list(task: Task) -> FrozenTask:
 def instances_of(
     task: Task, items: Sequence[PaperItem[Any]], first: int = 0, prefix: str = ""
 ) -> Iterator[Instance]:
-    """Yield items of a builder as instances, numbered from ``first``, ids with the prefix."""
+    """Yield a builder's items as instances, numbered from ``first``, with prefixed ids."""
     builder = task.builder()
     # Providers accept only a part of JSON Schema.
     schema = canonical_json(provider_schema(task.answer_model))

@@ -44,7 +44,7 @@ class Capacity(NamedTuple):
 
     @property
     def items(self) -> int:
-        """Number of different items; if no two are equal, a lower bound at 95 %."""
+        """Number of different items; if no two are equal, a lower bound with 95 % confidence."""
         # With a third as many items as pairs, the chance of no equal pair is exp(-3), or 5 %.
         return self.pairs // (self.alike or 3)
 

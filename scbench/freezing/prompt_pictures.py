@@ -15,7 +15,7 @@ from scbench.release.load import Reference
 
 
 class PicturePrompt(NamedTuple):
-    """Prompt and pictures of an instance in one style, as JSON can contain them."""
+    """Prompt and pictures of an instance in one style, as JSON values."""
 
     style: str
     prompt: str

@@ -169,7 +169,7 @@ def builder_file(scores: Path) -> Path:
 
 @cache
 def code_state(folders: Sequence[str]) -> str:
-    """Return the hash of code in folders of the package, its libraries, and the machine."""
+    """Return a hash of the code in some folders of the package, its libraries, and the machine."""
     package = Path(__file__).parents[1]
     paths = [path for path in package.iterdir() if path.suffix in {".py", ".toml"}]
     for name in folders:

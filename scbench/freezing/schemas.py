@@ -45,7 +45,7 @@ def task_schemas(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def schema_texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the schema files of schemas by name: path inside the release, and text."""
+    """Return the files of schemas, which are given by name: path inside the release, and text."""
     texts = {}
     for name, schema in schemas.items():
         value = {"$schema": _DIALECT, **schema}
@@ -90,7 +90,7 @@ def has_field(name: str, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def loop_rule(setting: str) -> dict[str, Any]:
-    """Return the rule on the fields of a line with a setting of the loop."""
+    """Return the rule for the fields of a line with a setting of the loop."""
     fields = {
         "answer": _NULL,
         "response": _NULL,

@@ -16,7 +16,7 @@ from scbench.release.load import Release, find_release
 
 
 def load_release(name: str | None = None) -> Release:
-    """Return a release: its ``instances()`` by id, its ``references()``, its ``manifest``.
+    """Return a release with its ``instances()`` by id, ``references()`` and ``manifest``.
 
     Args:
         name: an installed version, a folder, a ``.zip`` archive, or ``ORG/NAME@REVISION`` on the

@@ -282,7 +282,7 @@ def normalized_answers(results: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Block:
-    """Scores of one task; arrays by score or answer, and run.
+    """The scores of one task, as arrays by score or answer, and by run.
 
     Attributes:
         sums: each score summed over the samples of a run that have one; shape (scores, runs).

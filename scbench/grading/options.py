@@ -308,7 +308,7 @@ def _line_parts(path: str) -> Iterator[re.Match[bytes]]:
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
-    """Return the tasks to grade, in the release's order; by default, those of its default config.
+    """Return the tasks to grade, in the release's order; by default, its default config's tasks.
 
     The default config does not mix text tasks with spatial ones. A bucket selects all
     of its tasks.

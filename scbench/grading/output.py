@@ -173,7 +173,7 @@ def check_place(
     begun: bool,
     restart: bool,
 ) -> None:
-    """Check that results can be written to a folder and overwrite only those of the same run.
+    """Check that results can be written to a folder and overwrite only results of the same run.
 
     Only a restart replaces results of other files, of another release, or of other
     options. A different --partial is allowed: it only affects rows without an answer.

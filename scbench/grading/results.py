@@ -31,7 +31,7 @@ _END = 2**63
 
 
 class RowsFile(NamedTuple):
-    """A file of rows that is part of the results unchanged; see `ChunkRows`."""
+    """A file of rows that becomes part of the results unchanged; see `ChunkRows`."""
 
     path: Path
     rows: int
@@ -146,7 +146,7 @@ class ResultsWriter:
             )
 
     def group_size(self) -> int:
-        """Return the rows of a row group: fewer if texts are long."""
+        """Return the number of rows in a row group, which is lower if texts are long."""
         group = _GROUP
         # Rows x (text / rows) without a division.
         while (

@@ -68,7 +68,7 @@ def score_table(
     by: Literal["bucket", "task"],
     weights: Mapping[str, float] | None = None,
 ) -> pl.DataFrame:
-    """Return one row per run and bucket (plus one for all of the paper's), or per run and task.
+    """Return one row per run and bucket (plus one for all buckets of the paper), or run and task.
 
     Args:
         results: rows of ``results.parquet``, with a row for every expected score.

@@ -226,7 +226,7 @@ def app(
     sessions: int = 64,
     idle_seconds: float = IDLE_SECONDS,
 ) -> Any:  # noqa: ANN401
-    """Return the application, by default for three answers in each trial.
+    """Return the application, by default with three answers per trial.
 
     Args:
         setup: setting of the loop.

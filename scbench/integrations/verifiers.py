@@ -76,7 +76,7 @@ class SpatialData(vf.TaskData):
 
 
 class SpatialTask(vf.Task[SpatialData]):
-    """One instance, asked once, and graded as `scbench-grade` does."""
+    """One instance, which is asked once and graded as by `scbench-grade`."""
 
     @property
     def key(self) -> str:
@@ -170,7 +170,7 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
     """The benchmark as a taskset."""
 
     def load(self) -> Iterator[SpatialTask]:
-        """Yield the tasks, in the order of the release or of their drawing.
+        """Yield the tasks, in the order of the release or in the order in which they are drawn.
 
         Raises:
             ScbenchError: no such task, config, release, rung or parameter.
@@ -241,7 +241,7 @@ def frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
 
 
 def prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
-    """Return the prompt in verifiers' form: a text, or a message with pictures."""
+    """Return the prompt in verifiers' format: a text, or a message with pictures."""
     if not instance.images:
         return instance.prompt
     text = vf.TextContentPart(text=instance.prompt)

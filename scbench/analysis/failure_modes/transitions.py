@@ -200,7 +200,7 @@ def state_deltas(
 
 
 def matrix_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `transitions`, a sheet per pair."""
+    """Lay out a table of `transitions` as a sheet per pair."""
     note = "Number of scores, paired by subtask and sample."
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):

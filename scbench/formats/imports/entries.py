@@ -168,7 +168,7 @@ def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
 
 
 def failure(message: str) -> State:
-    """Return the state of a failed call: blocked if its code or message is a filter's."""
+    """Return the state of a failed call: blocked if its code or message comes from a filter."""
     if _POLICY_WORDS.search(message):
         return State(Status.BLOCKED)
     for match in _ERROR_CODE.finditer(message):

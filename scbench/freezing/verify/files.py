@@ -59,7 +59,7 @@ def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def check_bytes(path: Path, name: str, record: FileRecord) -> Iterator[str]:
-    """Compare size and hash of a file with the manifest's."""
+    """Compare size and hash of a file with the manifest."""
     try:
         size = path.stat().st_size
         data = read_regular(path, min(record.bytes, MOST_BYTES))

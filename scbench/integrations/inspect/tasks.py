@@ -160,7 +160,7 @@ def task_function(
 
 
 def names_in(text: str | Sequence[str] | None) -> list[str] | None:
-    """Return the names in a parameter of a command line, a text with commas or a list."""
+    """Return the names in a parameter of a command line, which is a text with commas or a list."""
     if text is None:
         return None
     parts = text.split(",") if isinstance(text, str) else text
@@ -222,7 +222,7 @@ def task_of(
     sandbox: str | None = None,
     is_limited: bool = False,
 ) -> Task:
-    """Return a task that is graded as `scbench-grade` does.
+    """Return a task that is graded as by `scbench-grade`.
 
     With ``is_limited``, a reply ends after a number of messages and tokens, because
     models may call tools forever.
