@@ -23,7 +23,7 @@ _FINE = 41
 _SLOPES = np.concatenate([-np.geomspace(80, 0.05, 60), np.geomspace(0.05, 80, 60)])
 # Extent of the grid beyond the values, in spans of the values.
 _REACH = 1.0
-# Rounding of log-likelihoods.
+# Tolerance for rounding errors of log-likelihoods.
 _CLEAR = 1e-9
 
 

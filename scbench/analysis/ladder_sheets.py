@@ -92,7 +92,7 @@ def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
     sheets = []
     for run in runs:
         rows = run.to_dicts()
-        # Notes go below the last table only.
+        # Notes go only below the last table.
         notes = notes_of("ladder") if run is runs[-1] else []
         if any(row["coverage"] < 1 for row in rows):
             notes.append(

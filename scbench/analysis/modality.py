@@ -130,7 +130,7 @@ def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
         rung = rows[0]["rung"]
         place = "" if rung is None else f", rung {rung}"
         title = f"{printable(run)}: text or pictures ({style}){place}"
-        # Notes go below the last table only.
+        # Notes go only below the last table.
         notes = notes_of("modality") if part is parts[-1] else []
         sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))
     return sheets

@@ -214,7 +214,7 @@ def paper_grid(frame: pl.DataFrame) -> PaperGrid:
     lines = list(dict.fromkeys(line for line, _ in cells))
     over = {}
     sizes = {}
-    # The run with most scores determines the name of a line, so it comes last.
+    # The run with the most scores determines the name of a line, so it comes last.
     for (line, _), cell in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
         over[line] = cell["over"]
         sizes[line] = cell["n"]

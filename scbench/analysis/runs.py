@@ -70,7 +70,7 @@ def value_words(value: Any) -> str:  # noqa: ANN401
         return value
     if isinstance(value, list):
         return ", ".join(value) or "none"
-    # JSON would print true.
+    # JSON would print this as true.
     if isinstance(value, bool):
         return "yes" if value else "no"
     return json.dumps(value)

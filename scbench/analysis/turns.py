@@ -48,7 +48,7 @@ SCHEMA: Mapping[str, Any] = (
 
 # Turns that have a row, in addition to the last one.
 _LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
-# Rounding of a full score.
+# Tolerance for rounding errors of a full score.
 _EXACT = 1e-9
 # Parts of a setup shown in titles, by setting.
 _PROMISED = {

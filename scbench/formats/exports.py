@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
     from inspect_ai.scorer import Score
 
-# An object of JSON.
+# A JSON object.
 Record = dict[str, Any]
 
 # Version of every-eval-ever's schema.
@@ -169,7 +169,7 @@ def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
     its validator requires.
     """
     evaluation = evaluation_record(run, organization)
-    # The validator accepts no other names; this one is the same for the same run.
+    # The validator accepts no other names; a run always gets the same name.
     name = UUID(content_hash([run.key])[:32], version=4)
     path = f"{datastore_folder(run.model)}/{name}"
     samples_path = f"{path}_samples.jsonl"

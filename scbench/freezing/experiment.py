@@ -100,7 +100,7 @@ class Block(BaseModel):
         record |= self.parameters
         if self.grid:
             record["grid"] = self.grid
-        # The command line gives tuples, which manifests have as lists.
+        # The command line gives tuples, which manifests store as lists.
         values: dict[str, JsonValue] = json.loads(json.dumps(record, allow_nan=False))
         return values
 
@@ -154,7 +154,7 @@ class Experiment(BaseModel):
         """Return a manifest's record of the experiment, without a private seed."""
         return ExperimentRecord(
             prefix=prefix,
-            # A private seed is in no file.
+            # A private seed must not be in any file.
             seed=None if self.private else self.seed,
             tasks=[block.record() for block in self.task],
             measures=self.measures,

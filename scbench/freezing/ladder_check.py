@@ -45,7 +45,8 @@ class Capacity(NamedTuple):
     @property
     def items(self) -> int:
         """Number of different items; if no two are equal, a lower bound with 95 % confidence."""
-        # With a third as many items as pairs, the chance of no equal pair is exp(-3), or 5 %.
+        # If the number of items is a third of the number of pairs, the chance of no
+        # equal pair is exp(-3), or 5 %.
         return self.pairs // (self.alike or 3)
 
     def __str__(self) -> str:

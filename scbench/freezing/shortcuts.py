@@ -259,7 +259,7 @@ def transferred(
 
 def carried_over(task: Task, donor: FreshItem, item: FreshItem) -> JsonValue:
     """Return the right answer to one item in the coordinates of another."""
-    # A text is the same everywhere.
+    # Text answers do not depend on coordinates.
     if isinstance(donor.answer, str):
         return donor.answer
     answer = task.answer_model.model_validate(donor.answer)

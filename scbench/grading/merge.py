@@ -250,7 +250,7 @@ def open_work_folder(out: Path, digest: str) -> WorkFolder:
     if work.previous:
         work.close()
         raise ResultsError(f"{out} contains an interrupted run; choose another --out")
-    # A merge is quick: one that was cut off starts over.
+    # A merge is quick, so an interrupted merge starts over.
     work.clear()
     return work
 

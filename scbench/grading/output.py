@@ -134,7 +134,7 @@ def first_source(folder: Path) -> str | None:
 
 def source_names(folder: Path, file: str) -> list[str]:
     """Return the names that `first_source` may return for a file and a results folder."""
-    # A summary of an earlier version has the last part of the path.
+    # Summaries of earlier versions contain only the last part of the path.
     return [*sources(folder, [file]), readable_name(Path(file).name)]
 
 

@@ -61,7 +61,7 @@ class Words(Space[str]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Words)
 
-    __hash__ = None  # type: ignore[assignment]  # as that of Gymnasium's own
+    __hash__ = None  # type: ignore[assignment]  # as in Gymnasium's own classes
 
 
 class SpatialEnv(gymnasium.Env[str, str]):

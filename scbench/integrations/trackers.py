@@ -117,7 +117,7 @@ def log_results(
                 log_mlflow(runs, artifacts)
     except ModuleNotFoundError:
         raise
-    # Each tracker raises different errors, also for a network that fails.
+    # Each tracker raises different errors, even if the network fails.
     except Exception as error:
         raise TrackerError(first_line(error)) from error
 

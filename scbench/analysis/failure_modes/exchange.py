@@ -35,7 +35,7 @@ from scbench.formats.predictions import (
 from scbench.release.load import Release
 from scbench.schemas.base import json_schema
 
-# Characters of a name in a message.
+# Maximum characters of a name in a message.
 _CLIP = 100
 
 

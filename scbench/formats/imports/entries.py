@@ -23,7 +23,7 @@ from scbench.base.finish_reasons import finish_status, status_without_answer
 from scbench.base.model import Status
 from scbench.formats.custom_id import RequestKey, read_custom_id
 
-# An object of JSON.
+# A JSON object.
 Entry = Mapping[str, Any]
 
 # Maximum characters imported of an error and of a name.

@@ -190,7 +190,7 @@ def _write_unnamed(
             continue
         result.add_origin(file, int(number))
         if names:
-            # The line is an object of JSON: the model becomes its last field.
+            # The line is a JSON object: the model becomes its last field.
             unclosed = line.rstrip(b"\n").removesuffix(b"}")
             line = unclosed + f',"model":{json.dumps(names[0])}}}\n'.encode()
         sink.write(line)

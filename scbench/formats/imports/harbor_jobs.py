@@ -30,7 +30,7 @@ _ARTIFACT = ("artifacts", *Path(ANSWER).parts[1:])
 # Bytes of a line of predictions reserved for fields other than the answer.
 _OTHER_FIELDS = 2**16
 _TIMEOUT = "AgentTimeoutError"
-# Characters of an error that are imported.
+# Maximum characters imported of an error.
 _MAX_ERROR = 2000
 
 

@@ -133,7 +133,7 @@ def trace_reply(
     last_call = calls[-1] if calls else {}
     counts = token_counts(
         [call.get("usage") for call in calls],
-        # Cached tokens are not included in the prompt's.
+        # Cached tokens are not included in the prompt tokens.
         inputs="prompt_tokens cached_input_tokens",
         outputs="completion_tokens",
         reasoning="reasoning_tokens",

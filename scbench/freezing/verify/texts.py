@@ -33,7 +33,7 @@ def check_texts(
         ladder,
         pictured,
     )
-    # These need only their own task; the rest of the manifest needs all.
+    # These fields need only their own task; the rest of the manifest needs all tasks.
     for task_id, task_record in rebuilt.tasks.items():
         yield from compare_records(
             manifest.tasks[task_id], task_record, f"tasks.{task_id}."

@@ -58,7 +58,7 @@ _NOTICED = 2.0
 _AHEAD = 2
 # Number of consecutive failed jobs after which a run is given up.
 _BARREN = 20
-# Jobs have megabytes, which dask warns about as large graphs.
+# Dask warns about large graphs, but jobs of several megabytes are normal.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 # Maximum number of a worker's processes that may die before they do anything.

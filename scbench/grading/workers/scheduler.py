@@ -285,7 +285,7 @@ class Scheduler:
             batches = max(1.0, work.length / _BATCH_ITEMS)
             return GradingJob(work, light_seconds * batches, each=light_seconds)
         # The first item decides: a batch has only light items; heavy items and loop
-        # trials are sent singly.
+        # trials are sent one at a time.
         first = work[0]
         attempts = MAX_ATTEMPTS if first.looped else 1
         task_limit = self.heavy.get(self.instances[first.instance_id].task)
