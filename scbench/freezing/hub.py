@@ -69,7 +69,7 @@ class Plan:
             for name in sorted(NOT_SENT & release.manifest.files.keys())
         )
         if not self.user:
-            lines.append("ask for a token: set HF_TOKEN, or run `hf auth login`")
+            lines.append("get a token: set HF_TOKEN, or run `hf auth login`")
         lines += (
             f"delete {name}, which this release does not have" for name in self.deleted
         )

@@ -213,7 +213,7 @@ def check_versions(summary: Mapping[str, Any], release: Release) -> list[Task]:
     tasks = choose_tasks(release, summary["options"]["tasks"])
     if {task.id: task.grader_version for task in tasks} != summary["graders"]:
         raise ResultsError(
-            "the shards were graded by other grader versions than those installed here"
+            "the shards were graded by grader versions other than those installed here"
         )
     return tasks
 

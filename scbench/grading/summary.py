@@ -96,7 +96,7 @@ def remarks(
             for task, versions in differences.items()
         )
         yield (
-            f"Graded with other grader versions than those of release {release.version}: "
+            f"Graded with grader versions other than those of release {release.version}: "
             f"{versions}. Do not compare these scores with scores from the release's own "
             "graders."
         )
