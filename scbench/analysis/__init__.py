@@ -1,6 +1,6 @@
 """Tables, intervals and comparisons over results. Functions take and return polars frames.
 
-Three lines in a notebook::
+In a notebook::
 
     from scbench.analysis import paper_table, read_results
 
@@ -63,7 +63,7 @@ __all__ = [
     "score_table",
 ]
 
-# A command needs few of these, and imports take long.
+# A command needs only a few of these, and imports are slow.
 __getattr__ = lazy_lookup(
     __name__,
     {

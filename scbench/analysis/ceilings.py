@@ -1,9 +1,9 @@
 """The share of a run's replies that are readable: the ceiling of its item response curves.
 
-Each run has one: its share of readable replies on rungs up to the level of their task.
-Harder rungs are excluded because replies there may be cut off. If the scores contradict
-it, the ceiling instead maximizes the joint likelihood of all tasks, each at its best
-curve.
+Each run has one ceiling: its share of readable replies on rungs up to the level of
+their task. Harder rungs are excluded because replies there may be cut off. If the
+scores contradict this share, the ceiling instead maximizes the joint likelihood of all
+tasks, each with its best curve.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ _CEILINGS = np.array(
     [1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8, 0.75, 0.7, 0.65, 0.6]
 )
 LEAST_CEILING = float(_CEILINGS[-1])
-# Scores contradict a ceiling if its log-likelihood is lower than the best by this
-# amount, which happens in about 1 of 70 runs with that ceiling.
+# Scores contradict a ceiling if its log-likelihood is lower than the best by more than
+# this, which happens in about 1 of 70 runs with that ceiling.
 _AGAINST = 3.0
-# One standard error from the best ceiling, the log-likelihood is lower by 0.5.
+# The log-likelihood is 0.5 lower one standard error away from the best ceiling.
 _STANDARD_ERROR = 0.5
 _FINE = np.linspace(LEAST_CEILING, 1.0, 401)
 
 
 class Ceiling(NamedTuple):
-    """The share of a run's readable replies, and one standard error to either side."""
+    """The share of a run's replies that are readable, with one standard error on either side."""
 
     value: float
     low: float
@@ -50,11 +50,11 @@ def share_read(read: int, replies: int) -> Ceiling:
 
 
 def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
-    """Return the share of readable replies of one run over all its tasks.
+    """Return the share of one run's replies that are readable, over all its tasks.
 
     Args:
-        tasks: its answers on each ladder.
-        known: the share according to the status of its replies. It is used unless the
+        tasks: answers of the run on each ladder.
+        known: the share according to the statuses of the replies. It is used unless the
             scores contradict it: a readable reply can still score 0, even on the
             easiest item.
     """

@@ -42,11 +42,12 @@ class Climbs:
     Attributes:
         matrix: the scores.
         climbs: climbs by run, then by task.
-        fits: fits by run, then by task, for tasks with a score that is informative about a level.
+        fits: fits by run, then by task, for tasks with at least one score that is
+            informative about the level.
         ceilings: by run, then by task: share of readable replies, fitted over all
             spatial tasks together, or all text tasks.
-        drifts: by run, then by task: change of levels, down and up, at the ends of the
-            ceiling's interval.
+        drifts: by run, then by task: how far levels move, down and up, at the ends of
+            the ceiling's interval.
     """
 
     matrix: Matrix
@@ -56,7 +57,7 @@ class Climbs:
     drifts: Sequence[Mapping[str, tuple[float, float]]]
 
     def drift(self, run: int, tasks: Collection[str]) -> tuple[float, float]:
-        """Return the change of the mean level of some tasks, down and up, with the ceiling."""
+        """Return how far the mean level of some tasks moves, down and up, with the ceiling."""
         down, up = np.mean([self.drifts[run][task] for task in tasks], axis=0)
         return max(0.0, float(down)), max(0.0, float(up))
 
@@ -93,7 +94,7 @@ def climb_of(block: Block, run: int) -> Climb:
 
 
 def families(tasks: Iterable[str]) -> list[list[str]]:
-    """Return the spatial tasks and the text tasks, which have separate levels, if there are any."""
+    """Return the spatial and the text tasks, which have separate levels, without empty lists."""
     spatial: list[str] = []
     text: list[str] = []
     for name in tasks:
@@ -103,7 +104,7 @@ def families(tasks: Iterable[str]) -> list[list[str]]:
 
 
 def ceilings_of(of_run: Mapping[str, Climb]) -> dict[str, Ceiling]:
-    """Return the share of a run's readable replies, by task, see `families`."""
+    """Return the share of a run's replies that are readable, by task; see `families`."""
     ceilings: dict[str, Ceiling] = {}
     for names in families(of_run):
         ceiling = shared_ceiling([of_run[name] for name in names])

@@ -12,22 +12,22 @@ RUN_TYPES: dict[str, Any] = {
     "setting": pl.String,
     "budget": pl.Int64,
 }
-# Columns that identify a line of a table; `over` has the tasks of the line.
+# Columns that identify a line of a table; `over` names the tasks of the line.
 LINE_TYPES: dict[str, Any] = dict.fromkeys(("bucket", "task", "over"), pl.String)
 
 
 def texts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of texts, for names separated by spaces."""
+    """Return the types of text columns with these names, which are separated by spaces."""
     return _types(pl.String, names)
 
 
 def counts(*names: str) -> dict[str, Any]:
-    """Return the types of columns of integers, for names separated by spaces."""
+    """Return the types of integer columns with these names, which are separated by spaces."""
     return _types(pl.Int64, names)
 
 
 def figures(*names: str) -> dict[str, Any]:
-    """Return the types of columns of numbers, for names separated by spaces."""
+    """Return the types of float columns with these names, which are separated by spaces."""
     return _types(pl.Float64, names)
 
 

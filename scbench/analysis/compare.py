@@ -56,11 +56,11 @@ NO_ROOM = "no room"
 _UNDECIDED = frozenset({TIED, INCONCLUSIVE, TOO_FEW, NO_ROOM})
 # Runs are tied if the interval of their difference is within this distance of 0.
 MARGIN = 0.05
-# Rounding of the level, and of the gain of an answer.
+# Tolerances for rounding errors of the level, and of the gain of an answer.
 _LEVEL_ROUNDING = 1e-12
 _GAIN_ROUNDING = 1e-9
-# Columns that a narrow terminal drops, in this order. The scores of both runs are shown
-# together, because one alone would be misread.
+# Columns that a narrow terminal drops, in this order. The scores of both runs are
+# dropped together, because one alone would be misread.
 _DROPS = (
     "95 % of means",
     "of means",
@@ -75,12 +75,12 @@ _DROPS = (
 
 @dataclass(frozen=True, slots=True)
 class PairLine:
-    """A row of the table, and the data of its test: an entry for each answer.
+    """A row of the table, and the data of its test with an entry for each answer.
 
     Attributes:
         row: cells by column.
         differences: each answer's share of the normalized difference.
-        weights: weight of each answer in it.
+        weights: weight of each answer in the normalized difference.
     """
 
     row: dict[str, Any]
@@ -89,7 +89,7 @@ class PairLine:
 
 
 class AnswerPlaces(NamedTuple):
-    """The offset of each task's answers among those of all tasks, and the total number."""
+    """The position of each task's first answer among the answers of all tasks, and their number."""
 
     starts: dict[str, int]
     total: int
@@ -123,11 +123,12 @@ def compare_runs(
         One row per pair and per task, bucket and overall, with columns `SCHEMA`:
 
         - over: the tasks of a line, if they are not all tasks of its bucket;
-        - n: scores that both runs have, and the two normalized scores over those;
+        - n: number of scores that both runs have; the two normalized scores are over
+          these;
         - difference: second minus first, with its interval; of_means is the difference
-        of the plain means;
-        - answers: number of answers with room above their floors, and on how many of
-        them each run is ahead;
+          of the plain means;
+        - answers: number of answers with room above their floors, and the number on
+          which each run is ahead;
         - p_value and p_corrected;
         - shows: the smallest difference that would be detected with 80 % power; null if none would;
         - verdict: the name of the better run if p_corrected is at most 0.05; "tied" if the interval
@@ -186,7 +187,7 @@ def main_line_of(lines: Sequence[PairLine]) -> PairLine:
 
 
 def test_family(lines: Sequence[PairLine], level: float, draws: int, seed: int) -> None:
-    """Add the tests of a family of lines, corrected together, to their rows."""
+    """Test a family of lines, corrected together, and add the results to their rows."""
     differences = np.column_stack([line.differences for line in lines])
     weights = np.column_stack([line.weights for line in lines])
     tested = lines_tested(differences, weights, level, draws, seed)
@@ -220,10 +221,10 @@ def test_cells(tested: Tested, place: int, row: Row, level: float) -> dict[str, 
 def lines_of_pair(
     matrix: Matrix, first: int, second: int, level: float
 ) -> Iterator[PairLine]:
-    """Yield the lines of two runs.
+    """Yield the lines that compare two runs.
 
     Raises:
-        ResultsError: they have no score in common.
+        ResultsError: the two runs have no score in common.
     """
     first_name = run_name(*matrix.runs[first])
     second_name = run_name(*matrix.runs[second])
@@ -232,7 +233,7 @@ def lines_of_pair(
     }
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(f"{first_name} and {second_name} have no common score")
-    # With one unknown floor, all lines of the pair compare means.
+    # If any floor is unknown, all lines of the pair compare means.
     has_floors = all(pair.is_known for pair in pairs.values())
     if not has_floors:
         pairs = {task: pair.without_floors() for task, pair in pairs.items()}
@@ -268,7 +269,7 @@ def _cells_of_means(difference: Difference) -> dict[str, Any]:
 
 
 def answer_places(matrix: Matrix) -> AnswerPlaces:
-    """Return the positions of each task's answers among those of all tasks."""
+    """Return the positions of each task's answers among the answers of all tasks."""
     starts = {}
     total = 0
     for task, block in matrix.blocks.items():
@@ -281,7 +282,7 @@ def answer_places(matrix: Matrix) -> AnswerPlaces:
 def _test_columns(
     pairs: Mapping[str, Paired], places: AnswerPlaces
 ) -> tuple[Floats, Floats]:
-    """Return each answer's share of the normalized difference, and its weight in it."""
+    """Return each answer's share of the normalized difference, and its weight."""
     differences = np.zeros(places.total)
     weights = np.zeros(places.total)
     for task, pair in pairs.items():
@@ -297,7 +298,7 @@ def _test_columns(
 
 
 def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `compare_runs`, a sheet for each pair of runs."""
+    """Lay out a table of `compare_runs` as a sheet for each pair of runs."""
     columns = (
         Column("task", line_words, is_words=True),
         Column("N both", "n"),

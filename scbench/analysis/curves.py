@@ -1,12 +1,12 @@
 """Item response curves on a grid of levels and slopes, and their likelihoods.
 
-The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``: four
-parameters of item response theory, with the rung for the item's difficulty, a for the
-discrimination of the ladder (the slope), g for guessing (the floor, which is known), c
-for the ceiling (the share of readable replies, equal on all rungs), and b for the
+The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``:
+the four-parameter model of item response theory. The rung is the difficulty of the
+item, a the discrimination of the ladder (the slope), g guessing (the floor, which is
+known), c the ceiling (the share of readable replies, equal on all rungs), and b the
 level.
 
-Partial scores vary less than binary scores with the same mean. Their likelihood is
+Partial scores vary less than binary scores with the same mean. Their log-likelihood is
 divided by the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for binary
 scores.
 """
@@ -27,20 +27,22 @@ STEP = 0.1
 SLOPES = np.exp(np.linspace(np.log(0.3), np.log(6.0), 14))
 # Log-normal with median 1; 95 % of it is between 0.14 and 7 per rung.
 LOG_PRIOR = -0.5 * np.log(SLOPES) ** 2
-# No answer is certain to be right or wrong, because there are slips.
+# Probabilities stay this far from 0 and 1, because any answer can be a slip or a lucky
+# guess.
 _SURE = 1e-4
-# Added to both sums of the dispersion, so that a few equal scores do not give
+# Added to both sums of the dispersion, so that a few equal scores do not imply
 # certainty.
 _SMOOTHING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The scores of one run on the ladder of a task, an entry for each answer with a score.
+    """The scores of one run on the ladder of a task, with an entry for each answer with a score.
 
     Attributes:
         rungs: rungs, counted from 1.
-        scores: in [0, 1], averaged over samples and over the scores of one answer.
+        scores: scores in [0, 1], averaged over samples and over the scores of one
+            answer.
         floors: the score of a guess; 0 if unknown.
         top: the highest rung of the ladder.
     """
@@ -67,7 +69,7 @@ class RungSums(NamedTuple):
     Attributes:
         n: number of answers.
         right: sum of their scores.
-        floor: their mean floor; on rungs without answers, the mean of all.
+        floor: their mean floor; on rungs without answers, the mean over all answers.
     """
 
     n: Floats
@@ -104,7 +106,7 @@ def curve_chances(floor: Floats, ceiling: float = 1.0) -> Floats:
     rungs = np.arange(1, top + 1)
     levels = places_of(top)[:, None, None]
     exponents = SLOPES[:, None] * (rungs - levels)
-    # Clipped, as the exponential of a large number overflows.
+    # Clipped, because the exponential of a large number overflows.
     fall = 1 + np.exp(np.clip(exponents, -50, 50))
     chances: Floats = floor + (1 - floor) / fall
     return under_ceiling(chances, ceiling)
@@ -175,7 +177,7 @@ def misfit_words(sums: RungSums, expected: Floats) -> str:
     """Return how rungs deviate from their curve: "flat", or "dip" or "bump" at the worst rung.
 
     Args:
-        sums: over the answers of each rung.
+        sums: sums over the answers of each rung.
         expected: score of each rung on the curve.
     """
     n, right, _ = sums

@@ -1,4 +1,4 @@
-"""Differences of two runs, answer by answer, and their means over the lines of tables."""
+"""Differences between two runs, answer by answer, and their means over the lines of tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,13 +18,13 @@ from scbench.grading.means import Block
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Differences of two runs over the scores of a task that both runs have.
+    """Differences between two runs over the scores of a task that both runs have.
 
     Attributes:
         answers: numbers of the answers, see `Block.answers`.
         weights: number of scores of each answer.
         first: sum of each answer's scores in the first run.
-        second: the same for the second run.
+        second: sum of each answer's scores in the second run.
         u: normalized scores of both runs, of shape (2, answers), see `Block.u`; NaN without room.
         weight: weight of the task in the normalized score.
         guessed: mean floor of a text task's answers with room; else 0.
@@ -55,7 +55,7 @@ class Paired:
 
     @property
     def differences(self) -> Floats:
-        """Second minus first, added up by answer."""
+        """Second minus first, summed by answer."""
         return self.second - self.first
 
     @property
@@ -78,10 +78,11 @@ class Difference(NamedTuple):
         n: scores that both runs have.
         first_normalized: normalized score of the first run over these.
         second_normalized: normalized score of the second run.
-        difference: their difference; `low` and `high` are the ends of its interval.
+        difference: difference of these; `low` and `high` are the ends of its interval.
         first_mean: mean of the first run's scores.
         second_mean: mean of the second run's scores.
-        of_means: their difference; `of_means_low` and `of_means_high` are the ends of its interval.
+        of_means: difference of the means; `of_means_low` and `of_means_high` are the
+            ends of its interval.
     """
 
     n: int

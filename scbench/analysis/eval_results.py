@@ -37,13 +37,13 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
     """Return the text of the file of a run.
 
     Args:
-        run: all its answers.
-        release: that was graded against.
+        run: the run with all its answers.
+        release: the release that was graded against.
         dataset: ORG/NAME on the Hub.
 
     Raises:
-        ResultsError: the run is in a loop, uses another config than the default, or
-            misses items or scores.
+        ResultsError: the run is in a loop, uses a config other than the default, or has
+            missing items or scores.
     """
     if run.setting is None or run.setting not in get_args(OneShot):
         raise ResultsError(
@@ -59,14 +59,14 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
     not_asked = release.instances().keys() - answered_ids
     if not_asked:
         raise ResultsError(
-            f"{run.name}: the Hub's board needs every item, and the results do not have "
-            f"{counted(len(not_asked), 'item')}, such as {min(not_asked)}"
+            f"{run.name}: the Hub's board needs every item, but the results do not "
+            f"include {counted(len(not_asked), 'item')}, such as {min(not_asked)}"
         )
     values: dict[str, HubScore] = {}
     for line in run.lines:
         if line["mean"] is None or line["coverage"] < 1:
             raise ResultsError(
-                f"{run.name}: the Hub's board needs all scores, and the coverage of "
+                f"{run.name}: the Hub's board needs all scores, but the coverage of "
                 f"{line['bucket']} is {line['coverage']:.1%}"
             )
         score = headline(line)
@@ -95,7 +95,7 @@ def eval_results(
 
     Args:
         dataset: ORG/NAME on the Hub.
-        values: by bucket and for "overall".
+        values: scores by bucket, and for "overall".
         date: date of the answers.
         notes: notes on how the run was made.
         revision: revision of the data set.

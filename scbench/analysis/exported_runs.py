@@ -38,7 +38,7 @@ def runs_in(
 
     Raises:
         ResultsError: a run has no date, or the release does not match.
-        ReleaseError: it is not installed.
+        ReleaseError: the release is not installed.
     """
     (version,) = results["release"].unique()
     graded = find_release(release or version).fitting(version)
@@ -59,7 +59,7 @@ def runs_in(
         day = max(dates, default=date)
         if day is None:
             raise ResultsError(
-                f"no line of {key[0]!r} says when it was run; add --date YYYY-MM-DD"
+                f"no line of {key[0]!r} states a date; add --date YYYY-MM-DD"
             )
         model, setting, budget = key
         versions = rows.select("task", "grader_version").unique().sort("task")

@@ -29,7 +29,7 @@ SCHEMA: Mapping[str, Any] = (
 
 
 class OrderedParameter(NamedTuple):
-    """A parameter of a task with several numbers, and its value by instance id."""
+    """A task parameter that takes several numeric values, and its value by instance id."""
 
     task: str
     name: str
@@ -48,14 +48,13 @@ def falloff_table(
     Args:
         results: as for `scbench.analysis.manifolds.manifold_table`.
         cases: generated instances of their release.
-        parameter: only this one.
+        parameter: only this parameter; None for all with ordered values.
         level: level of the intervals.
 
     Returns:
         Columns `SCHEMA`: n (scores), values (number of distinct values), half with its
-            interval (null where the data do not bound it), and direction: "falls",
-            "rises", or "level" if no slope is
-        significant.
+        interval (null where the data do not bound it), and direction: "falls", "rises",
+        or "level" if the slope is not significant.
     """
     rows = joined(results, cases).filter(pl.col("score").is_not_null())
     is_answered = pl.col("status") == Status.ANSWERED.value

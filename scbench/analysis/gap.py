@@ -1,8 +1,8 @@
 """Gap between a public ladder and a private twin: has a model memorized public items?
 
-Both ladders generate the items of a rung in the same way. So if a model knows neither
+Both ladders generate the items of a rung in the same way. If a model knows neither
 ladder, the sign of a rung's difference is random. `scbench.analysis.sign_flips` tests
-this, with a rung of a task as its unit. Memorized items are easiest to detect where a
+this; its unit is one rung of one task. Memorized items are easiest to detect where a
 model solves few items, so a rung has the weight 1 / (m + 0.1), where m is the mean
 expected by the curves fitted to both ladders. Single tasks are tested item by item, see
 `scbench.analysis.leaks`.
@@ -73,7 +73,7 @@ class RungMean(NamedTuple):
 
 
 class GapLine(NamedTuple):
-    """A line of the table: its labels and difference of levels, and its rungs of tasks."""
+    """A line of the table: its labels, its difference of levels, and the rungs that it covers."""
 
     labels: dict[str, Any]
     cells: list[RungCell]
@@ -96,16 +96,23 @@ def gap_table(
         draws: number of draws of signs, see `scbench.analysis.sign_flips`.
         seed: seed of the draws.
         level: level of the intervals, and one minus the level of the tests.
-        fits: simulated runs behind the intervals of levels, see `scbench.analysis.levels.fit`.
+        fits: number of simulated runs for the intervals of levels, see
+            `scbench.analysis.levels.fit`.
 
     Returns:
-        A row per task, bucket, overall, and per rung over all tasks, with columns `SCHEMA`: pairs
-        (rungs of tasks with a score in both), answers of each, the two means over the pairs, each
-        pair weighing the same, and their difference with its interval; leak (the share of public
-        items that would have to be memorized to explain it: the difference over the distance of the
-        private mean to 1); the difference of levels in rungs, public minus private; p_value, and
-        p_corrected over all rows but the overall one, which is the main question and is tested by
-        itself; and the verdict, from the latter.
+        A row per task and bucket, one overall, and one per rung over all tasks, with
+        columns `SCHEMA`:
+
+        - pairs: number of rungs of tasks with a score on both ladders;
+        - public_n and private_n: number of answers on each ladder;
+        - public, private and difference: the two means over the pairs, with equal
+          weights, and their difference with its interval;
+        - leak: the share of public items that would have to be memorized to explain the
+          difference: the difference divided by the distance of the private mean from 1;
+        - levels: the difference of levels in rungs, public minus private;
+        - p_value and p_corrected: the overall row is the main question and is tested
+          alone; the correction is over all other rows;
+        - verdict: based on p_corrected.
 
     Raises:
         ResultsError: a table contains more than one run, the two runs have different models
@@ -135,7 +142,7 @@ def gap_table(
     rows = []
     for i, line in enumerate(lines):
         row: dict[str, Any] = dict.fromkeys(SCHEMA) | run | line.labels
-        # The interval of a line is that of its own rungs only.
+        # The interval of a line uses only the rungs of that line.
         in_line = membership[:, i] > 0
         leak = leak_of(means[in_line], weight[in_line], level, draws, seed)
         row |= gap_figures(line.cells, public_means, private_means, leak)
@@ -220,7 +227,7 @@ def gap_lines(
 
 
 def main_line_of(lines: Sequence[GapLine]) -> int:
-    """Return the position of the overall line, or of the only spatial or only bucket."""
+    """Return the position of the overall line, or of the only bucket if there is none."""
     sums = []
     for i, line in enumerate(lines):
         if "rung" not in line.labels and line.labels["task"] is None:
@@ -233,11 +240,11 @@ def main_line_of(lines: Sequence[GapLine]) -> int:
 def rung_weights(
     cells: Sequence[RungCell], means: Floats, here: Climbs, there: Climbs
 ) -> Floats:
-    """Return the weight of each rung of a task, higher where the curves expect less.
+    """Return the weight of each rung of a task, higher where the curves expect lower scores.
 
-    Swapping the two ladders does not change a weight, so the signs stay random.
-    Weights must not depend on the rung's scores, because rungs that are low by chance
-    differ little.
+    Swapping the two ladders does not change a weight, so the signs stay random. Weights
+    must not depend on the rung's scores, because rungs with low scores by chance differ
+    little.
     """
     curves = [expected_on_rungs(side) for side in (here, there)]
     fitted = []
@@ -258,7 +265,7 @@ def expected_on_rungs(climbs: Climbs) -> dict[RungCell, float]:
 
 
 def line_membership(lines: Sequence[GapLine], cells: Sequence[RungCell]) -> Floats:
-    """Return 1 where a line has a rung of a task, else 0, of shape (cells, lines)."""
+    """Return an array of shape (cells, lines): 1 where a line covers a rung of a task, else 0."""
     columns = []
     for line in lines:
         line_cells = set(line.cells)

@@ -14,15 +14,16 @@ import numpy as np
 
 from scbench.base.intervals import LEVEL, Floats
 
-# Places of the half-way point on the coarse grid.
+# Number of half-way points on the coarse grid.
 _PLACES = 401
-# Slopes of the fine grid, which has four times as many places.
+# Number of slopes on the fine grid, which has four times as many half-way points.
 _FINE = 41
-# Slopes of the coarse grid, per span of the values; with a negative one, values rise.
+# Slopes of the coarse grid, per span of the values; scores rise if the slope is
+# negative.
 _SLOPES = np.concatenate([-np.geomspace(80, 0.05, 60), np.geomspace(0.05, 80, 60)])
 # Extent of the grid beyond the values, in spans of the values.
 _REACH = 1.0
-# Rounding of log-likelihoods.
+# Tolerance for rounding errors of log-likelihoods.
 _CLEAR = 1e-9
 
 
@@ -31,7 +32,7 @@ class Half(NamedTuple):
 
     Attributes:
         value: value at which half of the distance to the floor is lost; None if it is
-            far outside.
+            far outside the data.
         low: lower end of its interval; None if the data do not bound it.
         high: upper end; None if the data do not bound it.
         falls: whether larger values are harder.
@@ -63,7 +64,7 @@ class CurveData(NamedTuple):
         span = float(np.ptp(self.values))
         distances = self.values - places[:, None, None]
         exponents = slopes[None, :, None] * distances / span
-        # Clipped, as the exponential of a large number overflows.
+        # Clipped, because the exponential of a large number overflows.
         fall = 1 + np.exp(np.clip(exponents, -50, 50))
         return self.likelihood_of(self.floor + (1 - self.floor) / fall)
 
@@ -100,7 +101,7 @@ def half_point(
     allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
     if best - flat <= allowed:
         return None
-    # If a step fits anywhere between two values, the highest places form a plateau.
+    # If a step fits anywhere between two values, the most likely places form a plateau.
     plateau = np.flatnonzero(by_place >= best - _CLEAR)
     first = int(plateau[0])
     last = int(plateau[-1])

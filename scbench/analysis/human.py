@@ -22,7 +22,7 @@ from scbench.base.intervals import LEVEL
 from scbench.base.model import HUMAN
 from scbench.grading.score_tables import score_table
 
-# Rungs by which a level beyond the ladder exceeds it when means are computed.
+# In means, a level beyond the ladder counts as this many rungs beyond it.
 BEYOND = 0.5
 # Steps of the numerical integral of Student's density; an even number.
 STEPS = 2_000
@@ -55,14 +55,14 @@ def read_people(folders: Sequence[Path]) -> pl.DataFrame:
     """Return the rows of people in results of the ladder, with their rung.
 
     Raises:
-        ResultsError: there are no answers of people, or the results cannot be read.
+        ResultsError: there are no answers by people, or the results cannot be read.
     """
     rows = read_ladders(folders, partial=True)
     people = rows.filter(pl.col("setting") == HUMAN)
     if people.is_empty():
         names = ", ".join(map(str, folders))
         raise ResultsError(
-            f"{names}: no answers of people; grade a file of `scbench play --measure` with "
+            f"{names}: no answers by people; grade a file of `scbench play --measure` with "
             "`scbench-grade FILE --tasks ladder --partial`"
         )
     return people
@@ -120,10 +120,9 @@ def over_players(values: Sequence[float], least: float, most: float) -> PlayersM
     """Return the mean of one value per player, with Student's t-interval.
 
     Args:
-        values: one for each player.
+        values: one value for each player.
         least: lower bound of the values and of the interval.
-        most: upper bound of the values and
-            of the interval.
+        most: upper bound of both.
     """
     n = len(values)
     if n == 0:
@@ -149,7 +148,7 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def t_probability(value: float, freedom: int) -> float:
-    """Return the probability that Student's variable is at most a value that is not negative."""
+    """Return the probability that Student's variable is at most a non-negative value."""
     # With x = sqrt(freedom) tan(angle), the density is a power of the cosine on a finite range.
     log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
     scale = math.exp(log_scale) / math.sqrt(math.pi)

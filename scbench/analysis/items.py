@@ -58,11 +58,16 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
         release: their release, for the difficulty labels; None if unavailable.
 
     Returns:
-        One row per score of the release that a run has, with columns `ITEMS`: runs (that have it),
-        mean over runs of their means over samples, right (share of runs with a mean of 1),
-        discrimination: the correlation over runs of the item's score with the run's mean over all
-        its other scores; null with fewer than three runs, or where one of the two does not vary;
-        and why answers fell short of full marks, null if none did, see `reasons_by_item`.
+        One row for each score of the release that any run has, with columns `ITEMS`:
+
+        - runs: number of runs that have it;
+        - mean: over runs, of their means over samples;
+        - right: share of runs with a mean of 1;
+        - discrimination: correlation over runs of the item's score with the run's mean
+          over all its other scores; null with fewer than three runs, or if one of the
+          two does not vary;
+        - why: reasons why answers fell short of full marks, see `reasons_by_item`; null
+          if none did.
     """
     reasons = reasons_by_item(results)
     score = pl.col("score")
@@ -101,8 +106,8 @@ def item_table(results: pl.DataFrame, release: Release | None = None) -> pl.Data
 def reasons_by_item(results: pl.DataFrame) -> dict[tuple[str, int], str]:
     """Return the most frequent reasons for scores below full marks, by id and subtask.
 
-    The reason is the first check that an answer fails. A row without an answer has its status
-    instead. Results without the column ``failed_checks`` have no reasons.
+    The reason is the first check that an answer fails. For a row without an answer, the
+    reason is its status. Results without the column ``failed_checks`` have no reasons.
     """
     if "failed_checks" not in results.columns:
         return {}
@@ -121,7 +126,7 @@ def reasons_by_item(results: pl.DataFrame) -> dict[tuple[str, int], str]:
 
 
 def reasons_text(counts: Counter[str], *, several: bool) -> str:
-    """Return the most frequent reasons, with their numbers if there are several answers."""
+    """Return the most frequent reasons, with counts if there are several answers."""
     frequent = by_frequency(counts)[:_MOST_REASONS]
     names = [name for name, _ in frequent]
     if several:
@@ -151,14 +156,14 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`.
-        release: that they are of.
+        release: their release.
 
     Returns:
-        One row per task and label, and per label over all spatial tasks (task null), with columns
-        `LABELS`: n (items), mean over items of the means over runs with its interval
-            (over items; runs are treated as fixed), and in_order (whether it is no
-            higher than that
-        of the next easier label; null for the easiest).
+        One row per task and label, and per label over all spatial tasks (task null),
+        with columns `LABELS`: n (items), mean (over items, of the means over runs) with
+        its interval (over items; runs are treated as fixed), and in_order (whether the
+        mean is no higher than that of the next easier label; null for the easiest
+        label).
     """
     matrix = score_matrix(results)
     means_by_label = means_by_label_of(matrix, difficulty_labels(release, results))
@@ -219,7 +224,7 @@ def unscored_items(results: pl.DataFrame) -> dict[str, str]:
 
 
 def unscored_notes(unscored: Mapping[str, str]) -> list[str]:
-    """Return the note on items that the table of items does not list; none if it has all."""
+    """Return the note on items that the table of items does not list; none if it lists all."""
     if not unscored:
         return []
     entries = [f"{row_id} ({status})" for row_id, status in unscored.items()]

@@ -65,7 +65,7 @@ def on_ladder(results: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of a ladder's instances, with their rung.
 
     Raises:
-        ResultsError: there are none.
+        ResultsError: the results contain no ladder instances.
     """
     rungs = {name: rung_of(name) for name in results["id"].unique()}
     rung = pl.col("id").replace_strict(rungs, return_dtype=pl.Int64)
@@ -107,7 +107,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
 
 
 def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
-    """Return the rows of one run; if there are several, of the given model's run.
+    """Return the rows of the only run, or of the given model's run if there are several.
 
     Raises:
         ResultsError: there are several runs, or none of that model.
@@ -138,7 +138,7 @@ def climbs_of(
         level: level of the intervals.
 
     Raises:
-        ResultsError: they contain no ladder instances.
+        ResultsError: the results contain no ladder instances.
     """
     matrix = score_matrix(on_ladder(results))
     standard_errors = NormalDist().inv_cdf((1 + level) / 2)
@@ -180,16 +180,21 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
     """Return the level of each run on each task, bucket and overall.
 
     Returns:
-        Columns `SCHEMA`: rungs (of the ladder; the most, over several tasks), n
-            (requested answers), scored (answers with a score), coverage, floor (mean
-            over the scored), level with its
-        interval low to high, null beyond the ladder, where column beyond has the side
-        ("below 1");
-        slope, readable (the share of the run's readable replies, fitted over all
-        spatial tasks or all text tasks), misfit (how a task's rungs deviate from the
-        curve), and, over several tasks, how many of their levels are below the first
-        rung and above the top. Levels of
-        tasks without a score are null and excluded from every mean.
+        Columns `SCHEMA`:
+
+        - rungs: rungs of the ladder; over several tasks, of the longest ladder;
+        - n, scored, coverage: requested answers, answers with a score, and their share;
+        - floor: mean over the answers with a score;
+        - level, with its interval low to high: numbers beyond the ladder are null;
+        - beyond: the side of a level beyond the ladder, such as "below 1";
+        - slope;
+        - readable: the share of the run's replies that are readable, fitted over all
+          spatial tasks or all text tasks;
+        - misfit: how a task's rungs deviate from the curve;
+        - tasks_below, tasks_above: over several tasks, the number of levels below the
+          first rung and above the top rung.
+
+        Levels of tasks without a score are null and excluded from every mean.
     """
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
@@ -221,12 +226,12 @@ def ladder_table(all_climbs: Climbs) -> pl.DataFrame:
 def level_figures(
     all_climbs: Climbs, run: int, tasks: Sequence[str], answered: float
 ) -> dict[str, Any]:
-    """Return the cells on the mean level of a run.
+    """Return the cells for the mean level of a run.
 
     Args:
         all_climbs: climbs of all runs.
-        run: its number.
-        tasks: those with a level.
+        run: number of the run.
+        tasks: tasks with a level.
         answered: share of the requested answers with a score.
     """
     levels = [all_climbs.fits[run][task].level for task in tasks]
@@ -240,7 +245,7 @@ def level_figures(
 
 
 def overall_levels(results: pl.DataFrame) -> dict[tuple[object, ...], str]:
-    """Return the overall level of each run and that of its text tasks, if it is on a ladder.
+    """Return each run's overall level and its level on text tasks; empty without ladder results.
 
     Levels and intervals are texts, by model, setting, budget and bucket.
     """
@@ -259,8 +264,8 @@ def rung_table(all_climbs: Climbs) -> pl.DataFrame:
 
     Returns:
         Columns `RUNG_SCHEMA`: n (requested answers), scored (answers with a score),
-            their mean, the
-        mean of their floors, and the mean above the floor, from 0 (no better) to 1.
+        their mean, the mean of their floors, and the mean above the floor, from 0 (no
+        better than the floor) to 1.
     """
     rows: list[dict[str, Any]] = []
     for r, run in enumerate(all_climbs.matrix.runs):
@@ -291,7 +296,7 @@ def rung_cells(climb: Climb, rung: int, n: int) -> dict[str, Any]:
 
 
 def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
-    """Return differences of levels between each two runs, second minus first.
+    """Return the differences of levels for each pair of runs, second minus first.
 
     A level uses all answers of its run. Runs that answered the same items share some
     luck, which makes the interval shorter. The shared luck is measured by the
@@ -299,9 +304,9 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
 
     Returns:
         Columns `COMPARED`: shared (answers that both have), the levels (null beyond the
-            ladder, where first_beyond or second_beyond has the side), and the
-            difference with its interval, in which levels are clipped to half a rung
-            beyond the ladder.
+        ladder; first_beyond or second_beyond then names the side), and the difference
+        with its interval, for which levels are clipped to half a rung beyond the
+        ladder.
 
     Raises:
         ResultsError: there are fewer than two runs.

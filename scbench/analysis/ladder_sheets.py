@@ -48,7 +48,7 @@ def interval_words(row: Row) -> str:
 
 
 def level_cell(row: Row) -> str:
-    """Return a level, and for several tasks the number beyond their ladders."""
+    """Return a level; for several tasks, also the number of levels beyond the ladder."""
     words = level_words(row)
     if row["task"]:
         return words
@@ -60,7 +60,7 @@ def level_cell(row: Row) -> str:
 
 
 def answers_cell(row: Row) -> str:
-    """Return the number of answers with a score, and of requested ones if there are more."""
+    """Return the number of answers with a score, and of requested answers if that is higher."""
     scored = row["scored"]
     n = row["n"]
     return f"{scored}" if scored == n else f"{scored}/{n}"
@@ -77,7 +77,7 @@ def difference_cell(row: Row) -> str:
 
 
 def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `scbench.analysis.ladder.ladder_table`, a sheet for each run."""
+    """Lay out a table of `scbench.analysis.ladder.ladder_table` as a sheet for each run."""
     columns = (
         Column("task", line_words, is_words=True),
         Column("answers", answers_cell),
@@ -92,7 +92,7 @@ def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
     sheets = []
     for run in runs:
         rows = run.to_dicts()
-        # Notes go below the last table only.
+        # Notes go only below the last table.
         notes = notes_of("ladder") if run is runs[-1] else []
         if any(row["coverage"] < 1 for row in rows):
             notes.append(
@@ -104,7 +104,7 @@ def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
 
 
 def level_pairs_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `scbench.analysis.ladder.compare_levels`, a sheet for each pair."""
+    """Lay out a table of `scbench.analysis.ladder.compare_levels` as a sheet for each pair."""
     columns = (
         Column("task", line_words, is_words=True),
         Column("shared", "shared"),

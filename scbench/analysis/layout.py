@@ -15,7 +15,7 @@ from scbench.base.errors import printable
 
 # A row of a frame, by column.
 Row = Mapping[str, Any]
-# The heading of a column, or those of columns that are dropped together.
+# The heading of a column, or the headings of columns that are dropped together.
 Drop = str | tuple[str, ...]
 
 # Special characters of LaTeX, and characters that its fonts do not have.
@@ -46,7 +46,7 @@ class Column(NamedTuple):
         head: heading.
         cell: a function that formats the cell of a row, or a key whose value is shown unchanged
             (null is shown as nothing).
-        is_words: whether it has words, which are left-aligned; numbers are
+        is_words: whether it contains words, which are left-aligned; numbers are
             right-aligned.
         wraps: whether cells wrap on a narrow terminal.
     """
@@ -170,7 +170,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def latex(sheet: Sheet) -> str:
-    """Return a sheet as a LaTeX table in booktabs style, intervals below the figures."""
+    """Return a sheet as a LaTeX table in booktabs style, with intervals below the figures."""
     kinds = ("l" if head in sheet.words else "r" for head in sheet.heads)
     caption = " ".join(map(latex_text, [f"{sheet.title}.", *sheet.notes]))
     lines = [
@@ -202,7 +202,7 @@ def latex_text(text: str) -> str:
 
 
 def latex_cell(text: str) -> str:
-    """Return a cell, its lines below the first in small type."""
+    """Return a cell with all lines below the first in small type."""
     first, *below = map(latex_text, text.split("\n"))
     if not below:
         return first

@@ -42,7 +42,7 @@ class LineTest(NamedTuple):
 
     Attributes:
         p_value: p-value of this line alone.
-        p_corrected: over the lines of its family.
+        p_corrected: p-value corrected over the lines of its family.
         too_few: whether no outcome could be significant.
     """
 
@@ -61,11 +61,11 @@ class Deals(NamedTuple):
 def leak_of(means: Floats, weight: Floats, level: float, draws: int, seed: int) -> Leak:
     """Return the memorized share that fits best, and its interval.
 
-    A share x raises the mean of a rung by x times its distance to 1. Without that lift,
-    the signs of the remaining differences are random: the interval contains every x
-    whose statistic is not among the largest 5 % over random signs. With m the mean of
-    both ladders, (1 - m) is the distance after removing half of the lift: x = A / (1 +
-    A / 2).
+    A share x raises the mean of a rung by x times its distance to 1. After this lift is
+    subtracted, the signs of the remaining differences are random. The interval contains
+    every x whose statistic is not among the largest 5 % over random signs. With m the
+    mean of both ladders, (1 - m) is the distance after removing half of the lift: x = A
+    / (1 + A / 2).
 
     Args:
         means: means of the public and the private ladder, of shape (rungs, 2).
@@ -105,7 +105,7 @@ def statistic_limit(lifts: Floats, level: float, draws: int, seed: int) -> float
 
 
 def _halved(lift: float) -> float:
-    """Return x = A / (1 + A / 2) of a lift A."""
+    """Return x = A / (1 + A / 2) for a lift A."""
     return float(np.clip(lift / max(1 + lift / 2, ROUNDING), -1.0, 1.0))
 
 

@@ -28,7 +28,7 @@ def mean_level(
     """Return the mean of tasks' levels, which are based on different items.
 
     Args:
-        levels: at least one; see `Level.clipped` for those beyond the ladder.
+        levels: at least one level; see `Level.clipped` for levels beyond the ladder.
         answered: share of the ladder's items with an answer. Items picked adaptively
             near the level carry less information than the same number picked
             beforehand, so partial answers widen the interval (measured in
@@ -92,7 +92,7 @@ def level_difference(
 
 
 def _clipped(levels: Sequence[Level]) -> Floats:
-    """Return values, lows and highs, of shape (3, levels)."""
+    """Return values, lows and highs as an array of shape (3, levels)."""
     return np.array([level.clipped() for level in levels]).T
 
 

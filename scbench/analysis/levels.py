@@ -3,10 +3,10 @@
 It is the parameter b of a logistic item response curve with a guessing floor, see
 `scbench.analysis.curves`. Unreadable replies do not change it: they lower the ceiling.
 
-- **Estimate.** b maximizes the marginal likelihood, in which the slope is integrated out over a
-  prior. With six items per rung, often all are correct up to one rung and all wrong
-  above it; without a prior, the likelihood would then keep growing with the slope.
-  Levels are on a grid that reaches three rungs beyond the ladder.
+- **Estimate.** b maximizes the marginal likelihood, in which the slope is integrated
+  out over a prior. With six items per rung, answers are often all correct up to one
+  rung and all wrong above it; without a prior, the likelihood would then keep growing
+  with the slope. Levels are on a grid that reaches three rungs beyond the ladder.
 - **Interval.** It contains every level whose log-likelihood is within a limit of the maximum. Runs
   are simulated at the estimate, and in each the log-likelihood at the estimate is below that run's
   maximum; the limit is the 95 % quantile of these differences (a parametric bootstrap of the
@@ -62,17 +62,17 @@ _LEAST_SHARE = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The level of one run on a task, or over several.
+    """The level of one run on a task, or over several tasks.
 
     Attributes:
         value: in rungs. Outside the ladder it may be infinite and shows only the side;
             NaN if unknown.
         low: lower end of the interval; minus infinity if open.
-        high: upper end; infinity in the same case.
+        high: upper end; infinity if open.
         top: the highest rung, or the mean of them over several tasks.
         slope: discrimination per rung; NaN over several tasks.
         below: number of tasks' levels below the first rung.
-        above: number of levels above the top.
+        above: number of tasks' levels above the top rung.
     """
 
     value: float
@@ -97,7 +97,7 @@ class Level:
         return f"above {self.top:g}" if self.value > self.top else None
 
     def cells(self) -> dict[str, float | str | None]:
-        """Return cells of a table; numbers outside the ladder are null, "beyond" has the side."""
+        """Return table cells; numbers outside the ladder are null, and "beyond" names the side."""
         beyond = self.beyond
         return {
             "level": self.value if beyond is None else None,
@@ -114,8 +114,8 @@ class Fit:
     Attributes:
         level: the level and its interval.
         places: the levels of the grid, shape (places,).
-        weights: likelihood times prior, summing to 1, shape (places, slopes); with no answers,
-            the prior.
+        weights: likelihood times prior, summing to 1, shape (places, slopes); without
+            answers, the prior.
         floor: floor of each rung, shape (rungs,).
         expected: for each answer, the score that the curve expects, shape (answers,).
         dispersion: dispersion of the scores; 1 for binary ones.
@@ -133,7 +133,7 @@ class Fit:
     misfit: str = ""
 
     def information(self) -> Floats:
-        """Return the Fisher information of an item of each rung, expected over the curves.
+        """Return the Fisher information of an item on each rung, averaged over the curves.
 
         The curve is ``p = c (g + (1 - g) s)`` with c the ceiling, g the floor, a the slope, and s
         the logistic function. The information of an item is ``(c (1 - g) a s (1 - s))² / (p (1 -
@@ -262,7 +262,8 @@ def fit(
 def peak_of(marginal: Floats, places: Floats) -> float:
     """Return the maximum of a curve, by a parabola through its highest place and neighbours.
 
-    Infinite if the highest place is an end of the grid, which is far from the ladder.
+    It is infinite if the highest place is an end of the grid, which is far from the
+    ladder.
     """
     highest = int(marginal.argmax())
     if highest == 0:
@@ -311,7 +312,7 @@ def uniform_numbers(rows: int, columns: int) -> Floats:
     They are made from the raw bits of PCG64, which numpy promises never to change.
     """
     bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))
-    # Keeps 53 of 64 bits, which is what a float can hold.
+    # Keeps 53 of 64 bits, the precision of a float.
     words = bits.random_raw(rows * columns) >> np.uint64(11)
     return words.astype(np.float64).reshape(rows, columns) * 2.0**-53
 
@@ -327,7 +328,7 @@ def fitted_runs(
         chances: expected scores of the curves, of shape (places, slopes, rungs).
         dispersion: dispersion of the scores.
     """
-    # 32-bit floats take half the time, and the limit needs three digits only.
+    # 32-bit floats take half the time, and the limit needs only three digits.
     by_curve_and_rung = chances.astype(np.float32).reshape(-1, len(n))
     # The log-likelihood is right * log(p / (1 - p)) + n * log(1 - p), summed over the rungs.
     log_odds = np.log(by_curve_and_rung / (1 - by_curve_and_rung))
@@ -346,7 +347,7 @@ def fitted_runs(
 def interval_ends(
     marginal: Floats, places: Floats, limit: float
 ) -> tuple[float, float]:
-    """Return where the likelihood crosses the limit; infinite if it does not."""
+    """Return the ends where the likelihood crosses the limit; infinite if it never does."""
     margin = marginal - (marginal.max() - limit)
     inside = np.flatnonzero(margin >= 0)
     first = int(inside[0])

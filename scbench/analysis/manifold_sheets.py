@@ -75,7 +75,7 @@ def column_of(metric: str) -> str:
 
 
 def heat_sheets(frame: pl.DataFrame, metric: str) -> list[Sheet]:
-    """Lay out a table of `scbench.analysis.manifolds.heat_table`: a map for each run and task.
+    """Lay out a table of `scbench.analysis.manifolds.heat_table` as a map for each run and task.
 
     Args:
         frame: the table.

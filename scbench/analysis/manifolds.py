@@ -81,11 +81,12 @@ class Cases:
     """The generated instances of a release.
 
     Args:
-        release: the one that was graded against.
+        release: the release that was graded against.
         tasks: ids of the tasks; None for all that have drawn instances.
 
     Raises:
-        ResultsError: a task is not in the release, or nothing in it was drawn.
+        ResultsError: a task is not in the release, or no instance of the release was
+            drawn.
     """
 
     def __init__(self, release: Release, tasks: Collection[str] | None = None) -> None:
@@ -130,7 +131,7 @@ class Cases:
         return {text: ids[text] for text in sorted(ids, key=originals.__getitem__)}
 
     def is_ordered(self, task: str, name: str) -> bool:
-        """Whether the values of a parameter or property are numbers or truth values."""
+        """Whether the values of a parameter or property are numbers or Booleans."""
         points = (self.points[row_id] for row_id in self.by_task[task])
         return all(isinstance(point.get(name, 0), int | float) for point in points)
 
@@ -142,10 +143,10 @@ class Cases:
         return [name for name in parameters if len(self.values(task, name)) > 1]
 
     def with_name(self, name: str) -> list[str]:
-        """Return the tasks that have a parameter or property.
+        """Return the tasks that have a parameter or property with this name.
 
         Raises:
-            ResultsError: there is none.
+            ResultsError: no task has one.
         """
         tasks = [task for task in self.by_task if self.values(task, name)]
         if tasks:
@@ -176,11 +177,16 @@ def manifold_table(
         level: level of the intervals.
 
     Returns:
-        One row per run and line, with columns `SCHEMA`: n (scores expected), scored, coverage;
-        accuracy (mean score) with its interval low to high; floor (the score of a guess, mean over
-        the scored), above (accuracy above the floor, see `scbench.grading.means`) with its
-        interval; shares of n that are truncated and unparsed; mean_output_tokens over the
-        token_observations rows that report them. Labels that do not apply are null.
+        One row per run and line, with columns `SCHEMA`:
+
+        - labels of the line; null if they do not apply;
+        - n, scored, coverage: scores expected, rows with a score, and their share;
+        - accuracy: mean score, with its interval low to high;
+        - floor: the score of a guess, mean over the scored rows;
+        - above: accuracy above the floor, see `scbench.grading.means`, with its
+          interval;
+        - truncated, unparsed: shares of n;
+        - mean_output_tokens: over the token_observations rows that report them.
 
     Raises:
         ResultsError: the results are of another release, or contain none of its drawn instances.
@@ -192,7 +198,7 @@ def manifold_table(
 def heat_table(
     results: pl.DataFrame, cases: Cases, first: str, second: str
 ) -> pl.DataFrame:
-    """Return the same figures for each pair of values of two parameters or properties, by task.
+    """Return the figures of `manifold_table` for each pair of values of two parameters, by task.
 
     Args:
         results: as for `manifold_table`.
@@ -283,7 +289,7 @@ def groups_by_value(cases: Cases, task: str, name: str) -> Iterator[Group]:
 
 
 def groups_by_kind(cases: Cases) -> Iterator[Group]:
-    """Yield the lines of each kind of parameter, by the place of its value."""
+    """Yield the lines of each kind of parameter, by the position of its value."""
     groups: dict[tuple[str, str], set[str]] = {}
     for task in cases.by_task:
         kinds = kinds_of(get_task(task).builder.space)
@@ -355,7 +361,7 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     """Return the rows of drawn instances, with their floors from the release.
 
     Raises:
-        ResultsError: there are none, or they are of another release.
+        ResultsError: the results have no such rows, or are of another release.
     """
     rows = results.filter(pl.col("id").is_in(cases.points.keys()))
     if rows.is_empty():

@@ -23,7 +23,7 @@ class Line(NamedTuple):
     """A line of a table.
 
     Attributes:
-        bucket: or "overall".
+        bucket: name of the bucket, or "overall".
         task: None for a sum over tasks.
         tasks: tasks that the line covers.
     """
@@ -52,10 +52,10 @@ class Matrix:
     def labels(
         self, bucket: str, task: str | None, *runs: int
     ) -> dict[str, str | None]:
-        """Return bucket, task, and over: the tasks of a line, if its name suggests more.
+        """Return bucket, task, and over: the tasks of a line if its name suggests more tasks.
 
         Args:
-            bucket: of the line, or "overall".
+            bucket: bucket of the line, or "overall".
             task: task of the line; None for a sum over tasks.
             runs: runs whose tasks count; all if none is named.
         """
@@ -68,7 +68,7 @@ class Matrix:
         return {"bucket": bucket, "task": task, "over": over}
 
     def lines(self, by: str) -> Iterator[Line]:
-        """Yield the lines of a table, in the order of the paper's.
+        """Yield the lines of a table, in the order of the paper's tables.
 
         The text tasks come last and are not included in the overall line. With a single
         bucket there is no overall line.
@@ -89,7 +89,7 @@ class Matrix:
             yield from _overall_line(present)
 
     def _tasks_by_bucket(self) -> dict[str, list[str]]:
-        """Return the tasks of each bucket that has any, the text tasks last."""
+        """Return the tasks of each bucket that has any, with the text tasks last."""
         # Tasks of plugins may have other buckets.
         further = {*self.buckets.values()} - {MANIFOLDS}
         present = {}
@@ -145,10 +145,10 @@ def said_over(
     present: Mapping[str, str],
     release_tasks: Mapping[str, Collection[str]],
 ) -> str | None:
-    """Return the tasks or buckets that a mean covers, if its name suggests more.
+    """Return the tasks or buckets that a mean covers if its name suggests more of them.
 
     Args:
-        bucket: or "overall".
+        bucket: name of the bucket, or "overall".
         present: bucket of each present task.
         release_tasks: tasks of the release, by bucket.
     """

@@ -43,9 +43,9 @@ def modality_table(
         partial: whether whole tasks may be missing.
 
     Returns:
-        A row per run, style, rung (null for the fixed lists), task, bucket and overall, with
-        columns `SCHEMA`: n (scores in both), normalized scores, and the gap, text minus picture,
-        with its interval, from the differences of the same instances.
+        A row per run, style, rung (null for the fixed lists), task, bucket and overall,
+        with columns `SCHEMA`: n (scores in both), normalized scores, and the gap (text
+        minus picture, paired by instance) with its interval.
 
     Raises:
         ResultsError: there are no results for pictures or none for text; see also
@@ -113,7 +113,7 @@ def gap_lines_of_rung(
 
 
 def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `modality_table`, a sheet for each run, style and rung."""
+    """Lay out a table of `modality_table` as a sheet for each run, style and rung."""
     columns = (
         Column("task", line_words, is_words=True),
         Column("N both", "n"),
@@ -130,7 +130,7 @@ def modality_sheets(frame: pl.DataFrame) -> list[Sheet]:
         rung = rows[0]["rung"]
         place = "" if rung is None else f", rung {rung}"
         title = f"{printable(run)}: text or pictures ({style}){place}"
-        # Notes go below the last table only.
+        # Notes go only below the last table.
         notes = notes_of("modality") if part is parts[-1] else []
         sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows)))
     return sheets

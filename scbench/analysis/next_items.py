@@ -38,7 +38,8 @@ class Standing:
     Attributes:
         fits: the curve of each task.
         waiting: ids without an answer, by task and rung, in their order.
-        passed: top rung of each task that passed it (at least halfway above the floor).
+        passed: tasks by top rung, for tasks whose top rung the model passed (its mean
+            is at least halfway above the floor).
     """
 
     fits: Mapping[str, Fit]
@@ -61,7 +62,7 @@ def nothing_asked(ids: Iterable[str]) -> Standing:
 
 
 def asked_of(rows: pl.DataFrame) -> Standing:
-    """Return the standing after results.
+    """Return the standing of a model after these results.
 
     Args:
         rows: rows of one run, as returned by `scbench.analysis.ladder.on_ladder`.

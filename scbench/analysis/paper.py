@@ -1,8 +1,8 @@
 """Scores by task or bucket and run, and the change with tools, as in the paper's tables.
 
-Every score has the same weight in the mean of a task, a bucket and overall. Means are computed from
-unrounded scores and rounded once, for display, as in the paper. Differences are over the scores
-that both runs have.
+Every score has the same weight in the mean of a task, of a bucket and of the whole
+benchmark. Means are computed from unrounded scores and rounded once, for display, as in
+the paper. Differences are over the scores that both runs have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,7 +88,7 @@ class PaperColumn(NamedTuple):
 
     Attributes:
         head: heading.
-        run: its run.
+        run: run of the column.
         is_change: whether it is the change with tools.
     """
 
@@ -116,13 +116,17 @@ def paper_table(
         level: level of the intervals.
 
     Returns:
-        One row per line of the table and run, with columns `SCHEMA`: bucket ("overall" for all),
-        task (null for a bucket), over (the tasks of the line, if not all tasks of its bucket are
-        there), n (scores of one sample that the run has rows for), model, budget, setting, samples,
-        scored and coverage (rows with a score, and their share), the figures of
-        `scbench.grading.score_tables.score_table`, and for a run with tools next to one without:
-        delta (the difference of normalized scores over the scores of both) with its interval,
-        delta_mean (that of means) with its own, and delta_n (over how many scores).
+        One row per line of the table and run, with columns `SCHEMA`:
+
+        - bucket ("overall" for all) and task (null for a bucket);
+        - over: the tasks of the line, if tasks of its bucket are missing;
+        - n: scores of one sample that the run has rows for;
+        - model, budget, setting, samples;
+        - scored, coverage: rows with a score, and their share;
+        - the figures of `scbench.grading.score_tables.score_table`;
+        - for a run with tools next to one without: delta (the difference of normalized
+          scores over the scores of both) and delta_mean (the difference of means), each
+          with its interval, and delta_n (the number of scores of both).
     """
     matrix = score_matrix(results)
     pairs = {}
@@ -150,7 +154,7 @@ def paper_table(
             row |= matrix.labels(bucket, task, r)
             row |= means.cells(r)
             row |= means.amounts(r)
-            # Only runs with tools have a baseline.
+            # Only runs with tools are compared with another run.
             if (tasks[0], r) in pairs:
                 pairs_of_line = [pairs[name, r] for name in tasks]
                 row |= _change_cells(difference_of(pairs_of_line, level))
@@ -210,7 +214,7 @@ def paper_grid(frame: pl.DataFrame) -> PaperGrid:
     lines = list(dict.fromkeys(line for line, _ in cells))
     over = {}
     sizes = {}
-    # The run with most scores determines the name of a line, so it comes last.
+    # The run with the most scores determines the name of a line, so it comes last.
     for (line, _), cell in sorted(cells.items(), key=lambda pair: pair[1]["n"]):
         over[line] = cell["over"]
         sizes[line] = cell["n"]
@@ -241,7 +245,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
             breaks.add(len(rows))
     filled = filled_columns(frame)
     has_changes = "delta_n" in filled
-    # A column of 100 % everywhere is no news.
+    # A column of 100 % everywhere adds nothing.
     if frame["readable"].min() == 1:
         filled.discard("readable")
     columns = [
@@ -301,7 +305,7 @@ def remarks_of(grid: PaperGrid, has_less: bool) -> list[str]:  # noqa: FBT001
 
     Args:
         grid: grid of the table.
-        has_less: whether any figure has the mark of fewer scores than N.
+        has_less: whether any figure has the mark for fewer scores than N.
     """
     notes = []
     if any(row["coverage"] < 1 for row in grid.cells.values()):
@@ -321,8 +325,8 @@ def remarks_of(grid: PaperGrid, has_less: bool) -> list[str]:  # noqa: FBT001
 def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     """Lay out a table of `paper_table` as the paper does.
 
-    A column for each model's mean (without tools, if there is such a run), one for the change with
-    tools.
+    It has a column for each model's mean (without tools, if there is such a run), and
+    one for the change with tools.
 
     Args:
         title: title of the table.
@@ -333,7 +337,7 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
     rows = []
     breaks = set()
     for i, line in enumerate(grid.lines):
-        # N is the number of the run with most scores; runs with fewer get a mark.
+        # N is the largest number of scores of any run; runs with fewer get a mark.
         n = grid.sizes[line]
         rows_of_line = [grid.cells.get((line, column.run)) for column in columns]
         figures_of_line = map(figure_cell, columns, rows_of_line, repeat(n))
@@ -349,7 +353,7 @@ def paper_sheet(title: str, frame: pl.DataFrame) -> Sheet:
 
 
 def run_order(run: PaperRun) -> tuple[Any, ...]:
-    """Return the sort key of a run: a run with tools follows the same without."""
+    """Return the sort key of a run: a run with tools follows the same run without tools."""
     model, budget, setting = run
     # Nulls come first, and cannot be compared with values.
     return (model, budget is not None, budget or 0, setting is not None, setting or "")
@@ -406,7 +410,7 @@ def score_cell(row: Row, n: int) -> str:
 
 
 def change_cell(row: Row) -> str:
-    """Return the change of a normalized score with tools, its interval, and that of the mean."""
+    """Return the change of a normalized score with tools, its interval, and the mean's change."""
     if row["delta_n"] is None or not row["delta_n"]:
         return "-"
     marks = LESS if row["delta_n"] < row["n"] else ""

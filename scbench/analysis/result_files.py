@@ -32,11 +32,11 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """Return some columns of a results file in this order.
 
     Args:
-        path: the file, or the folder that it is in.
-        columns: names.
+        path: the file, or the folder that contains it.
+        columns: names of the columns.
 
     Raises:
-        ResultsError: it cannot be read or is not a results file.
+        ResultsError: the file cannot be read or is not a results file.
     """
     file = results_file(path)
     types = column_types()
@@ -63,7 +63,7 @@ def results_file(path: Path) -> Path:
     """Return the file of results at a path.
 
     Raises:
-        ResultsError: there is none, or it is not a Parquet file.
+        ResultsError: there is no such file, or it is not a Parquet file.
     """
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():

@@ -65,9 +65,9 @@ def read_results(
         tell_apart: add the file's name to a run that is in several files; otherwise
             this is an error.
         both_prompts: accept results for terse prompts or pictures in addition to full
-            prompts. Their ids are then those of the full prompts, and their models'
-            names end in `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`;
-            rows without a counterpart for full prompts are left out.
+            prompts. They then have the ids of the full prompts, and their models' names
+            end in `scbench.analysis.prompts.ON_TERSE` or one of `ON_PICTURES`; rows
+            without a counterpart for full prompts are left out.
 
     Returns:
         Columns `NEEDED`, floor and ``columns``, in the order of the files. Rows whose instance is
@@ -103,7 +103,7 @@ def config_in(path: str | Path) -> str:
     """Return the config of the results in a file; empty for the default.
 
     Raises:
-        ResultsError: it cannot be read or is not a results file.
+        ResultsError: the file cannot be read or is not a results file.
     """
     releases = read_results_file(Path(path), ("release",))["release"]
     return config_of(releases[0]) if len(releases) else ""
@@ -196,7 +196,7 @@ def machines(results: pl.DataFrame) -> list[str]:
             name = " ".join(str(value) for value in run if value is not None)
             for machine in fingerprints_in(rows.lazy()).get(task, ()):
                 runs_of_machine.setdefault(machine, set()).add(name)
-        # All runs were judged on machines that compute the same results.
+        # All runs were graded on machines that compute the same results.
         if len(runs_of_machine) < 2:
             continue
         machines_with_runs = "; ".join(
@@ -239,7 +239,7 @@ def check_release(rows: pl.DataFrame) -> None:
     """Refuse rows of several releases.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: the rows are of several releases.
     """
     releases = rows.select("release", "release_hash").unique()
     if releases.height <= 1:
@@ -271,7 +271,7 @@ def check_tasks(rows: pl.DataFrame) -> None:
     """Refuse rows of tasks that are not in the catalogue.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: a row has such a task.
     """
     tasks = all_tasks()
     unknown = sorted(set(rows["task"].unique()) - tasks.keys())
@@ -286,7 +286,7 @@ def one_grader(rows: pl.DataFrame) -> None:
     """Refuse rows of a task that were graded by two versions of its grader.
 
     Raises:
-        ResultsError: there are such rows; the message names them.
+        ResultsError: a task has such rows; the message names the versions.
     """
     versions = rows.group_by("task").agg(pl.col("grader_version").unique().sort())
     mixed = versions.filter(pl.col("grader_version").list.len() > 1).sort("task")
@@ -302,7 +302,7 @@ def one_grader(rows: pl.DataFrame) -> None:
 
 
 def refuse_rows(bad: pl.DataFrame, message: str) -> None:
-    """Reject impossible rows with their number and the first of them."""
+    """Reject impossible rows; the message has their number and the first of them."""
     if bad.height:
         raise ResultsError(message.format(rows=bad.height, **bad.row(0, named=True)))
 
@@ -311,7 +311,7 @@ def check_scores(rows: pl.DataFrame) -> None:
     """Reject impossible scores and floors.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: a score or floor is impossible.
     """
     score = pl.col("score")
     binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
@@ -332,7 +332,7 @@ def check_scores(rows: pl.DataFrame) -> None:
 
 
 def check_statuses(rows: pl.DataFrame) -> None:
-    """A scored status must have a score, any other none; otherwise coverage would be wrong."""
+    """Reject scores that contradict their status, because coverage would be wrong."""
     scored = [status.value for status in Status if status.scored]
     has_fitting_status = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
     is_known = pl.col("status").is_in([status.value for status in Status])
@@ -348,7 +348,7 @@ def check_duplicates(rows: pl.DataFrame) -> None:
     """Reject duplicate scores.
 
     Raises:
-        ResultsError: there are such rows.
+        ResultsError: a score occurs twice.
     """
     key = [*RUN, "sample", *ITEM]
     # Rows with different hashes are different, and counting hashes is fast.
@@ -362,7 +362,7 @@ def check_duplicates(rows: pl.DataFrame) -> None:
 
 
 def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
-    """Every sample of every run must have a row, scored or not, for every score expected."""
+    """Check that every sample of every run has a row, scored or not, for every expected score."""
     occurring = rows.select("task", *ITEM).unique().group_by("task").len()
     # Without the release, the scores of all runs together are expected.
     expected = expected_scores(rows) or dict(occurring.iter_rows())

@@ -41,9 +41,10 @@ def run_table(results: pl.DataFrame) -> pl.DataFrame:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
 
     Returns:
-        Columns `SCHEMA`. A missing field is null; one that differs between lines of the run has all
-        its values, joined by " / ". rows is the number of scores of the run, and
-        prompts_hashed the number whose line has the hash of the sent prompt.
+        Columns `SCHEMA`. A missing field is null; a field that differs between lines of
+        the run contains all its values, joined by " / ". rows is the number of scores
+        of the run, and prompts_hashed is the number of scores whose line has the hash
+        of the sent prompt.
     """
     metadata = metadata_by_run(results)
     by_run = results.group_by(RUN).agg(
@@ -69,7 +70,7 @@ def value_words(value: Any) -> str:  # noqa: ANN401
         return value
     if isinstance(value, list):
         return ", ".join(value) or "none"
-    # JSON would print true.
+    # JSON would print this as true.
     if isinstance(value, bool):
         return "yes" if value else "no"
     return json.dumps(value)

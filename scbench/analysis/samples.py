@@ -56,22 +56,26 @@ def pass_at_k(
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
-        ks: numbers of samples; a k is left out of a row if none of its items has enough
-            samples.
+        ks: numbers of samples; a line has no row for a k if none of its items has
+            enough samples.
         passes: the lowest score that passes.
 
     Returns:
-        One row per run, per task, bucket and overall, and per k, with columns `SCHEMA`: n (scores
-        of one sample that the run has rows for), samples (the least that any with a score has),
-        the figures of a line; same_items (to either side of the normalized score, the range of
-        other samples of the same items with a chance of 95 %; null where none has two);
-        majority (the mean score of the answer that most samples gave, of all of them where several
-        tie; null where more than a tenth of the items have no answer that was given twice, of which
-        majority_n have one), within (variance between samples of one item, unbiased; null with one
-        sample) and between (variance between items beyond that; at least 0), and pass_at_k with its
-        interval: the chance that at least one of k samples, drawn without replacement, passes (the
-        unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over the pass_n scores with k samples or
-        more).
+        One row per run, per task, bucket and overall, and per k, with columns `SCHEMA`:
+
+        - n: scores of one sample that the run has rows for;
+        - samples: the smallest number of samples of any item with a score;
+        - the figures of a line;
+        - same_items: half the width of the 95 % range of the normalized score for new
+          samples of the same items; null if a task has no item with two samples;
+        - majority: the mean score of the most frequent answer, averaged over ties; null
+          if more than a tenth of the items have no answer that occurs twice;
+        - majority_n: number of items with such an answer;
+        - within: variance between samples of one item, unbiased; null with one sample;
+        - between: variance between items beyond that; at least 0;
+        - pass_at_k, with its interval: the chance that at least one of k samples, drawn
+          without replacement, passes. It is the unbiased estimate 1 - C(n-c, k) / C(n,
+          k), averaged over the pass_n scores with k samples or more.
     """
     matrix = score_matrix(results)
     items = item_samples(results, passes)
@@ -99,7 +103,7 @@ def pass_at_k(
 
 
 def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
-    """Return for each item its samples, how many of them pass, their variance, and the vote."""
+    """Return each item's number of samples, how many of them pass, their variance, and the vote."""
     # Only the first row of an answer contains it.
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
     scored = results.filter(pl.col("score").is_not_null()).with_columns(answer=answer)
@@ -120,7 +124,7 @@ def item_samples(results: pl.DataFrame, passes: float) -> pl.DataFrame:
 def _vote(samples: pl.Series) -> pl.Series:
     """Return the score of the most frequent answer, and whether any answer was repeated.
 
-    Tied answers share the vote; if nothing was readable, that wins the vote. Answers
+    Tied answers share the vote; if no reply was readable, all samples share it. Answers
     are compared as canonical JSON: short answers and labels are often equal, solids
     hardly ever, so a vote on solids is meaningless.
     """
@@ -180,7 +184,7 @@ def line_spread(items: pl.DataFrame) -> dict[str, Any]:
 def same_items_range(
     matrix: Matrix, tasks: Sequence[str], run: int, noise: _Noise
 ) -> float | None:
-    """Return the distance from the normalized score to the ends of the range of new samples."""
+    """Return half the width of the 95 % range of a normalized score for new samples."""
     total = 0.0
     variance = 0.0
     for task in tasks:
@@ -230,7 +234,7 @@ def pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
 
 
 def samples_sheet(frame: pl.DataFrame) -> Sheet:
-    """Lay out a table of `pass_at_k`, a line for all k."""
+    """Lay out a table of `pass_at_k` with one line for all k."""
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in frame.iter_rows(named=True):
         key = tuple(row[name] for name in (*RUN, "bucket", "task"))
@@ -256,7 +260,7 @@ def samples_sheet(frame: pl.DataFrame) -> Sheet:
 
 
 def pass_cell(row: Row) -> str:
-    """Return pass@k, the number of its scores if it is not over all of them, and its interval."""
+    """Return pass@k with its interval, and the number of its scores if it is not over all."""
     lines = [points(row["pass_at_k"])]
     if row["pass_n"] < row["n"]:
         lines.append(f"of {row['pass_n']}")

@@ -185,7 +185,7 @@ def _is_reported(rows: Sequence[Row], name: str) -> bool:
 
 
 def coverage_cell(row: Row) -> str:
-    """Return the number of rows with a score, and of all rows."""
+    """Return the number of rows with a score, and the number of all rows."""
     return f"{row['scored']}/{row['n'] * row['samples']}"
 
 
@@ -195,6 +195,6 @@ def failures_cell(row: Row) -> str:
 
 
 def bucket_cell(bucket: str, row: Row) -> str:
-    """Return the normalized score of a run on a bucket; a dash without one."""
+    """Return the normalized score of a run on a bucket; a dash if there is none."""
     of_bucket = row.get(f"of {bucket}")
     return "-" if of_bucket is None else marked_normalized(of_bucket)

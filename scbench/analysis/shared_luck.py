@@ -28,7 +28,7 @@ class _Side:
     """One run on one task.
 
     Attributes:
-        climb: its answers.
+        climb: answers of the run.
         curve: curve fitted to them.
         places: positions of the answers that both runs have.
     """

@@ -35,7 +35,7 @@ def rounded(value: float, digits: int = 1) -> Decimal:
     step = Decimal(1).scaleb(-digits)
     exact = Decimal(repr(round(float(value), _NOISE)))
     result = exact.quantize(step, ROUND_HALF_UP)
-    # -0.0 is printed as 0.0.
+    # Turns -0.0 into 0.0.
     return result or abs(result)
 
 
@@ -96,7 +96,7 @@ def interval(row: Row, name: str = "", form: Words = points) -> str:
 
 
 def interval_below(row: Row, name: str = "", form: Words = points) -> str:
-    """Return an interval as a further line of a cell; empty without an interval."""
+    """Return an interval on a new line of a cell; empty without an interval."""
     return "" if row[f"{name}low"] is None else f"\n{interval(row, name, form)}"
 
 

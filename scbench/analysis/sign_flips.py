@@ -1,10 +1,10 @@
-"""A paired test for the difference of runs, corrected over all lines of a table.
+"""A paired test for the difference between runs, corrected over all lines of a table.
 
 Under the null hypothesis that two runs do not differ, the signs of the differences are
-random. A line's statistic is the sum of its answers' differences over the root of their
-summed squares; for scores of 0 or 1 it is McNemar's exact test. Signs are drawn once
-for all lines of a table, so lines that share answers stay correlated, and all scores of
-one answer get the same sign.
+random. A line's statistic is the sum of its answers' differences divided by the root of
+the sum of their squares; for scores of 0 or 1, the test is McNemar's exact test. Signs
+are drawn once for all lines of a table, so lines that share answers stay correlated,
+and all scores of one answer get the same sign.
 
 The correction is the step-down of Romano and Wolf: the largest statistic is compared with the
 largest of each draw, the next with the largest of the remaining lines, and so on. If runs do not
@@ -40,8 +40,9 @@ class Tested:
     """The tests of all lines of a table; arrays of shape (lines,).
 
     Attributes:
-        p_value: p-value of this line alone, exact where answers are few or differ by one amount.
-        p_corrected: over the table.
+        p_value: p-value of this line alone, exact if answers are few or all differences
+            have one size.
+        p_corrected: p-value corrected over all lines of the table.
         too_few: whether no outcome could be significant.
         shows: the detectable difference at the power `POWER`; NaN if there is none.
     """
@@ -53,12 +54,12 @@ class Tested:
 
 
 class _Statistics:
-    """Absolute statistics of all draws, in portions of draws; cached if they are few.
+    """Absolute statistics of all draws, in batches; cached if they are few.
 
     Args:
         flips: signs, of shape (draws, answers).
-        scaled: differences of each line, scaled to a root of summed squares of 1, of shape
-            (answers, lines).
+        scaled: differences of each line, scaled so that their squares add up to 1, of
+            shape (answers, lines).
     """
 
     def __init__(self, flips: Floats, scaled: Floats) -> None:
@@ -92,8 +93,8 @@ def lines_tested(
     """Test the lines of a table.
 
     Args:
-        differences: shape (answers, lines): summed over an answer's scores; 0 where a line does
-            not have the answer, or the runs do not differ.
+        differences: shape (answers, lines): summed over an answer's scores; 0 if the
+            line does not cover the answer, or the runs do not differ.
         weights: number of the line's scores in the answer, in the same shape.
         level: one minus the level of the test.
         draws: number of draws of signs.
@@ -142,7 +143,7 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     Args:
         n: number of answers.
         draws: number of draws.
-        seed: another seed gives other draws.
+        seed: seed of the draws.
 
     Returns:
         Shape (draws, n), of 1 and -1. Each row also represents its opposite.
@@ -168,7 +169,7 @@ def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
     Args:
         observed: sizes of the statistics, shape (lines,).
         simulated: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
-        n: answers; they decide whether the draws are exhaustive.
+        n: number of answers, which decides whether the draws are exhaustive.
     """
     order = np.argsort(-observed, kind="stable")
     counts = np.zeros(len(observed))
@@ -193,7 +194,7 @@ def share_of_draws(counts: Floats, total: int, n: int) -> Floats:
 
 
 def draws_within(alpha: float, total: int, n: int) -> int:
-    """Return the number of draws that may reach a statistic with p-value at most `alpha`; or -1."""
+    """Return how many draws may reach a statistic with a p-value up to `alpha`; -1 if none can."""
     # As in `share_of_draws`.
     extra = int(n > _ALL_SIGNS)
     return floor(alpha * (total + extra) + _NONE) - extra

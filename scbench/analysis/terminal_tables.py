@@ -1,8 +1,9 @@
 """Tables for terminals of any width.
 
-If a table is too wide, columns are dropped in the order that its sheet defines. If it is still too
-wide, it is split into tables below each other, each with the columns that name the rows. Dropped
-columns for which these tables have space are shown after all. Numbers are never shortened.
+If a table is too wide, columns are dropped in the order that its sheet defines. If it
+is still too wide, it is split into tables below each other, each with the columns that
+name the rows. Dropped columns are shown after all if these tables have space for them.
+Numbers are never shortened.
 """
 
 import os
@@ -32,12 +33,12 @@ KEYS = frozenset(
         "subtask",
     }
 )
-# Widths are in characters: of the narrowest terminal,
+# The narrowest terminal, in characters.
 _NARROWEST = 40
 _GUTTER = "  "
-# the minimum of a column of words before the table is split,
+# The narrowest column of words before the table is split, in characters.
 _LEAST = 12
-# and of all columns that name rows, up to which their words are not broken.
+# Words that name rows are not broken if their columns have at most this total width.
 _WHOLE = 40
 
 
@@ -157,7 +158,7 @@ class _Table:
         width: int,
         sizes: Sequence[int],
     ) -> bool:
-        """Return whether more columns still fit side by side, or into as many tables."""
+        """Return whether more columns still fit side by side, or into the same number of tables."""
         if self.room(columns, sizes) <= width:
             return self.room(wider, sizes) <= width
         return len(self.parts(wider, width)) <= len(self.parts(columns, width))

@@ -48,7 +48,7 @@ SCHEMA: Mapping[str, Any] = (
 
 # Turns that have a row, in addition to the last one.
 _LISTED_TURNS = (*range(1, 11), 20, 50, 100, 200, 500)
-# Rounding of a full score.
+# Tolerance for rounding errors of a full score.
 _EXACT = 1e-9
 # Parts of a setup shown in titles, by setting.
 _PROMISED = {
@@ -73,21 +73,26 @@ def turn_table(
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`; rows of
             other settings, and those without a score, are left out.
-        by: "bucket", or "task" for those as well.
+        by: "bucket", or "task" to add a line for each task.
         level: level of the intervals.
 
     Returns:
-        One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n
-        (scores), mean after that turn, gain (the difference to the row before, over the same
-        items), solved (share with the full score after that turn), each with its interval; floor
-        (the score of guesses over the same number of answers) and normalized (see
-        `scbench.grading.means`); played (share of trials with such a turn), cut (trials
-        that
-        stopped without an answer: truncated, refused or unparsed, which count as 0) and queries
-        (the cost of queries or actions in a whole trial, on average).
+        One row per run, setup, line and turn, with columns `SCHEMA`:
+
+        - loop: the setup, as JSON;
+        - n: number of scores;
+        - mean: mean score after that turn, with its interval;
+        - gain: difference from the previous row over the same items, with its interval;
+        - solved: share with the full score after that turn, with its interval;
+        - floor: score of guesses over the same number of answers;
+        - normalized: see `scbench.grading.means`;
+        - played: share of trials with such a turn;
+        - cut: trials that stopped without an answer (truncated, refused or unparsed),
+          which count as 0;
+        - queries: mean cost of queries or actions in a whole trial.
 
     Raises:
-        ResultsError: there is no trial of a loop.
+        ResultsError: the results contain no loop trial.
     """
     is_trial = pl.col("loop").is_not_null() & pl.col("setting").is_in(LOOP_SETTINGS)
     trials = results.filter(is_trial & pl.col("score").is_not_null())
@@ -179,7 +184,7 @@ def turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, 
 
 
 def scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
-    """Return the scores after a turn, as a separate run: its number replaces the budget."""
+    """Return the scores after a turn as a separate run; the turn's number replaces the budget."""
     scores = pl.col("turn_scores").list
     answers = scores.head(turn).list.drop_nulls()
     so_far = answers.list.last().fill_null(0.0)
@@ -192,7 +197,7 @@ def scores_after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
 
 
 def turn_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `turn_table`, a sheet for each run and setup."""
+    """Lay out a table of `turn_table` as a sheet for each run and setup."""
     sheets = []
     for (setup,), setup_rows in frame.group_by("loop", maintain_order=True):
         words = setup_words(json.loads(str(setup)))

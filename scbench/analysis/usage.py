@@ -105,12 +105,14 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         One row per run, and per task, bucket and overall, with columns `SCHEMA`:
-        answers (lines with a reply; one answer may have several scores), the figures of
-        a line, means of
-        tokens, seconds and cost (US dollars) per answer over the answers that report them, with
-        their number, score_per_1000_tokens (the sum of scores over the thousands of output tokens,
-        both over answers that report output tokens) and cut_off (share of answers that the length
-        limit ended).
+
+        - answers: lines with a reply; one answer may have several scores;
+        - the figures of a line;
+        - means of tokens, seconds and cost (US dollars) per answer, with the number of
+          answers that report them;
+        - score_per_1000_tokens: the sum of scores over the thousands of output tokens,
+          both over answers that report output tokens;
+        - cut_off: share of answers that the length limit ended.
 
     Raises:
         ResultsError: no row reports any usage.
@@ -144,7 +146,7 @@ def cost_lines(
 
     Args:
         matrix: matrix of the scores.
-        run: its place.
+        run: position of the run.
         answers: answers of all runs.
     """
     names = matrix.runs[run]
@@ -211,15 +213,19 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         level: level of the intervals.
 
     Returns:
-        Columns `SWEEP_SCHEMA`: stated (whether the prompt stated the budget: yes, no,
-            or null if unknown), n (rows of the point), answers (an answer may have
-            several rows),
-        answered (answers with a reply), coverage, the figures of a line, of which
-        accuracy is
-        the mean, mean_output_tokens over the token_observations answers that report them, and
-        shares of the answered: truncated (the finish reason is a length limit), empty (no visible
-        character), cap_hit (as many output tokens as the budget or more) and unparsed; and of all
-        answers: api_error. In order of model, setting and tokens used.
+        Columns `SWEEP_SCHEMA`:
+
+        - stated: whether the prompt stated the budget: yes, no, or null if unknown;
+        - n and answers: rows and answers of the point; an answer may have several rows;
+        - answered: answers with a reply;
+        - coverage and the figures of a line; accuracy is the mean;
+        - mean_output_tokens: over the token_observations answers that report them;
+        - shares of the answered: truncated (the finish reason is a length limit), empty
+          (no visible character), cap_hit (at least as many output tokens as the budget)
+          and unparsed;
+        - api_error: share of all answers.
+
+        Rows are in order of model, setting and tokens used.
 
     Raises:
         ResultsError: no row has a budget.

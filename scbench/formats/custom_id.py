@@ -45,7 +45,7 @@ class RequestKey(NamedTuple):
         """The id of the request, in the form above.
 
         Raises:
-            PredictionsError: it would be too long, or could not be read back.
+            PredictionsError: the id would be too long, or could not be read back.
         """
         prefix, colon, name = self.id.rpartition(":")
         text = name.replace("/", "-", 1)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
     from inspect_ai.scorer import Score
 
-# An object of JSON.
+# A JSON object.
 Record = dict[str, Any]
 
-# Of every-eval-ever.
+# Version of every-eval-ever's schema.
 SCHEMA_VERSION = "0.3.0"
 NO_DEVELOPER = "unnamed"
 # Characters that some systems forbid in paths, and separators.
@@ -57,10 +57,10 @@ class Try:
         status: see `scbench.base.model.Status`.
         score: the mean of its scores; None without a score, in which case the status
             gives the reason.
-        answer: as JSON; empty if there is none.
+        answer: the answer as JSON; empty if there is none.
         explanation: the reason why there is no answer or score, or the checks that failed.
-        finish_reason: the provider's own word.
-        usage: as the provider reported it.
+        finish_reason: finish reason as the provider named it.
+        usage: usage as the provider reported it.
     """
 
     instance: Instance
@@ -78,12 +78,12 @@ class Run:
     """All answers of one run.
 
     Attributes:
-        name: its name in file names, see `file_names`.
-        model: its name in the results.
+        name: name of the run in file names, see `file_names`.
+        model: name of the model in the results.
         setting: setting of the run, such as no_tools.
         budget: budget of tokens; None for none.
         date: date of the answers, midnight in UTC.
-        release: version of the release it was graded against.
+        release: version of the release that was graded against.
         graders: version of each task's grader.
         lines: rows of the table by bucket, see `score_table`, with a key ``score`` for
             the main score, see `headline`.
@@ -127,7 +127,8 @@ def file_names(runs: Collection[tuple[object, ...]]) -> dict[tuple[object, ...],
     names: dict[tuple[object, ...], str] = {}
     for run in runs:
         text = "-".join(str(value) for value in run if value is not None)
-        # A name of dots would be another folder, and a dot in front would hide the file.
+        # A name that consists of dots would be another folder, and a leading dot would
+        # hide the file.
         names[run] = re.sub(r"[^A-Za-z0-9._-]+", "_", text)[:100].lstrip(".") or "_"
     counts = Counter(name.lower() for name in names.values())
     for run, name in names.items():
@@ -140,7 +141,7 @@ def run_files(run: Run, schema: Schema, organization: str) -> Iterator[tuple[str
     """Yield the name and text of each file of a run.
 
     Args:
-        run: all its answers.
+        run: the run with all its answers.
         schema: the program whose files are written.
         organization: the evaluating organisation, for every-eval-ever.
 
@@ -168,7 +169,7 @@ def every_eval_ever(run: Run, organization: str) -> Iterator[tuple[str, str]]:
     its validator requires.
     """
     evaluation = evaluation_record(run, organization)
-    # The validator accepts no other names; this one is the same for the same run.
+    # The validator accepts no other names; a run always gets the same name.
     name = UUID(content_hash([run.key])[:32], version=4)
     path = f"{datastore_folder(run.model)}/{name}"
     samples_path = f"{path}_samples.jsonl"
@@ -199,7 +200,7 @@ def datastore_folder(model: str) -> str:
 
 
 def path_part(name: str) -> str:
-    """Return a name as a part of a path on every system; most names stay as they are."""
+    """Return a name that is valid in paths on every system; most names stay unchanged."""
     part = _NOT_IN_PATHS.sub("_", name)[:100].rstrip(" .")
     return f"_{part}" if part in {"", "data"} else part
 
@@ -295,7 +296,7 @@ def inspect_log(run: Run) -> Iterator[tuple[str, str]]:
     """Yield the log that `inspect view` shows: ``inspect_ai.log.EvalLog`` of 0.3.285.
 
     Attempts at an instance are its epochs. An answer without a score is marked as
-    unscored, with its status as the reason, and is in no metric.
+    unscored, with its status as the reason, and is not in any metric.
     """
     from inspect_ai import log as inspect  # noqa: PLC0415  (an extra)
 

@@ -1,11 +1,11 @@
-"""The forms of lines with requests, and the limits of their files."""
+"""The formats of lines with requests, and the limits on their files."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
 
 class Form(StrEnum):
-    """The forms of lines."""
+    """The formats of lines."""
 
     SCBENCH = "scbench"
     OPENAI_CHAT = "openai-chat"
@@ -17,7 +17,7 @@ class Form(StrEnum):
 
 
 class Limits(NamedTuple):
-    """A provider's limits of one file. Megabytes are counted as a million bytes each."""
+    """A provider's limits for one file. A megabyte counts as a million bytes."""
 
     lines: int
     bytes: int

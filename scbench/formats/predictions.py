@@ -1,4 +1,4 @@
-"""The lines of a predictions file (plain, gzip or Zstandard) with any content.
+"""Reading the lines of a predictions file (plain, gzip or Zstandard) with any content.
 
 The content of a file never raises an error. A line that cannot be used becomes a
 `Problem` with its number, and reading continues.
@@ -31,7 +31,7 @@ from scbench.base.wording import by_frequency, counted
 MAX_LINE_BYTES = 16 * 2**20
 # Errors of reading a file that may be packed and damaged.
 UNPACKING_ERRORS = (OSError, EOFError, zlib.error, zstandard.ZstdError)
-# Counted as an unknown key if its value is text.
+# Key that counts as unknown if its value is text.
 TEXT_AS_ANSWER = "answer"
 
 _KEYS = frozenset(Prediction.model_fields)
@@ -40,11 +40,12 @@ _CHUNK = 2**20
 # Zstandard bytes that are unpacked at a time: 4 of them can unpack to 128 KiB, and the library
 # returns all of that.
 _PACKED_CHUNK = 512
-# The largest memory that a Zstandard file may ask for.
+# Maximum memory that a Zstandard file may require.
 _ZSTD_WINDOW = 2**27
 _GZIP_HEAD = b"\x1f\x8b"
 _ZSTD_HEAD = b"\x28\xb5\x2f\xfd"
-# The head of frames without content, which some packers put before the first frame of content.
+# The header of frames without content, which some packers write before the first frame
+# with content.
 _SKIPPABLE_HEAD = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 # The beginning of files in other encodings: a byte order mark, or a brace.
 _ENCODINGS = {
@@ -63,7 +64,7 @@ _KIND_NAMES = {
     type(None): "null",
 }
 _WORDS = packaged_toml("scbench.formats", "predictions.toml")
-# Our key by the name that another program has for it.
+# Our names of keys, by the names that other programs use.
 _SYNONYMS: dict[str, str] = {
     theirs: ours for ours, names in _WORDS["synonyms"].items() for theirs in names
 }
@@ -85,12 +86,12 @@ _MAX_BLANKS = 65536
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with the input.
+    """A problem in the input.
 
     Attributes:
         code: kind of problem, for programs.
         message: the error, and what to do.
-        line: number of the line, from 1; None if it concerns the file.
+        line: number of the line, from 1; None if the problem concerns the whole file.
         id: instance id, where known.
         file: file of the line, if there are several files or files of other programs.
     """
@@ -106,7 +107,7 @@ class Problem:
         return f"{self.file}, {text}" if self.file else text
 
     def fields(self) -> dict[str, str | int | None]:
-        """Return the problem as JSON has it: without a file if there is only one."""
+        """Return the fields of the problem for JSON, without the file if there is only one."""
         # `asdict` would take ten times as long, and a file may have a million problems.
         fields = {name: getattr(self, name) for name in Problem.__slots__}
         if not self.file:
@@ -120,9 +121,9 @@ class Line:
 
     Attributes:
         number: number of the line, from 1.
-        data: its bytes.
+        data: bytes of the line.
         prediction: the prediction in it.
-        unread: keys that are unknown, and so were not read.
+        unread: unknown keys, which were not read.
     """
 
     number: int
@@ -146,7 +147,7 @@ def open_predictions(path: str) -> BinaryIO:
     """Open a predictions file for reading, unpacked if its first bytes say so; ``-`` is stdin.
 
     Raises:
-        PredictionsError: it cannot be opened.
+        PredictionsError: the file cannot be opened.
     """
     try:
         return unpacked(_open_raw(path))
@@ -244,7 +245,7 @@ def is_empty(path: str) -> bool:
         with open_predictions(path) as stream:
             data = stream.read(_MAX_BLANKS)
     except UNPACKING_ERRORS:
-        # The reader will say why.
+        # The reader reports the reason.
         return False
     return len(data) < _MAX_BLANKS and not stripped(data)
 
@@ -290,7 +291,7 @@ def read_blocks(
 ) -> Iterator[tuple[int, bytes] | Problem]:
     """Yield blocks of whole lines of a stream, each with the number of its first line.
 
-    A line that cannot be used is a problem in its place.
+    A line that cannot be used is replaced by a problem.
 
     Args:
         stream: unpacked bytes, see `open_predictions`.
@@ -355,7 +356,7 @@ def _skip_line(stream: BinaryIO, data: bytes, digest: Digest) -> int:
 def line_spans(
     data: bytes, first: int, step: int = 1
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield number, start and end of every line of whole lines; its line break belongs to it."""
+    """Yield number, start and end of every line in a block; a line includes its line break."""
     start = 0
     number = first
     while start < len(data):
@@ -435,7 +436,7 @@ def describe_json_error(data: bytes, error: JsonError) -> str:
 
 
 def is_utf8(sample: bytes) -> bool:
-    """Return whether the beginning of a text is UTF-8; its end may cut a character in two."""
+    """Return whether the beginning of a text is UTF-8; it may end within a character."""
     try:
         codecs.utf_8_decode(sample)
     except UnicodeDecodeError:
@@ -471,7 +472,7 @@ def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def quoted(text: str) -> str:
-    """Return text of a file that is safe in a terminal: clipped, without control characters."""
+    """Make text of a file safe for a terminal: clipped, without control characters."""
     if len(text) > _MAX_QUOTED:
         text = f"{text[: _MAX_QUOTED // 2]} ... {text[-_MAX_QUOTED // 4 :]}"
     return printable(text)

@@ -1,11 +1,12 @@
 """Requests to a model: items, samples, and lines in providers' formats.
 
-A request is one sample for one instance. Nothing here talks to a provider: requests become lines in
-our own format or in the batch formats of OpenAI, Anthropic, Gemini and Mistral, in files within the
-provider's limits. The formats are those of the providers' own libraries (openai 3.54
-``types/batch_create_params.py``, anthropic 2.12 ``types/messages/batch_create_params.py``,
-google-genai 3.4 ``types.InlinedRequest`` as JSON), read in November 2026. vLLM's ``run_batch``
-takes the format of OpenAI's chat completions.
+A request is one sample for one instance. Nothing here talks to a provider: requests
+become lines in our own format or in the batch formats of OpenAI, Anthropic, Gemini and
+Mistral, in files within the provider's limits. The formats follow the providers' own
+libraries (openai 3.54 ``types/batch_create_params.py``, anthropic 2.12
+``types/messages/batch_create_params.py``, google-genai 3.4 ``types.InlinedRequest`` as
+JSON), read in November 2026. vLLM's ``run_batch`` takes the format of OpenAI's chat
+completions.
 """
 
 import base64
@@ -33,18 +34,18 @@ NEEDS_VISION = "the prompt has a picture and was left out (--no-images)"
 _MAX_NAMES = 5
 # OpenAI and compatible servers show pictures to models at full size.
 _DETAIL = "high"
-# Characters that could steer a terminal, which lines may be printed to: control characters,
-# invisible ones, and those that change the direction of text. Escaping them does not
-# change the meaning of the JSON.
+# Characters that could steer a terminal, which lines may be printed to: control
+# characters, invisible characters, and characters that change the direction of text.
+# Escaping them does not change the meaning of the JSON.
 _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-# Forms whose lines name no model, or need not.
+# Formats whose lines do not name a model, or need not.
 _NAMELESS = {Form.SCBENCH, Form.GEMINI, Form.MISTRAL, Form.HARBOR}
 _OPENAI_LIMITS = Limits(50_000, 200_000_000)
 LIMITS: Mapping[Form, Limits] = {
     Form.SCBENCH: Limits(10**9, 10**15),
     Form.OPENAI_CHAT: _OPENAI_LIMITS,
     Form.OPENAI_RESPONSES: _OPENAI_LIMITS,
-    # One request contains all lines of a file, in a list that adds a few bytes.
+    # All lines of a file are sent in one request, as a list that adds a few bytes.
     Form.ANTHROPIC: Limits(100_000, 255_000_000),
     Form.GEMINI: Limits(10**9, 2_000_000_000),
     # Mistral's own limits are higher.
@@ -71,8 +72,9 @@ class Settings:
     """The settings of all requests.
 
     Attributes:
-        model: the provider's name of it. Files of Gemini and Mistral do not name the model: the job
-        does. structured: whether the reply must match the instance's answer schema.
+        model: the provider's name of the model. Files of Gemini and Mistral do not
+            contain it, because the job names the model.
+        structured: whether the reply must match the instance's answer schema.
         max_output_tokens: limit of a reply, for requests without a budget.
     """
 
@@ -103,7 +105,8 @@ def select(
     Args:
         release: contains them.
         variant: default, terse, ladder or pictures.
-        tasks: tasks and buckets; None for those of the config, or for all if ids need others.
+        tasks: tasks and buckets; None for the tasks of the config, or for all tasks if
+            ids belong to others.
         ids: only these instances; None for all.
 
     Raises:
@@ -129,10 +132,10 @@ def chosen_instances(
     """Return instances in the order of the release.
 
     Args:
-        release: contains them; a config of a release for instances of that config.
-        names: tasks and buckets; None for those of the default config, or for all tasks if there
-            are ids.
-        ids: only these; None for all.
+        release: the release, or the config of a release, that contains them.
+        names: tasks and buckets; None for the tasks of the default config, or for all
+            tasks if there are ids.
+        ids: only these instances; None for all.
 
     Raises:
         ScbenchError: a task, bucket or id is not in the release.
@@ -164,7 +167,7 @@ def split_by_images(instances: Sequence[Instance]) -> Mapping[bool, list[Instanc
 
 
 def ids_in_words(instances: Sequence[Instance]) -> str:
-    """Return the ids of instances for a sentence; of many, the first."""
+    """Return the ids of instances for a sentence, or the first ones if there are many."""
     ids = [instance.id for instance in instances]
     omitted = f" and {len(ids) - _MAX_NAMES} more" if len(ids) > _MAX_NAMES else ""
     return f"{', '.join(ids[:_MAX_NAMES])}{omitted}"
@@ -173,7 +176,7 @@ def ids_in_words(instances: Sequence[Instance]) -> str:
 def requests(
     instances: Sequence[Instance], samples: int = 1, budgets: Sequence[int] = ()
 ) -> Iterator[Request]:
-    """Yield every attempt: all instances at each budget, then the next sample of all.
+    """Yield every attempt: the first sample of all instances at each budget, then the next sample.
 
     With this order, an incomplete batch misses whole samples, not whole tasks.
     """
@@ -205,7 +208,7 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
     """Return a request as a line, with its line break.
 
     Raises:
-        PredictionsError: its id does not fit in a batch.
+        PredictionsError: the id of the request does not fit in a batch.
     """
     line = line_in_form(request, form, settings)
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
@@ -213,7 +216,7 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
 
 
 def line_in_form(request: Request, form: Form, settings: Settings) -> Line:
-    """Return a request as JSON in the form of a provider."""
+    """Return a request as JSON in a provider's format."""
     match form:
         case Form.SCBENCH:
             return scbench_line(request, settings)
@@ -264,7 +267,7 @@ def scbench_line(request: Request, settings: Settings) -> Line:
 
 
 def openai_chat_line(request: Request, settings: Settings) -> Line:
-    """Return a request in the form of OpenAI's chat completions."""
+    """Return a request in the format of OpenAI's chat completions."""
     instance = request.instance
     # Compatible servers may accept only text as content.
     content: Any = instance.prompt
@@ -285,7 +288,7 @@ def openai_chat_line(request: Request, settings: Settings) -> Line:
 
 
 def openai_responses_line(request: Request, settings: Settings) -> Line:
-    """Return a request in the form of OpenAI's responses."""
+    """Return a request in the format of OpenAI's responses."""
     instance = request.instance
     content: list[Line] = [{"type": "input_text", "text": instance.prompt}]
     content += [
@@ -343,7 +346,7 @@ def anthropic_line(request: Request, settings: Settings) -> Line:
 
 
 def gemini_line(request: Request, settings: Settings) -> Line:
-    """Return a request in the form of Gemini's batches."""
+    """Return a request in the format of Gemini's batches."""
     instance = request.instance
     parts: list[Line] = [{"text": instance.prompt}]
     parts += [
@@ -373,7 +376,8 @@ def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Pa
     """Write lines to ``prompts-001.jsonl`` and so on in a folder, and return the files.
 
     Raises:
-        PredictionsError: the folder contains such files already, or a line alone is too long.
+        PredictionsError: the folder already contains such files, or a single line is
+            too long for a file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     existing = sorted([*folder.glob("prompts-*.jsonl"), *folder.glob(LEFT_OUT)])
@@ -394,7 +398,7 @@ def file_numbers(lines: Iterable[bytes], limits: Limits) -> Iterator[tuple[int, 
     """Yield lines with the number of the file that each belongs to, from 1.
 
     Raises:
-        PredictionsError: a line alone is longer than a file may be.
+        PredictionsError: a single line is too long for a file.
     """
     number = 1
     count = 0

@@ -17,8 +17,8 @@ _ARROW_TYPES = {
     "float64": pa.float64(),
 }
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
-# All but the last can be absent. Images never are, but ``datasets`` recognizes images only in a
-# column that allows it.
+# Columns that may contain nulls. Images never are, but ``datasets`` recognizes images
+# only in such a column.
 _NULLABLE = {"seed", "point", "unprinted", "measure", "images"}
 
 

@@ -38,9 +38,9 @@ from scbench.release.manifest import (
 )
 
 _TEXTS = files("scbench.dataset_card")
-# Starts the text on a task.
+# The beginning of the text about a task.
 _ASKS = "**Asks for** "
-# The Hub's size categories, and the numbers of instances between them.
+# The Hub's size categories, and the numbers of instances that separate them.
 _SIZE_CATEGORIES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
 _SIZE_BOUNDS = (1_000, 10_000, 100_000, 1_000_000)
 
@@ -113,7 +113,7 @@ def drawn_tasks(manifest: Manifest) -> list[dict[str, Any]]:
             for name, value in parameters_of_block(block).items():
                 values.setdefault(name, []).append(_plain_text(value))
             grid = block.get("grid") or {}
-            # Manifests from outside may have anything here.
+            # Manifests from other sources may contain anything here.
             if not isinstance(grid, dict):
                 continue
             for name, choices in grid.items():
@@ -171,7 +171,7 @@ def parameters_of_block(
     block: Mapping[str, Any],
     other_keys: tuple[str, ...] = ("id", "count", "rung", "grid"),
 ) -> dict[str, Any]:
-    """Return the values of a block without the other keys."""
+    """Return the parameter values of a block, without its other keys."""
     return {name: value for name, value in block.items() if name not in other_keys}
 
 
@@ -182,7 +182,7 @@ def _plain_text(value: object) -> str:
 
 
 def _template(name: str) -> Template:
-    # The environment is made for plain text; we serve nothing of it as HTML.
+    # The environment is for plain text; we serve nothing from it as HTML.
     environment = Environment(  # noqa: S701
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -232,7 +232,7 @@ def config_entries(manifest: Manifest, prefix: str) -> list[dict[str, Any]]:
     for name, paths in configs.items():
         entry: dict[str, Any] = {"config_name": name}
         if name == "default":
-            # ``load_dataset`` takes this one if none is named.
+            # ``load_dataset`` uses this config if none is named.
             entry["default"] = True
         prefixed = [prefix + path for path in paths]
         entry["data_files"] = [{"split": "test", "path": prefixed}]
@@ -272,7 +272,7 @@ def paper_page() -> str:
 
 
 def render_loader(manifest: Manifest, prefix: str) -> str:
-    """Return a card that only refers to a release elsewhere, at the prefix."""
+    """Return a card that only refers to the files of a release at another path, the prefix."""
     return (
         front_matter(manifest, prefix)
         + f"""

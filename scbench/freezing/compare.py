@@ -44,7 +44,7 @@ class Overlap:
 
 
 def compare_tables(stored: "pa.Table", expected: "pa.Table") -> Iterator[str]:
-    """Yield the differences between the columns of a stored table and those of the format."""
+    """Yield the differences between a stored table's columns and the columns of the format."""
     if stored.schema.equals(expected.schema, check_metadata=True):
         return
     present = column_types(stored.schema)
@@ -79,7 +79,7 @@ def compare_rows(
         yield f"row {row_id} is missing"
     for row_id in sorted(stored.keys() - rebuilt.keys()):
         yield f"row {one_line(row_id)} is not made by the builder"
-    # Of rows with one key, the last is compared with the rebuilt one.
+    # If several rows have the same key, the last one is compared with the rebuilt row.
     counts = Counter(_key_text(row, key) for row in rows)
     for row_id, count in counts.items():
         if count > 1:
@@ -91,7 +91,8 @@ def compare_rows(
         fields = [column for column in new if old[column] != new[column]]
         if fields:
             yield f"row {row_id} differs from the builder's in {', '.join(fields)}"
-    # Missing and foreign rows are reported already, so the order is that of the rest.
+    # Missing and foreign rows are already reported, so only the order of the rest is
+    # compared.
     if [row_id for row_id in stored if row_id in rebuilt] != shared:
         yield "the rows are not in the builder's order"
 
@@ -141,7 +142,7 @@ def overlap(first: Release, second: Release) -> Iterator[Overlap]:
         first_rows = first.instances([task]).values()
         second_rows = second.instances([task]).values()
         looks = {look_of(row) for row in second_rows}
-        # By the parameters that the rows contain.
+        # Compares the parameters that are in the rows.
         params = {sha256(row.params) for row in second_rows}
         yield Overlap(
             task,

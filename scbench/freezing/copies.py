@@ -31,7 +31,7 @@ def export_release(release: Release, out: Path) -> None:
 
 
 def fill_folder(release: Release, out: Path) -> None:
-    """Copy a release to a folder; raises as `export_release`, and `OSError`."""
+    """Copy a release to a folder; raises the errors of `export_release`, and `OSError`."""
     exists = out.is_symlink() or out.exists()
     if exists and (not out.is_dir() or any(out.iterdir())):
         raise ReleaseError(
@@ -50,7 +50,7 @@ def fill_folder(release: Release, out: Path) -> None:
         if not exists:
             copy.rename(out)
             return
-        # Without the manifest it is not a release, so that comes last.
+        # Without a manifest the copy is not a release, so the manifest comes last.
         for path in sorted(copy.iterdir(), key=lambda path: path.name == MANIFEST):
             path.rename(out / path.name)
 
@@ -63,7 +63,7 @@ def verify_copy(
 ) -> Iterator[str]:
     """Yield the differences between a copy and the release of a manifest, byte by byte.
 
-    This is for copies of a release that was verified: nothing is regenerated.
+    Nothing is regenerated, so the release itself must have been verified.
 
     Args:
         manifest: manifest of the release.

@@ -43,7 +43,7 @@ _TYPES = {
     "float64": "sc:Float",
     "images": "sc:ImageObject",
 }
-# The standard context in full: validators warn of any other.
+# The standard context in full, because validators warn about any other.
 _CONTEXT = json.loads(
     files(__package__).joinpath("croissant_context.json").read_bytes()
 )

@@ -1,11 +1,12 @@
-"""Drawing the cases of an experiment: the same ones with any number of processes.
+"""Drawing the cases of an experiment, with the same result for any number of processes.
 
 The seeds of a point come from a stream named by the base seed, the task and the point,
 so adding a point never changes another point's seeds. Except for repeats, the cases are
 those of ``builder(Stream("generate", seed, task, parameters)).generate_random(count,
 **parameters)``. A case that was drawn before, anywhere in the experiment, is dropped
-and drawn again, a bounded number of times. A point without enough cases gives fewer,
-with the reason. The cases of a job can be stored, see `scbench.freezing.proofs`.
+and drawn again, a bounded number of times. If a point does not have enough cases, it
+gives fewer, with the reason. The cases of a job can be stored, see
+`scbench.freezing.proofs`.
 """
 
 from collections import deque
@@ -30,10 +31,10 @@ from scbench.machine.processes import Executor, PendingResult
 
 # A point is given up after this many repeated cases since its last new one.
 REPEATS = 200
-# Most jobs of one point that are submitted and not yet used.
+# Maximum number of jobs of one point that are submitted but not yet used.
 _MOST_JOBS = 16
 
-# A case as `generate_random` gives it.
+# A case as `generate_random` returns it.
 Row = dict[str, Any]
 
 
@@ -87,7 +88,8 @@ def draw(
         planned: the points.
         seed: base seed.
         executor: makes the cases.
-        keys: keys (see `key_of`) of cases to skip. The keys of new cases are added to it.
+        keys: keys (see `key_of`) of cases to skip. The keys of new cases are added to
+            them.
         ahead: number of points whose jobs start before their turn.
         proofs: see `scbench.freezing.proofs`.
         on_turn: called with each point before its cases are chosen; it may add keys.
@@ -117,7 +119,7 @@ def key_of(task_id: str, prompt: str, params: str) -> str:
 
 
 class _PointSource:
-    """Cases of one point, in the order of its seeds. The first jobs start with the object."""
+    """Cases of one point, in the order of its seeds. The first jobs start in the constructor."""
 
     def __init__(
         self, planned: Planned, seed: int, executor: Executor, proofs: Path | None
@@ -130,11 +132,11 @@ class _PointSource:
         self.submit_jobs(planned.point.count)
 
     def choose(self, keys: set[str]) -> DrawnPoint:
-        """Return the first cases whose keys are not in ``keys``, and add theirs to it."""
+        """Return the first cases whose keys are not in ``keys``, and add their keys to it."""
         task = self._planned.task
         count = self._planned.point.count
         cases: list[Row] = []
-        # Numbers since the last new case.
+        # Counts since the last new case.
         repeats = 0
         failures = 0
         failure_reason = ""
@@ -158,7 +160,8 @@ class _PointSource:
                         cases.append(attempt)
                         repeats = 0
                         failures = 0
-                # Tested after each attempt: the rest of the job is not needed then.
+                # Tested after each attempt, because the rest of the job may not be
+                # needed.
                 if len(cases) == count:
                     return DrawnPoint(self._planned, tuple(cases), "")
                 if repeats == REPEATS or failures == most_failures(task):
@@ -180,7 +183,8 @@ class _PointSource:
 
 def cases_per_job(task: Task) -> int:
     """Return the number of a task's cases per job."""
-    # The faster a case is made, the more are worth the way to another process.
+    # The faster cases are made, the more of them a job needs to be worth sending to
+    # another process.
     if task.bucket == MANIFOLDS:
         return 100
     return 1 if task.heavy else 5
@@ -188,12 +192,12 @@ def cases_per_job(task: Task) -> int:
 
 def most_failures(task: Task) -> int:
     """Return the number of consecutive failures after which a task's point is given up."""
-    # Other builders, those of spatial tasks, work for seconds before they fail.
+    # The builders of spatial tasks work for seconds before they fail.
     return 25 if task.bucket == MANIFOLDS else 5
 
 
 def _reason(task: Task, failures: int, failure_reason: str) -> str:
-    """Return why a point was given up: too many failures, or else too many repeats."""
+    """Return the reason why a point was given up: too many failures or too many repeats."""
     if failures == most_failures(task):
         return f"{failures} attempts in a row failed; the last: {failure_reason}"
     also = ""

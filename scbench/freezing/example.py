@@ -15,7 +15,7 @@ from scbench.release.load import Reference, Release
 # Outcomes of 60 items of the sloppy model.
 _OUTCOMES = ["right"] * 39 + ["wrong"] * 15
 _OUTCOMES += ["truncated", "refused", "unparsed", "blocked", "blocked", "api_error"]
-# Coprime to the number of outcomes, so that each of them comes up early.
+# Coprime to the number of outcomes, so that every outcome comes up early.
 _STRIDE = 7
 _NO_ANSWERS = {
     "refused": {"response": "I am unable to work this out by hand."},

@@ -3,7 +3,7 @@
 ::
 
     seed = 7                 # the base seed; everything follows from it
-    private = false          # true: the seed is written nowhere
+    private = false          # true: the seed is not written to any file
 
     [[task]]
     id = "arithmetic"
@@ -61,7 +61,7 @@ from scbench.release.manifest import ExperimentRecord, ShortfallRecord
 # Experiments beyond these are refused; several smaller ones can be drawn.
 MOST_POINTS = 100_000
 MOST_CASES = 1_000_000
-# Characters of a name that a message repeats.
+# Maximum characters of a name in a message.
 _NAME_LENGTH = 200
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ class Block(BaseModel):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Values of parameters that all points of the block have."""
+        """Values of parameters that all points of the block share."""
         return self.model_extra or {}
 
     def record(self) -> dict[str, JsonValue]:
@@ -100,7 +100,7 @@ class Block(BaseModel):
         record |= self.parameters
         if self.grid:
             record["grid"] = self.grid
-        # The command line gives tuples, which manifests have as lists.
+        # The command line gives tuples, which manifests store as lists.
         values: dict[str, JsonValue] = json.loads(json.dumps(record, allow_nan=False))
         return values
 
@@ -129,7 +129,7 @@ class Experiment(BaseModel):
         for block in self.task:
             if (block.rung is None) == (block.id in self.measures):
                 raise ValueError(
-                    "a block needs a rung if its task has a measure, and only then"
+                    "a block must have a rung if its task has a measure, and none otherwise"
                 )
         if self.measures and {*self.measures} != {*self.task_ids}:
             raise ValueError("a ladder needs a measure for each task")
@@ -154,7 +154,7 @@ class Experiment(BaseModel):
         """Return a manifest's record of the experiment, without a private seed."""
         return ExperimentRecord(
             prefix=prefix,
-            # A private seed is in no file.
+            # A private seed must not be in any file.
             seed=None if self.private else self.seed,
             tasks=[block.record() for block in self.task],
             measures=self.measures,
@@ -167,9 +167,9 @@ class Planned:
     """A point of an experiment.
 
     Attributes:
-        index: its place in the experiment.
-        task: its task.
-        point: its parameters, and the number of cases to draw.
+        index: position of the point in the experiment.
+        task: task of the point.
+        point: parameters of the point, and the number of cases to draw.
         rung: its rung, if it is on a ladder.
     """
 
@@ -195,7 +195,8 @@ def read_experiment(path: Path) -> Experiment:
     """Read an experiment file.
 
     Raises:
-        ExperimentError: it cannot be read, is not TOML, or contains unknown entries.
+        ExperimentError: the file cannot be read, is not TOML, or contains unknown
+            entries.
     """
     return read_as(path, parse_experiment)
 
@@ -204,7 +205,7 @@ def read_as(path: Path, parse: Callable[[str], T]) -> T:
     """Return the parsed text of a file; each line of an error begins with its path.
 
     Raises:
-        ExperimentError: it cannot be read, or ``parse`` raises one.
+        ExperimentError: the file cannot be read, or ``parse`` raises this error.
     """
     try:
         return parse(read_regular(path).decode())
@@ -226,7 +227,7 @@ def parse_experiment(text: str) -> Experiment:
     """Return the experiment of a TOML text.
 
     Raises:
-        ExperimentError: it is not TOML, or contains unknown entries.
+        ExperimentError: the text is not TOML, or contains unknown entries.
     """
     try:
         value = tomllib.loads(text)
@@ -264,7 +265,8 @@ def explain_keys(error: ValidationError) -> Iterator[str]:
         elif path == ("task",) and item["type"] == "missing":
             yield "there is no [[task]] block, so there is nothing to generate"
         else:
-            # The path is ("task", number of the block, key, ...), or that of a key at the top.
+            # The path is ("task", number of the block, key, ...), or the path of a key
+            # at the top level.
             place = f"task {int(path[1]) + 1}: " if len(path) > 2 else ""
             key = ".".join(map(str, path[2:] or path))
             yield f"{place}{key}: {problem_of(item)}"
@@ -274,8 +276,9 @@ def plan(experiment: Experiment) -> list[Planned]:
     """Return the points of an experiment, in its order.
 
     Raises:
-        ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
-            that are given twice, and more than can be drawn.
+        ExperimentError: with a line for each error: unknown tasks and parameters,
+            values out of bounds, repeated points, and more items or points than an
+            experiment may have.
     """
     planned: list[Planned] = []
     problems: list[str] = []
@@ -289,7 +292,7 @@ def plan(experiment: Experiment) -> list[Planned]:
         except (CatalogError, ExperimentError) as error:
             problems += (at + line for line in str(error).splitlines())
             continue
-        # Counted also where a point is wrong, so that one message has all problems.
+        # Counted even if a point is wrong, so that one message has all problems.
         cases += block.count * len(points)
         for point in points:
             place = Planned(len(planned), task, point, block.rung)
@@ -327,7 +330,7 @@ def block_points(block: Block) -> _BlockPoints:
         raise CatalogError(
             f"this installation cannot grade {task.id}, so it cannot generate its items"
         )
-    # Checked first: making the points of a huge grid would take all memory.
+    # Checked first, because making the points of a huge grid would take all memory.
     size = prod(len(values) for values in block.grid.values())
     if size > MOST_POINTS:
         raise ExperimentError(
@@ -343,11 +346,11 @@ def points_of(
     grid: Mapping[str, Sequence[Any]],
     count: int = 1,
 ) -> list[Point]:
-    """Return the points of a grid; the first parameter of it changes slowest.
+    """Return the points of a grid; its first parameter changes slowest.
 
     Args:
         task: the task.
-        parameters: values of parameters that all points have.
+        parameters: values of parameters that all points share.
         grid: values of the other parameters.
         count: cases at each point.
 

@@ -32,7 +32,7 @@ class Floor(NamedTuple):
     score: float = 0.0
     """In [0, 1]; a mean if the task has several scores."""
     strategy: str = ""
-    """Name of the answer; empty where no trivial answer scores anything."""
+    """Name of the answer; empty if no trivial answer scores above 0."""
 
 
 class NamedAnswer(NamedTuple):
@@ -44,11 +44,11 @@ class NamedAnswer(NamedTuple):
 
 
 def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor:
-    """Return the floor of an instance: the first of the best trivial answers.
+    """Return the floor of an instance: its best trivial answer, or the first of several.
 
     Raises:
-        ReleaseError: the grader fails on one of them, or the blind guess is not a valid
-            score.
+        ReleaseError: the grader fails on a trivial answer, or the blind guess is not a
+            valid score.
     """
     best = Floor()
     for floor in floors_of(task, params, proofs):
@@ -58,7 +58,7 @@ def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor
 
 
 def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list[Floor]:
-    """Return the scores of an instance's trivial answers, without those that score 0.
+    """Return the scores of an instance's trivial answers that score above 0.
 
     Raises:
         ReleaseError: see `floor_of`.
@@ -95,7 +95,7 @@ def proven_scores(
     where: str,
     proofs: Path | None,
 ) -> list[float]:
-    """Return the scores of answers to an instance: cached ones, or graded now.
+    """Return the scores of answers to an instance, from the cache or graded now.
 
     Raises:
         ReleaseError: see `mean_score`.
@@ -126,11 +126,12 @@ def mean_score(
         where: instance or task that the answer belongs to, for messages.
 
     Raises:
-        ReleaseError: the grader fails on the answer, or cannot grade here.
+        ReleaseError: the grader fails on the answer, or this installation cannot grade
+            it.
     """
     try:
         verdicts = judge(task, params, answer)
-    # Our own errors are sentences; others need their type to be understood.
+    # Our own errors are sentences; other errors are clear only with their type.
     except ScbenchError as error:
         raise ReleaseError(f"{where}: {name} cannot be graded: {error}") from error
     except Exception as error:

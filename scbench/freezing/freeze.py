@@ -50,7 +50,7 @@ from scbench.report.gallery import cases, draw_cases
 
 
 def own_tasks() -> tuple[Task, ...]:
-    """Return the tasks of this package that have a fixed list: those of the next release.
+    """Return the tasks of this package with a fixed list, which the next release contains.
 
     An experiment draws the instances of the text tasks.
     """
@@ -76,12 +76,12 @@ def build_release(
         version: version of the release.
         out: the folder, which must not exist.
         tasks: tasks whose fixed lists are frozen; by default `own_tasks`.
-        experiment: draws instances of other tasks, in addition.
-        ladder: draws the config ``ladder``, of tasks in the release.
+        experiment: experiment that draws instances of additional tasks.
+        ladder: experiment that draws the config ``ladder``, for tasks in the release.
         withdrawn: instances that were found to be wrong after an earlier release, by id, each with
             the reason.
-        workers: number of processes; one is this process.
-        on_task: called with each task that is frozen.
+        workers: number of processes; with 1, this process does the work.
+        on_task: called with each task when it is frozen.
         proofs: see `scbench.freezing.proofs`; without them everything is graded from
             scratch.
 
@@ -107,7 +107,8 @@ def build_release(
             frozen = []
             for _, part in freeze_tasks(listed_tasks, workers, on_task, proofs):
                 if isinstance(part, Exception):
-                    # One task that cannot be frozen ends the build: a release is whole.
+                    # One task that cannot be frozen ends the build, because a release
+                    # must be complete.
                     raise part
                 frozen.append(part)
             record = None
@@ -145,13 +146,13 @@ def check_tasks(
     experiment: Experiment | None,
     ladder: Experiment | None,
 ) -> None:
-    """Refuse a release without tasks, with a task only on a ladder, or with two origins."""
+    """Refuse a release without tasks, with a task only on a ladder, or a task of two origins."""
     if not listed_tasks and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
     drawn_ids = experiment.task_ids if experiment else []
     listed_ids = [task.id for task in listed_tasks]
     ladder_ids = ladder.task_ids if ladder else []
-    # A task on the ladder alone would have no fixed list to prove its grader.
+    # A task only on the ladder would have no fixed list to test its grader.
     for name in ladder_ids:
         if name not in listed_ids and name not in drawn_ids:
             raise ReleaseError(
@@ -239,7 +240,7 @@ def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
     """Return the gallery of a release, a picture for each task that has any: path and PNG file.
 
     Raises:
-        ReleaseError: one cannot be drawn.
+        ReleaseError: a picture cannot be drawn.
         ModuleNotFoundError: the library that draws is not installed.
     """
     tasks = [part.task for part in frozen]

@@ -1,8 +1,8 @@
 """New instances: the drawn cases of an experiment, with answers that test the graders.
 
-Instances outside of a release have ids that no release has: the task's name follows a hash of the
-seed, the points and the builders' versions (`prefix_of`). So they cannot be confused
-with a release or another generation.
+Instances outside of a release have ids that no release has: the task's name follows a
+hash of the seed, the points and the builders' versions (`prefix_of`). They cannot be
+confused with the instances of a release or of another generation.
 """
 
 from collections import Counter, deque
@@ -36,7 +36,7 @@ from scbench.release.load import Reference, find_release
 from scbench.release.manifest import ShortfallRecord
 
 NO_SEED = "no seed: set one in the experiment or with --seed"
-# Difficulty of drawn instances: the point says more than a word could.
+# Difficulty of drawn instances, which their point describes better than a word could.
 UNRATED = "unrated"
 
 
@@ -48,7 +48,7 @@ class FrozenPoint:
     instances: tuple[Instance, ...]
     references: tuple[Reference, ...]
     reason: str
-    """Why there are fewer instances than the point requests; empty if there are enough."""
+    """Reason why there are fewer instances than the point requests; empty if there are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,14 @@ def generate(
     rung: int | None = None,
     **parameters: JsonValue,
 ) -> list[Instance]:
-    """Draw fresh instances of a task: those that ``scbench generate`` draws for this seed.
+    """Draw fresh instances of a task, the same as ``scbench generate`` draws for this seed.
 
     Args:
         task: id of the task.
-        count: how many.
+        count: number of instances.
         seed: base seed; every instance gets its own seed, derived by hash.
-        rung: of the ladder, also one beyond those that releases contain, instead of parameters;
-            items of the newest installed release are skipped then.
+        rung: rung of the ladder, instead of parameters; it may be beyond the rungs in
+            releases. Items of the newest installed release are then skipped.
         parameters: parameters of the task's space, as ``scbench tasks TASK`` lists them.
 
     Raises:
@@ -106,7 +106,8 @@ def generate(
         experiment = ladder().experiment(
             seed=seed, tasks=[task], rung=rung, count=count
         )
-        # Items of the ladder must be new; at other points they may repeat those of releases.
+        # Items of the ladder must be new; at other points, items may repeat those of
+        # releases.
         keys = released_keys(task)
     with open_executor(1) as executor:
         (point,) = draw(plan(experiment), seed, executor, keys)
@@ -118,7 +119,7 @@ def generate(
 
 
 def released_keys(task: str) -> set[str]:
-    """Return the keys of a task in the newest release: of its fixed list, and of its ladder.
+    """Return the keys of a task's fixed list and of its ladder in the newest release.
 
     Reading them is faster than drawing the ladder, which `forbidden_keys` must do.
     """
@@ -137,7 +138,7 @@ def drawn_instance(planned: Planned, seed: int, prefix: str) -> Instance:
     """Return the instance of one seed at a point.
 
     Raises:
-        GenerationError: the seed gives none.
+        GenerationError: the seed gives no instance.
     """
     (row,) = cases_of_seeds(planned, [seed])
     if isinstance(row, Failure):
@@ -156,7 +157,7 @@ def prefix_of(planned: Sequence[Planned], seed: int) -> str:
     """Return the prefix of a generation's ids: eight digits of a hash of all its inputs."""
     points = []
     for p in planned:
-        # Without a rung, ids stay those from before there were ladders.
+        # Without a rung, ids must be the same as in versions without ladders.
         origin = [p.task.id, p.task.builder.version, p.parameters, p.point.count]
         if p.rung:
             origin.append(p.rung)
@@ -176,15 +177,16 @@ def run(
 ) -> Iterator[FrozenPoint]:
     """Draw the cases of an experiment and test graders on them; yield results by point.
 
-    Every reference must score 1, and the counter-references of the first case of each point less
-    than 1. The cases of a ladder have no counter-references, because the fixed lists already test
-    the graders.
+    Every reference must score 1. The counter-references of the first case of each point
+    must score less than 1. The cases of a ladder have no counter-references, because
+    the fixed lists already test the graders.
 
     Args:
         experiment: the experiment.
-        workers: number of processes; one is this process.
+        workers: number of processes; with 1, this process does the work.
         prefix: prefix of the ids.
-        finished: first points, which an interrupted run finished; they are not yielded again.
+        finished: the first points, if an interrupted run finished them; they are not
+            yielded again.
         distinct: whether a ladder must exclude items of the fixed lists and the published ladder.
         on_cases: called with the number of cases so far.
         proofs: see `scbench.freezing.proofs`.
@@ -197,7 +199,8 @@ def run(
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)[len(finished) :]
-    # A continued run numbers and compares its cases after those that are finished.
+    # A continued run numbers its cases after the finished ones, and compares them with
+    # these.
     keys = keys_of(row for part in finished for row in part.instances)
     numbers = Counter(row.task for part in finished for row in part.instances)
     # Enough points for all processes, while results are read in order.
@@ -226,7 +229,8 @@ def draw_ladder(
     """Draw the points of a ladder without the items that it must not contain."""
     checked: set[str] = set()
 
-    # When the turn of a task comes, so that other processes draw in the meantime.
+    # Done only when the turn of a task comes, so that other processes draw in the
+    # meantime.
     def forbid_items(point: Planned) -> None:
         task_id = point.task.id
         if task_id not in checked:
@@ -310,7 +314,7 @@ def freeze_cases(
     prefix: str,
     proofs: Path | None,
 ) -> FrozenTask:
-    """Freeze cases of a point, the first of which has the index ``start`` among all of them.
+    """Freeze cases of a point; the first of them has the index ``start`` among all its cases.
 
     For the other arguments see `freeze_task`.
     """
@@ -332,7 +336,8 @@ def paper_item(planned: Planned, index: int, case: Row) -> PaperItem[Any]:
         difficulty=UNRATED,
         seed=case["seed"],
         point=point,
-        # One of many cases is enough to prove a grader; for a ladder, the fixed list does.
+        # One of many cases is enough to test a grader; for a ladder, the fixed list
+        # tests it.
         proves=planned.rung is None and index == 0,
         name="" if planned.rung is None else ladder_name(planned.rung, index + 1),
         reference=case["target"] if has_reference else "",
@@ -343,7 +348,7 @@ def gather(parts: Iterable[FrozenPoint]) -> Gathered:
     """Join the points of each task, in order.
 
     Raises:
-        GenerationError: not one case could be drawn.
+        GenerationError: no case could be drawn.
     """
     points_by_task: dict[str, list[FrozenPoint]] = {}
     shortfalls = []
@@ -372,7 +377,7 @@ def gather(parts: Iterable[FrozenPoint]) -> Gathered:
 
 
 def join_parts(task: Task, parts: Sequence[FrozenPoint | FrozenTask]) -> FrozenTask:
-    """Return the parts of a task as one, in their order."""
+    """Join the parts of a task in their order."""
     return FrozenTask(
         task,
         instances=tuple(row for part in parts for row in part.instances),

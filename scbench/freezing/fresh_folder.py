@@ -1,8 +1,8 @@
 """Writing the cases of an experiment into a folder with the layout of a release.
 
-The run works in a hidden folder next to the result, which is marked and locked
-(`scbench.machine.work_folder`). It contains a store of the finished points, from which a killed run
-continues. The base seed is not in it.
+The run works in a hidden folder next to the result, marked and locked by
+`scbench.machine.work_folder`. The hidden folder contains a store of the finished
+points, from which a killed run continues. It does not contain the base seed.
 """
 
 import base64
@@ -39,7 +39,7 @@ from scbench.release.load import Reference
 from scbench.release.manifest import Manifest, is_version
 
 JOURNAL = "journal"
-# A letter or digit, then up to 63 of these.
+# A letter or digit, then up to 63 letters, digits, dots, dashes and underscores.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
@@ -49,7 +49,7 @@ class Generated:
 
     Attributes:
         manifest: its manifest.
-        gathered: its tasks, and the points with fewer cases than requested.
+        gathered: tasks of the folder, and the points with fewer cases than requested.
         resumed: number of points that an interrupted run had finished.
     """
 
@@ -69,21 +69,21 @@ def generate_folder(
 ) -> Generated:
     """Draw the cases of an experiment into a folder, atomically.
 
-    A killed run continues when the same experiment is drawn into the same place. The bytes are
-    those of an uninterrupted run, with any number of workers.
+    A killed run continues when the same experiment is drawn into the same place. The
+    bytes are the same as without an interruption, and with any number of workers.
 
     Args:
         experiment: the experiment.
         out: the folder, which must not exist.
         name: name of the generated cases; by default ``generated-`` and a hash of the rows.
-        workers: number of processes; one is this process.
+        workers: number of processes; with 1, this process does the work.
         restart: whether to discard an interrupted run.
         on_cases: called with the number of cases so far.
 
     Raises:
         ExperimentError: the experiment requests something that cannot be drawn, the name is not
             allowed, or the folder exists or cannot be made.
-        GenerationError: not one case could be drawn.
+        GenerationError: no case could be drawn.
         ReleaseError: builder and grader disagree on a case.
     """
     if name is not None and (is_version(name) or not _NAME.fullmatch(name)):
@@ -142,8 +142,8 @@ def open_journal(
 ) -> Iterator[Store]:
     """Open the store of a run for an output folder; remove its work folder when the block ends.
 
-    If the block is left by an exception, the work folder stays, and the next run continues from
-    there, unless no point was finished.
+    If an exception ends the block, the work folder stays, unless no point was finished.
+    The next run then continues from there.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     work = WorkFolder(work_folder(out))
@@ -185,7 +185,7 @@ def experiment_identity(experiment: Experiment, planned: Sequence[Planned]) -> s
     versions = {}
     points = []
     for p in planned:
-        # Another builder would draw other cases, another grader might refuse them.
+        # Another builder would draw other cases, and another grader might refuse them.
         versions[p.task.id] = [p.task.builder.version, p.task.grader_version]
         points.append([p.task.id, p.parameters, p.point.count, p.rung])
     return content_hash(["journal", __version__, experiment.seed, versions, points])
@@ -226,6 +226,6 @@ def pack_instance(instance: Instance) -> dict[str, Any]:
 
 
 def unpack_instance(row: dict[str, Any]) -> Instance:
-    """Return the instance of JSON values."""
+    """Return the instance in JSON values."""
     images = tuple(base64.b64decode(image) for image in row["images"])
     return Instance(**{**row, "images": images})

@@ -51,10 +51,10 @@ def make_manifest(
 
     Args:
         version: version of the release, or name of generated instances.
-        frozen: its tasks.
-        files: its files, by path.
+        frozen: tasks of the release.
+        files: records of its files, by path.
         withdrawn: reasons, by id of the instance.
-        experiment: record of the experiment that drew instances, if one did.
+        experiment: record of the experiment that drew instances, if any.
         ladder: the config ``ladder``, if there is one.
         pictured: the config ``pictures``, see `picture_parts`.
     """
@@ -75,7 +75,7 @@ def make_manifest(
     libraries = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in LIBRARIES:
         libraries[name] = installed(name)
-    # The version of scbench's drawing code decides bytes, too.
+    # The bytes also depend on the version of scbench's drawing code.
     libraries["pictures"] = LOOK
     return Manifest(
         version=version,
@@ -132,7 +132,7 @@ def generated_name(frozen: Sequence[FrozenTask]) -> str:
 
 
 def hash_of_rows(frozen: Sequence[FrozenTask]) -> str:
-    """Return the identity of the rows of tasks."""
+    """Return the hash that identifies the rows of tasks."""
     pairs = []
     for part in frozen:
         pairs += id_hashes(part.instances + part.terse)
@@ -145,12 +145,13 @@ def id_hashes(rows: Sequence[Instance]) -> list[tuple[str, str]]:
 
 
 def references_hash(references: Sequence[Reference]) -> str:
-    """Return the identity of a set of reference answers."""
+    """Return the hash that identifies a set of reference answers."""
     pairs = []
     for ref in references:
         values: list[JsonValue] = [getattr(ref, name) for name in _HASHED_FIELDS]
         values.append(ref.unprinted)
-        # Only instances on a ladder have a measure; hashes of the rest are as before ladders.
+        # Only instances on a ladder have a measure; the hashes of the rest stay as in
+        # releases without ladders.
         if ref.measure is not None:
             values.append(ref.measure)
         pairs.append((f"{ref.id}:{ref.name}", content_hash(values)))

@@ -32,13 +32,13 @@ from scbench.schemas.shapes import provider_schema
 
 @dataclass(frozen=True, slots=True)
 class FrozenTask:
-    """Everything that a release contains of one task."""
+    """The content of a release for one task."""
 
     task: Task
     instances: tuple[Instance, ...]
     references: tuple[Reference, ...]
     terse: tuple[Instance, ...] = ()
-    """The instances with terse prompts; empty where prompts have one form."""
+    """The instances with terse prompts; empty if prompts have only one form."""
 
 
 class Answer(NamedTuple):
@@ -75,8 +75,8 @@ def freeze_task(
         proofs: see `scbench.freezing.proofs`; without them everything is graded now.
 
     Raises:
-        ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
-            scores 1, there is none of them, or the grader fails.
+        ReleaseError: there is nothing to freeze, a reference scores below 1, there is
+            no counter-reference or one scores 1, or the grader fails.
     """
     drafts = draft_task(task, items, first, prefix, proofs)
     references = [prove_draft(task, draft, proofs) for draft in drafts]
@@ -91,7 +91,7 @@ def freeze_tasks(
 ) -> Iterator[tuple[Task, FrozenTask | Exception]]:
     """Freeze tasks; yield each in order, with its instances or its error.
 
-    One worker is this process.
+    With one worker, this process does the work.
     """
     if workers > 1:
         with open_pool(workers) as pool:
@@ -144,7 +144,7 @@ def freeze_in_pool(
                 else:
                     results[task.id] = ReleaseError(repr(error))
                 on_task(task)
-            # The first job of a task drafts it; the rest judge its instances.
+            # The first job of a task drafts it; the rest grade its answers.
             elif task.id not in drafts:
                 drafts[task.id] = future.result()
                 jobs = []
@@ -209,7 +209,7 @@ def draft_task(
 
 
 def answers_of(task: Task, item: PaperItem[Any]) -> list[Answer]:
-    """Return the reference of an item and, if it proves the grader, its counter-references."""
+    """Return the reference of an item and, if the item tests the grader, its counter-references."""
     builder = task.builder()
     text = item.reference
     if not text:
@@ -296,7 +296,7 @@ def measure_of(
 def join_drafts(
     task: Task, drafts: Sequence[Draft], references: Sequence[tuple[Reference, ...]]
 ) -> FrozenTask:
-    """Return the frozen task of drafts and the references of each."""
+    """Return the frozen task made from its drafts and the references of each."""
     return FrozenTask(
         task,
         instances=tuple(draft.instance for draft in drafts),
@@ -321,7 +321,7 @@ def fixed_list(task: Task) -> FrozenTask:
 def instances_of(
     task: Task, items: Sequence[PaperItem[Any]], first: int = 0, prefix: str = ""
 ) -> Iterator[Instance]:
-    """Yield items of a builder as instances, numbered from ``first``, ids with the prefix."""
+    """Yield a builder's items as instances, numbered from ``first``, with prefixed ids."""
     builder = task.builder()
     # Providers accept only a part of JSON Schema.
     schema = canonical_json(provider_schema(task.answer_model))

@@ -1,7 +1,7 @@
 """Publishing a release on the Hub as one commit and one permanent version tag.
 
 An interrupted upload can be continued: uploaded files are not sent again, a commit
-without a tag is tagged, and a tag is compared if it was not yet.
+without a tag is tagged, and a tag that was not compared yet is compared.
 """
 
 import tempfile
@@ -28,7 +28,8 @@ from scbench.release.sources import (
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-# Files that a repository may have before its first release: made with it, or by hand on its page.
+# Files that a repository may have before its first release: created with it, or by hand
+# on its page.
 _STARTERS = {*OWN_FILES, CARD}
 
 
@@ -47,7 +48,7 @@ class Plan:
     head: str | None = None
     """Newest commit of the main branch; None without a repository."""
     deleted: tuple[str, ...] = ()
-    """Files of the release before that this one does not have."""
+    """Files of the previous release that this one does not have."""
 
     def lines(self, release: Release) -> list[str]:
         """Return the steps in sentences."""
@@ -68,7 +69,7 @@ class Plan:
             for name in sorted(NOT_SENT & release.manifest.files.keys())
         )
         if not self.user:
-            lines.append("ask for a token: set HF_TOKEN, or run `hf auth login`")
+            lines.append("get a token: set HF_TOKEN, or run `hf auth login`")
         lines += (
             f"delete {name}, which this release does not have" for name in self.deleted
         )
@@ -87,7 +88,8 @@ def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
     """Check the Hub and plan the upload without changing anything; a dry run needs no token.
 
     Raises:
-        HubError: no or a wrong token, no connection, or the repository is not for releases.
+        HubError: the token is missing or wrong, there is no connection, or the
+            repository is not for releases.
     """
     if hub_name(f"{repo}@main") is None:
         raise HubError(

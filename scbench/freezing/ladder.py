@@ -32,17 +32,18 @@ from scbench.base.errors import (
 from scbench.catalog import Task, all_tasks, get_task
 from scbench.freezing.experiment import Experiment, experiment_of, points_of, read_as
 
-# Prompts and right answers have fewer characters: no ladder measures patience.
+# Prompts and right answers must have fewer characters, because a ladder does not
+# measure patience.
 MOST_PROMPT = 60_000
 MOST_ANSWER = 40_000
-# Faults of a table that a message lists.
+# Maximum number of a table's faults in a message.
 _MOST_FAULTS = 20
-# Names of a table that are no tasks.
+# Keys of a table that are not tasks.
 _SETTINGS = {"seed", "count"}
 # Names that experiments use for something other than parameters.
 _RESERVED = ("id", "count", "rung", "grid")
 
-# Parameters of a task's space; those that are not named have their defaults.
+# Parameters of a task's space; the rest have their defaults.
 Rung = dict[str, JsonValue]
 
 
@@ -113,9 +114,10 @@ class Ladder(BaseModel):
 
         Args:
             seed: base seed; by default the table's, or none yet if it is private.
-            private: whether the seed is written nowhere.
+            private: whether the seed is kept out of all files.
             tasks: ids; by default all.
-            rung: the only rung to draw, maybe beyond those of releases; by default all of releases.
+            rung: the only rung to draw, which may be beyond those of releases; by
+                default all rungs of releases.
             count: instances on each rung; by default the table's.
 
         Raises:
@@ -154,7 +156,7 @@ class Ladder(BaseModel):
         for name in names:
             top = len(self.tasks[name].all_rungs)
             if rung > top:
-                # All tasks that are too short are named.
+                # The message names all tasks whose ladders are too short.
                 short.append(f"{name} ends at rung {top}")
         if short or rung < 1:
             reason = "; ".join(short) if short else "rungs start at 1"
@@ -169,7 +171,7 @@ def ladder() -> Ladder:
     """Return the ladder of this package.
 
     Raises:
-        ExperimentError: its table is wrong.
+        ExperimentError: the table of the ladder is wrong.
     """
     table = files("scbench.builders").joinpath("ladder.toml")
     return parse_ladder(table.read_text("utf-8"))
@@ -205,7 +207,7 @@ def read_ladder(path: Path) -> Ladder:
     """Read a table of rungs.
 
     Raises:
-        ExperimentError: it cannot be read, or see `parse_ladder`.
+        ExperimentError: the file cannot be read; see also `parse_ladder`.
     """
     return read_as(path, parse_ladder)
 
@@ -214,7 +216,7 @@ def parse_ladder(text: str) -> Ladder:
     """Return the ladder of a TOML text: seed, count, and a table for each task.
 
     Raises:
-        ExperimentError: with a line for everything that is wrong; it names task and rung.
+        ExperimentError: with a line for each fault, which names task and rung.
     """
     try:
         values = tomllib.loads(text)
@@ -227,7 +229,7 @@ def parse_ladder(text: str) -> Ladder:
             settings[name] = value
         else:
             tasks[name] = value
-    # In the order of the benchmark's tables, whatever that of the file.
+    # In the order of the benchmark's tables, regardless of the order in the file.
     order = list(all_tasks())
     ids = sorted(
         tasks, key=lambda name: order.index(name) if name in order else len(order)
@@ -281,7 +283,7 @@ def rung_parameters(rung: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a rung.
 
     Raises:
-        ExperimentError: it has a reserved name.
+        ExperimentError: a parameter has a reserved name.
     """
     for name in _RESERVED:
         if name in rung:

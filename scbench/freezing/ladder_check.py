@@ -29,12 +29,13 @@ MOST_RISE = 0.03
 MOST_TRANSFER = 0.5
 # Bound on the chance that a rung cannot be generated with a fresh seed.
 MOST_UNFINISHED = 0.001
-# Items drawn to estimate the capacity: if no two are equal, it is at least 10,000, 19 times of 20.
+# Items drawn to estimate the capacity: if no two are equal, it is at least 10,000 in 19
+# of 20 cases.
 DRAWS = 250
 
 
 class Capacity(NamedTuple):
-    """An estimate of how many items a rung has, from the twins among drawn items."""
+    """An estimate of how many items a rung has, from the equal pairs among drawn items."""
 
     pairs: int
     """Number of pairs of drawn items."""
@@ -43,8 +44,9 @@ class Capacity(NamedTuple):
 
     @property
     def items(self) -> int:
-        """Number of different items; if no two are equal, a lower bound at 95 %."""
-        # With a third as many items as pairs, the chance of no equal pair is exp(-3), or 5 %.
+        """Number of different items; if no two are equal, a lower bound with 95 % confidence."""
+        # If the number of items is a third of the number of pairs, the chance of no
+        # equal pair is exp(-3), or 5 %.
         return self.pairs // (self.alike or 3)
 
     def __str__(self) -> str:
@@ -92,7 +94,7 @@ class RungReport:
     Attributes:
         task: id of the task.
         rung: number of the rung.
-        point: its parameters.
+        point: parameters of the rung.
         measures: measure of each instance.
         floors: floor of each instance.
         prompt: characters of the longest prompt.
@@ -102,7 +104,7 @@ class RungReport:
         transfer: see `transfer_of`.
         trials: see `trials_of`; None if no further items were drawn.
         shortcuts: results of programs that see part of an item, the best first.
-        problems: sentences.
+        problems: faults of the rung, as sentences.
     """
 
     task: str
@@ -147,10 +149,10 @@ def check_ladder(
 ) -> Iterator[RungReport]:
     """Draw the rungs of a table, including those beyond a release's, and report on each.
 
-    A correct answer must score 1 within its task's limit, prompts and answers must be short enough,
-    and all instances must differ. On average, the measure must rise from rung to rung, the floors
-    must not, and there must be room above them. No answer may be right on most of a rung. Draws
-    must rarely fail.
+    A correct answer must score 1 within its task's limit, prompts and answers must be
+    short enough, and all instances must differ. On average, the measure must rise from
+    rung to rung, the floors must not, and there must be room above them. No answer may
+    be right for most items of a rung. Draws must rarely fail.
 
     Args:
         ladder: the table.
@@ -200,9 +202,10 @@ def check_rung(
         ladder: the table.
         name: id of the task.
         rung: number of the rung.
-        point: its parameters.
+        point: parameters of the rung.
         count: instances; by default the table's.
-        ids_by_key: ids of the instances of the task so far, by key; those of the rung are added.
+        ids_by_key: ids of the instances of the task so far, by key; the ids of this
+            rung are added.
         draws: see `check_ladder`.
     """
     experiment = ladder.experiment(tasks=[name], rung=rung, count=count)
@@ -286,17 +289,17 @@ def failure_problems(task: Task, trials: Trials, items: int) -> Iterator[str]:
 
 
 def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
-    """Yield the requirements of each rung that this one does not meet."""
+    """Yield the requirements that a rung on its own does not meet."""
     if report.floor > MOST_FLOOR and not table.room:
         yield f"the mean floor is {report.floor:.2f}; the limit is {MOST_FLOOR}"
     transfer = report.transfer or 0
     if transfer > MOST_TRANSFER:
         yield (
             f"the answer to one item scores a mean of {transfer:.2f} above the floor on "
-            f"the others; the limit is {MOST_TRANSFER}"
+            f"the other items; the limit is {MOST_TRANSFER}"
         )
     capacity = report.trials and report.trials.capacity
-    # Without twins the estimate is only a lower bound.
+    # Without equal pairs, the estimate is only a lower bound.
     if capacity and capacity.alike and capacity.items < table.least_items:
         yield (
             f"only about {capacity.items:,} different items can be drawn; at least "
@@ -305,7 +308,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
 
 
 def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]:
-    """Yield the unmet requirements on a rung and the rung below it."""
+    """Yield the requirements that a rung does not meet compared with the rung below it."""
     if below is None:
         return
     if report.mean <= below.mean:
@@ -316,7 +319,7 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
 
 
 def transfer_of(part: FrozenPoint) -> float | None:
-    """Return the best mean that a correct answer has on a rung's other items above their floors.
+    """Return the best mean score above the floors of one correct answer on a rung's other items.
 
     The answer is carried over to each of them (`Builder.carried_over`). A negative result counts
     as 0. It is None if there are fewer than two items, or if no item has room above its floor.

@@ -61,11 +61,11 @@ def describe_task(task: Task) -> dict[str, Any]:
 
 
 def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
-    """Return the values that a JSON Schema allows, in short: ``3 to 50``, ``cells, bars``.
+    """Return the values that a JSON Schema allows, in a short form: ``3 to 50``, ``cells, bars``.
 
     Args:
         schema: schema of a parameter.
-        root: the schema that it is a part of, with the definitions.
+        root: the whole schema that contains it, with the definitions.
     """
     if "$ref" in schema:
         definition = schema["$ref"].rpartition("/")[2]
@@ -88,7 +88,7 @@ def values_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
     if "multipleOf" in schema:
         words.append(f"steps of {plain_value(schema['multipleOf'])}")
     text = ", ".join(words) or _WORDS.get(str(kind), "text")
-    # Whole-number bounds of a parameter that takes fractions would look as if it took none.
+    # Whole-number bounds would suggest that the parameter does not accept fractions.
     return f"{text} (fractions too)" if kind == "number" else text
 
 

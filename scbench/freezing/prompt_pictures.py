@@ -15,7 +15,7 @@ from scbench.release.load import Reference
 
 
 class PicturePrompt(NamedTuple):
-    """Prompt and pictures of an instance in one style, as JSON can contain them."""
+    """Prompt and pictures of an instance in one style, as JSON values."""
 
     style: str
     prompt: str
@@ -37,7 +37,7 @@ def picture_parts(
     workers: int = 1,
     proofs: Path | None = None,
 ) -> list[FrozenTask]:
-    """Return the contents of the config ``pictures``: of tasks, and of some of their rungs."""
+    """Return the contents of the config ``pictures``, for tasks and for some of their rungs."""
     with open_executor(workers) as executor:
         task_jobs = []
         for part in frozen:
@@ -99,7 +99,7 @@ def picture_prompts(task: Task, params_text: str) -> list[PicturePrompt]:
 
     Args:
         task: task of the instance.
-        params_text: its parameters, as JSON.
+        params_text: parameters of the instance, as JSON.
     """
     params = task.params_model.model_validate_json(params_text)
     prompts = []

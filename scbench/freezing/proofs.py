@@ -1,8 +1,8 @@
 """Cache of earlier work on this machine, to avoid drawing, solving or grading twice.
 
 Builders and graders are pure: seeds determine cases, parameters determine answers, and
-both determine scores, together with code and libraries. A hash of all of these names
-the result, in stores in the user's cache folder (`scbench.machine.store`). There is one
+both determine scores, together with code and libraries. Each result is stored under a
+hash of all of these, in the user's cache folder (`scbench.machine.store`). There is one
 store for each state of the graders and one for each state of the builders.
 
 Entries are trusted, so a forged one would not be detected. Code that decides whether a
@@ -30,8 +30,8 @@ from scbench.catalog import Task, all_tasks
 from scbench.machine.files import cache_folder
 from scbench.machine.store import Store
 
-# Libraries that decide rows, references or files of a release, next to the tasks' fingerprints.
-# Manifests list them in this order.
+# Libraries that affect rows, references or files of a release, in addition to the
+# tasks' fingerprints. Manifests list them in this order.
 LIBRARIES = (
     "gmpy2",
     "highspy",
@@ -48,7 +48,7 @@ LIBRARIES = (
 
 # Number of stores in the cache folder; older ones are removed.
 _MOST_FILES = 8
-# Folders of the package that decide scores, next to the modules at its top.
+# Folders of the package that affect scores, in addition to its top-level modules.
 _JUDGED_BY = ("base", "graders", "machine", "schemas", "scoring")
 _BUILT_BY = (*_JUDGED_BY, "builders")
 
@@ -59,7 +59,7 @@ class Memo:
 
     Attributes:
         path: the store that contains it; None if nothing is stored.
-        name: its key in the store.
+        name: key of the value in the store.
     """
 
     path: Path | None
@@ -100,7 +100,7 @@ def score_memo(
     Args:
         path: file of scores, see `proofs_file`; None to cache nothing.
         task: task of the instance.
-        params: its parameters, as canonical JSON.
+        params: parameters of the instance, as canonical JSON.
         answers: the answers, as canonical JSON.
     """
     return _memo_of(path, task, [task.id, task.grader_version, params, *answers])
@@ -119,14 +119,15 @@ def builder_memo(path: Path | None, task: Task, key: JsonValue) -> Memo:
 
 
 def _memo_of(path: Path | None, task: Task, key: JsonValue) -> Memo:
-    # The state of the code covers this package alone, so other packages get no memory.
+    # The state of the code covers only this package, so results of other packages are
+    # not cached.
     if path is None or task.package != "scbench":
         return Memo(None)
     return Memo(path, content_hash(key))
 
 
 def _make_room(folder: Path) -> None:
-    """Make the folder of stores, and remove those of old code from it."""
+    """Create the folder of stores, and remove stores of old code from it."""
     folder.mkdir(parents=True, exist_ok=True)
     files = sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
     # One place stays free for the file that is written next.
@@ -147,10 +148,10 @@ def open_store(path: Path) -> Store:
 def proofs_file(*, from_scratch: bool = False) -> Path:
     """Return the file of scores by the current code and libraries; it may not exist.
 
-    From scratch, the cached results of this code are removed first.
+    With ``from_scratch``, the cached results of this code are removed first.
 
     Raises:
-        OSError: they cannot be removed.
+        OSError: the cached results cannot be removed.
     """
     path = cache_folder() / "proofs" / f"{code_state(_JUDGED_BY)[:16]}.jsonl"
     if from_scratch:
@@ -168,7 +169,7 @@ def builder_file(scores: Path) -> Path:
 
 @cache
 def code_state(folders: Sequence[str]) -> str:
-    """Return the hash of code in folders of the package, its libraries, and the machine."""
+    """Return a hash of the code in some folders of the package, its libraries, and the machine."""
     package = Path(__file__).parents[1]
     paths = [path for path in package.iterdir() if path.suffix in {".py", ".toml"}]
     for name in folders:

@@ -25,7 +25,7 @@ def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def file_schemas() -> dict[str, str]:
-    """Return the schemas of files exchanged with labs, which may be extended by later versions."""
+    """Return the schemas of files exchanged with labs, which later versions may extend."""
     return schema_texts(
         {
             "prediction": prediction_schema(),
@@ -45,7 +45,7 @@ def task_schemas(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def schema_texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the schema files of schemas by name: path inside the release, and text."""
+    """Return the files of schemas, which are given by name: path inside the release, and text."""
     texts = {}
     for name, schema in schemas.items():
         value = {"$schema": _DIALECT, **schema}
@@ -61,10 +61,11 @@ def prediction_schema() -> dict[str, Any]:
     may write, and their combinations with an answer.
     """
     schema = json_schema(Prediction)
-    # Some statuses are only ever set by us.
+    # Only scbench itself sets some statuses.
     reportable = [status for status in Status if status.reportable]
     schema["$defs"]["Status"] = {"type": "string", "enum": status_values(reportable)}
-    # A row without a score has no answer, and one that was answered has some form of it.
+    # A row without a score has no answer, and an answered row has some form of an
+    # answer.
     unscored = [status for status in reportable if not status.scored]
     answer = has_field("answer", {"not": _NULL})
     response = has_field("response", {"type": "string"})
@@ -89,7 +90,7 @@ def has_field(name: str, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def loop_rule(setting: str) -> dict[str, Any]:
-    """Return the rule on the fields of a line with a setting of the loop."""
+    """Return the rule for the fields of a line with a setting of the loop."""
     fields = {
         "answer": _NULL,
         "response": _NULL,

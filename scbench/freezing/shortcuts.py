@@ -28,18 +28,20 @@ from scbench.freezing.floors import floor_of, mean_score
 
 # A program may score this much above the mean floor.
 MOST_ABOVE = 0.1
-# An exchanged parameter may be as good as the item's own, but must lower the score on this share.
+# An exchanged parameter may be as good as the item's own, but must lower the score on
+# at least this share of items.
 LEAST_COST = 0.5
-# A result beyond a limit is a problem if, at the limit, chance gives such a result more rarely.
+# A result beyond a limit is a problem if its probability is lower than this for a true
+# value at the limit.
 CHANCE = 0.01
 # Fresh items of a rung.
 ITEMS = 12
 # Items whose right answers are tried on all others.
 _DONORS = 4
-# Draws for each item that may fail.
+# Maximum number of draws per item, on average.
 _DRAWS = 20
 _SURE = 1 - 1e-9
-# Ends the name of a program that is given a parameter of another item.
+# The ending of the name of a program that is given a parameter of another item.
 EXCHANGED = " of another item"
 
 Values = dict[str, JsonValue]
@@ -80,9 +82,9 @@ class Shortcut(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """Bound on the chance of such a score where the true mean is at the limit.
+        """Bound on the chance of such a score if the true mean is at the limit.
 
-        Of all scores from 0 to 1 with this mean, those that are 0 or 1 vary most.
+        Of all scores from 0 to 1 with this mean, scores of only 0 and 1 vary most.
         """
         full_scores = math.floor(self.items * self.score + 1e-9)
         return chance_of(full_scores, self.items, min(1.0, self.floor + MOST_ABOVE))
@@ -227,7 +229,7 @@ def masked_answer(
         params = builder.params_of({**item.values, name: value})
     except ValidationError:
         return None
-    # Solvers rely on what `draw` promises, which such an item may break in any way.
+    # Solvers rely on the guarantees of `draw`, which such an item may break in any way.
     try:
         return answer_of(builder, params)
     except Exception:  # noqa: BLE001
@@ -257,7 +259,7 @@ def transferred(
 
 def carried_over(task: Task, donor: FreshItem, item: FreshItem) -> JsonValue:
     """Return the right answer to one item in the coordinates of another."""
-    # A text is the same everywhere.
+    # Text answers do not depend on coordinates.
     if isinstance(donor.answer, str):
         return donor.answer
     answer = task.answer_model.model_validate(donor.answer)
@@ -282,7 +284,7 @@ def emptied(answer: JsonValue) -> JsonValue:
 
 
 def result_of(task: Task, name: str, pairs: Sequence[Answered]) -> Shortcut:
-    """Judge the answers of a program."""
+    """Grade the answers of a program."""
     scores = []
     for item, answer in pairs:
         score = 0.0

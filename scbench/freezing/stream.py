@@ -4,10 +4,11 @@
 
     for instance in scbench.stream(["arithmetic", "maze_3d"], rung=2, seed=7, rank=0, world=8): ...
 
-Seeds are hashes of the base seed and the instance's number, so ranks need not communicate: rank r
-of n draws the numbers r, r + n, r + 2n, ..., and together they draw what one process would.
-Instances of releases are recognized by the hash of their data and never drawn. If the
-space of a point is exhausted, instances repeat: repeats are counted, with one warning.
+Seeds are hashes of the base seed and the instance's number, so ranks need not
+communicate: rank r of n draws the numbers r, r + n, r + 2n, ..., and together they draw
+the same instances as a single process. Instances of releases are recognized by the hash
+of their data and never drawn. If the space of a point is exhausted, instances repeat:
+repeats are counted, with one warning.
 """
 
 import warnings
@@ -34,9 +35,10 @@ from scbench.freezing.fresh import drawn_instance
 from scbench.freezing.ladder import ladder
 from scbench.release.load import find_release, installed_releases
 
-# Seeds that are tried for an instance that was not drawn before.
+# Maximum number of seeds to try for an instance that was not drawn before.
 TRIES = 20
-# Rollouts of a task that a curriculum takes into account: models in training change.
+# Number of a task's latest rollouts that a curriculum considers, because models in
+# training change.
 WINDOW = 64
 
 
@@ -77,10 +79,10 @@ class Curriculum:
         return int(fit(answers, 0).information().argmax()) + 1
 
     def report(self, instance: Instance, scores: Sequence[float | None]) -> None:
-        """Record the scores of a group of rollouts of an instance; None is not counted.
+        """Record the scores of a group of rollouts of an instance; scores of None are ignored.
 
         Raises:
-            ExperimentError: the instance is on no ladder.
+            ExperimentError: the instance is not on a ladder.
         """
         rung = rung_of(instance.id)
         if rung is None:
@@ -121,24 +123,26 @@ class InstanceStream(Iterator[Instance]):
     """Endless fresh instances of tasks; see `scbench.freezing.stream`.
 
     Attributes:
-        tasks: drawn in rounds, in an order that changes from round to round.
+        tasks: tasks that are drawn in rounds, in an order that changes from round to
+            round.
         curriculum: chooses the rungs, if given; report scores to `Curriculum.report`.
         number: number of the next instance.
-        counts: "drawn"; "repeats" (yielded again, as nothing new came), "frozen" (in a release,
-            never yielded) and "failed" seeds.
+        counts: "drawn"; "repeats" (yielded again because no new instance was found),
+            "frozen" (in a release, never yielded) and "failed" seeds.
 
     Args:
         tasks: names of tasks or buckets, or one name.
-        rung: of the ladder; by default the parameters give the point.
-        curriculum: True for a new one, or one that is shared with other streams.
+        rung: rung of the ladder; by default the parameters define the point.
+        curriculum: True for a new curriculum, or a curriculum that is shared with other
+            streams.
         seed: base seed.
         rank: rank of this process.
-        world: how many processes draw.
+        world: number of processes that draw.
         parameters: parameters of the tasks' spaces, as ``scbench tasks TASK`` lists them.
 
     Raises:
-        ExperimentError: no such task, rung or parameter; or rung, curriculum and parameters do not
-            go together.
+        ExperimentError: there is no such task, rung or parameter; or more than one of
+            rung, curriculum and parameters is given.
     """
 
     def __init__(
@@ -185,7 +189,7 @@ class InstanceStream(Iterator[Instance]):
         return instance
 
     def at(self, number: int) -> Instance:
-        """Return the instance of a number, independent of earlier draws; it may be a repeat."""
+        """Return the instance with a number, regardless of earlier draws; it may be a repeat."""
         return self._draw(number, None)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -200,12 +204,12 @@ class InstanceStream(Iterator[Instance]):
             yield {"prompt": prompt, "id": instance.id, "instance": packed(instance)}
 
     def _draw(self, number: int, hashes: set[str] | None) -> Instance:
-        """Return the instance of a number.
+        """Return the instance with a number.
 
         Args:
-            number: the number.
-            hashes: of instances that are not drawn again if possible; its own is added. None allows
-                repeats.
+            number: number of the instance.
+            hashes: hashes of instances that are not drawn again if possible; the
+                instance's own hash is added. None allows repeats.
         """
         task = self._task_of(number)
         rung = self._rung if self.curriculum is None else self.curriculum.rung(task.id)
@@ -233,7 +237,7 @@ class InstanceStream(Iterator[Instance]):
                 hashes.add(key)
                 return instance
             repeats += 1
-            # Once a point is known to be used up, nobody waits for more tries.
+            # Once a point is known to be used up, no more seeds are tried.
             if repeats == TRIES or (task.id, rung) in self._exhausted:
                 self._report_repeat(task.id, rung)
                 return instance
@@ -290,7 +294,7 @@ def tasks_of(names: Sequence[str]) -> list[Task]:
 
 
 def data_hash(instance: Instance) -> str:
-    """Return a hash of an instance's data: not of its id, its prompt or pictures."""
+    """Return a hash of an instance's data, without its id, prompt and pictures."""
     return sha256(f"{instance.task}\n{instance.all_params}")
 
 

@@ -16,9 +16,9 @@ from scbench.release.manifest import CANARY
 
 _TABLES = json.loads(files(__package__).joinpath("columns.json").read_bytes())
 INSTANCE_COLUMNS: dict[str, str] = _TABLES["instances"]
-# Those of instances on a ladder.
+# Columns of instances on a ladder.
 LADDER_COLUMNS = {"id": "string", "rung": "int32", **INSTANCE_COLUMNS}
-# Those of instances with pictures.
+# Columns of instances with pictures.
 PICTURE_COLUMNS = {"id": "string", "style": "string", **INSTANCE_COLUMNS}
 REFERENCE_COLUMNS: dict[str, str] = _TABLES["references"]
 REFERENCE_MEANINGS: dict[str, str] = _TABLES["meanings_of_references"]
@@ -31,8 +31,8 @@ REFERENCE_SCHEMA = schema_of(REFERENCE_COLUMNS)
 def instance_table(instances: Sequence[Instance]) -> pa.Table:
     """Return instances as a table, in the order given, each with the canary.
 
-    Instances on a ladder have a column for the rung that their ids name, those with pictures one
-    for the style of the pictures.
+    Instances on a ladder have a column for the rung that their ids name, and instances
+    with pictures have one for the style of the pictures.
     """
     schema = INSTANCE_SCHEMA
     rows = []
@@ -87,9 +87,9 @@ def read_table(data: bytes) -> pa.Table:
     Raises:
         Exception: of any type, if the bytes are damaged.
     """
-    # Not by path: pyarrow would take columns from folders named like "a=b".
+    # Not by path, because pyarrow would add columns for folders named like "a=b".
     file = pq.ParquetFile(BytesIO(data))
-    # Checked first: a few bytes of Parquet can claim any number of equal rows.
+    # Checked first, because a few bytes of Parquet can claim any number of equal rows.
     if file.metadata.num_rows > MOST_ROWS:
         raise ValueError(
             f"it has {file.metadata.num_rows:,} rows; the limit is {MOST_ROWS:,}"

@@ -76,7 +76,7 @@ def publish_to_target(
 
 
 def resolve_target(target: str) -> tuple[System | None, str]:
-    """Return the file system of a target, None for the plain one, and the path on it."""
+    """Return the file system of a target (None for the local one) and the path on it."""
     if "://" not in target:
         return None, str(Path(target).absolute())
     import fsspec  # type: ignore[import-untyped]  # noqa: PLC0415  (an extra)
@@ -135,7 +135,7 @@ def send_files(release: Release, system: System | None, path: str) -> None:
         parent = f"{path}/{name}".rpartition("/")[0]
         system.makedirs(parent, exist_ok=True)
         system.pipe_file(f"{path}/{name}", release.read(name))
-    # Without the manifest it is not a release, so that comes last.
+    # Without a manifest the copy is not a release, so the manifest comes last.
     manifest_data = release.source.read(MANIFEST, MOST_MANIFEST_BYTES)
     system.pipe_file(f"{path}/{MANIFEST}", manifest_data)
 
@@ -144,7 +144,7 @@ def add_to_index(release: Release, system: System | None, base: str) -> None:
     """Write the entry of a release into the index of a target.
 
     Raises:
-        ReleaseError: there is another file in its place.
+        ReleaseError: the index file is not an index of releases.
     """
     file = f"{base}/{INDEX}"
     try:

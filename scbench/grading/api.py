@@ -16,7 +16,7 @@ from scbench.release.load import Release, find_release
 
 
 def load_release(name: str | None = None) -> Release:
-    """Return a release: its ``instances()`` by id, its ``references()``, its ``manifest``.
+    """Return a release with its ``instances()`` by id, ``references()`` and ``manifest``.
 
     Args:
         name: an installed version, a folder, a ``.zip`` archive, or ``ORG/NAME@REVISION`` on the
@@ -24,7 +24,7 @@ def load_release(name: str | None = None) -> Release:
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
-        HubError: it cannot be loaded from the Hub.
+        HubError: the release cannot be loaded from the Hub.
     """
     return find_release(name)
 
@@ -43,12 +43,13 @@ def grade_file(
     """Grade a predictions file like ``scbench-grade``, and write the results to a folder.
 
     Args:
-        predictions: path of the file: JSON Lines, plain or compressed with gzip or Zstandard; or
-            paths of files of other programs that the command accepts. Several are one run.
+        predictions: path of the file: JSON Lines, plain or compressed with gzip or
+            Zstandard; or paths of files of other programs that the command accepts.
+            Several files are graded together.
         out: folder for ``results.parquet`` and ``summary.json``; by default a folder in
             ``scbench-results/``, named after the path of the file.
         release: release to grade against, or its name, as for `load_release`.
-        tasks: ids or buckets; None for those of the release's default config.
+        tasks: ids or buckets; None for the tasks of the release's default config.
         partial: whether the file answers only some items on purpose.
         workers: worker processes; None for one per available processor.
         resume: continue an interrupted run in ``out``.

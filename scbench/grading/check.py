@@ -33,7 +33,7 @@ class Checked:
         warnings: lines that will be graded, but probably not as intended: answers that
             will score 0 because of their shape, rows outside the release.
         lines: number of lines.
-        usable: lines that will be graded.
+        usable: number of lines that will be graded.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -107,7 +107,7 @@ def check_file(
 def answer_warnings(
     line: Line, instance: Instance, tasks: dict[str, Task]
 ) -> Iterator[Problem]:
-    """Yield why a usable line's answer will score 0 because of its form or count as no answer."""
+    """Yield why a usable line's answer will score 0 for its form or will count as no answer."""
     prediction = line.prediction
     if prediction.turns:
         return  # grading will replay it

@@ -32,7 +32,7 @@ FORMAT = 2
 WORK = ".scbench"
 JOURNAL = "journal"
 PARTS = "parts"
-# Prefix of keys of outcomes that a resumed run should judge again.
+# Prefix of keys of outcomes that a resumed run should grade again.
 AGAIN = "again-"
 
 # Building a reader is slow, so each is built only when its first record is read; most
@@ -162,7 +162,7 @@ class Checkpoint:
         """Write the rows of a finished chunk, then its account.
 
         Raises:
-            OSError: they cannot be written.
+            OSError: the rows or the account cannot be written.
         """
         key = self._register_chunk(chunk)
         if table:
@@ -193,7 +193,7 @@ class Checkpoint:
         """Write the outcome of a line; with ``again``, a resumed run grades the line again.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the outcome cannot be written.
         """
         key = self._outcome_key(head)
         if again:

@@ -47,10 +47,10 @@ class ArrivedChunk(NamedTuple):
 
 @dataclass
 class Collector:
-    """Takes chunks and outcomes as they finish.
+    """Collects chunks and outcomes as they finish.
 
     Attributes:
-        index: what is graded against.
+        index: index of the release that is graded against.
         coverage: the items that have a line.
         checkpoint: the store.
         problems: receives the problems of lines.
@@ -191,7 +191,7 @@ class Collector:
         self.on_progress(self._graded_lines, self._work_done)
 
     def _arrive(self, turn: int, arrival: Problem | ArrivedChunk) -> None:
-        """Take a chunk or problem; then enter all whose turn has come."""
+        """Take a chunk or problem, then enter everything whose turn has come."""
         self._arrived[turn] = arrival
         while self._entry_turn in self._arrived:
             ready = self._arrived.pop(self._entry_turn)

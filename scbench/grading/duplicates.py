@@ -82,7 +82,7 @@ class DuplicateAnswers:
 
 
 def relocated(outcome: WireOutcome, line: PendingLine) -> WireOutcome:
-    """Return an outcome with the origin of the answer in another line."""
+    """Return an outcome with the origin that the answer has in another line."""
     if line.answer is None:
         return outcome
     return outcome._replace(source=line.answer.source, repairs=line.answer.repairs)

@@ -55,7 +55,7 @@ _UNIT = 2.0**40
 _DOLLAR = 1e9
 # A score further below its floor than this is not a rounding error.
 _BELOW = 1e-9
-# Columns that are summed where frames are joined.
+# Columns that are summed when frames are joined.
 _SUMS = (
     "points",
     "scored",
@@ -94,8 +94,8 @@ class RunBlocks(NamedTuple):
 class Cells:
     """Results condensed to arrays over items and runs, for any number of rows.
 
-    Rows may be added in portions; neither these nor the order of rows affects the
-    result.
+    Rows may be added in portions; neither the portions nor the order of rows affects
+    the result.
     """
 
     def __init__(self) -> None:
@@ -282,7 +282,7 @@ def normalized_answers(results: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Block:
-    """Scores of one task; arrays by score or answer, and run.
+    """The scores of one task, as arrays by score or answer, and by run.
 
     Attributes:
         sums: each score summed over the samples of a run that have one; shape (scores, runs).
@@ -391,7 +391,7 @@ class Block:
     def weights(self) -> Floats:
         """Return the task's weight by run; 0 for runs without a relevant answer."""
         answers = self.normalized.weight
-        # Without a weight of the task, each answer counts by its room.
+        # Without a task weight, each answer is weighted by its room.
         weight = answers * (1 - self.guessed) if self.weight is None else self.weight
         return np.where(answers > 0, weight, 0.0)
 
@@ -493,11 +493,11 @@ class Means:
             its interval. NaN if no answer has room or a floor is unknown.
         readable: share of the answers with a score that could be read.
         below_floor: share of the answers with room that score less than their floor.
-        mean: over the scores; `low` and `high` are the ends of its interval.
+        mean: mean of the scores; `low` and `high` are the ends of its interval.
         floor: mean of their floors.
         missing_as_zero: the mean that counts rows without a score as zeros.
-        spent: mean amounts of an answer, and the number of answers that report them,
-            like `Block.amounts`.
+        spent: mean amounts per answer, and the number of answers that report them, like
+            `Block.amounts`.
     """
 
     scores: Floats
@@ -520,7 +520,7 @@ class Means:
         return {name: known_number(getattr(self, name)[run]) for name in MEANS}
 
     def amounts(self, run: int) -> dict[str, float | None]:
-        """Return the mean amounts of an answer in one run, by `AMOUNTS`."""
+        """Return the mean amounts per answer in one run, by `AMOUNTS`."""
         values = self.spent[TOTALS, run]
         pairs = zip(AMOUNTS, values, strict=True)
         return {name: known_number(value) for name, value in pairs}
@@ -594,8 +594,8 @@ class MeanWithInterval(NamedTuple):
 def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
     """Return the mean of tasks' normalized scores with its interval.
 
-    In text tasks (m - g) / (1 - g) is linear in the mean m: the interval is that of the mean with
-    the weights w / (1 - g), moved and stretched.
+    In text tasks (m - g) / (1 - g) is linear in the mean m, so its interval is the
+    interval of the mean with the weights w / (1 - g), shifted and scaled.
     """
     # (m - g) / (1 - g) is m / room - g / room.
     weights = np.stack([block.weights() for block in blocks])
@@ -607,7 +607,8 @@ def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
     means = np.stack([np.where(part.weight > 0, part.mean, 0.0) for part in parts])
     with np.errstate(invalid="ignore", divide="ignore"):
         total = weights.sum(axis=0)
-        # No weight means no answer with room: NaN, not a division by zero.
+        # A weight of 0 means that no answer has room: the mean is NaN, not a division
+        # by zero.
         total = np.where(total > 0, total, np.nan)
         scale = stretched.sum(axis=0) / total
         shift = (stretched * (1 - room)).sum(axis=0) / total

@@ -49,9 +49,9 @@ _ROWS = 65_536
 _LEAST_ROWS = 512
 # Larger than any line number.
 _END = 2**63
-# Code of the problem that reading was stopped.
+# Code of the problem that reading stopped.
 _STOPPED = "unreadable"
-# Problems that depend on the order of lines; they are found again.
+# Problems that depend on the order of lines; a merge finds them again.
 _FOUND_ANEW = {"duplicate", "too_many_runs", "unknown_id"}
 # Maximum number of missing shards in a message, and of characters of a value.
 _NAMED = 10
@@ -161,7 +161,7 @@ def abridged_json(value: object) -> str:
 
 
 def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
-    """Write into a folder the results of one run of the whole file.
+    """Write the results of one run of the whole file into a folder.
 
     Raises:
         ResultsError: the shards are of another release or version of scbench, are damaged, or the
@@ -213,7 +213,7 @@ def check_versions(summary: Mapping[str, Any], release: Release) -> list[Task]:
     tasks = choose_tasks(release, summary["options"]["tasks"])
     if {task.id: task.grader_version for task in tasks} != summary["graders"]:
         raise ResultsError(
-            "the shards were graded by other grader versions than those installed here"
+            "the shards were graded by grader versions other than those installed here"
         )
     return tasks
 
@@ -250,7 +250,7 @@ def open_work_folder(out: Path, digest: str) -> WorkFolder:
     if work.previous:
         work.close()
         raise ResultsError(f"{out} contains an interrupted run; choose another --out")
-    # A merge is quick: one that was cut off starts over.
+    # A merge is quick, so an interrupted merge starts over.
     work.clear()
     return work
 
@@ -270,7 +270,7 @@ def count_lines(runs: Sequence[ShardRun], coverage: Coverage) -> None:
 def admitted_rows(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
 ) -> Iterator[pl.DataFrame]:
-    """Admit every line again, in order; yield the rows of those that count."""
+    """Admit every line again, in order; yield the rows of the lines that count."""
     forgeries: list[Problem] = []
     all_duplicates: set[int | None] = set()
     problem_lines = heapq.merge(
@@ -293,7 +293,8 @@ def admitted_rows(
                 if kind is LineKind.DUPLICATE:
                     duplicates.append(line.number)
             elif problem.code == FORGED:
-                # Counts only if its line does, which is known when all lines are admitted.
+                # Counts only if its line counts, which is known when all lines are
+                # admitted.
                 forgeries.append(problem)
             elif problem.code != _STOPPED:
                 problems.add(problem)

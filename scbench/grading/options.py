@@ -88,7 +88,7 @@ class Imported:
 
     Attributes:
         files: the files, as they were named.
-        recognised: their formats as text.
+        recognised: formats of the files, as text.
         problems: entries that could not be added to the stream.
         origin: returns the file and line of a line of the stream.
     """
@@ -114,10 +114,10 @@ def take_in(
     ours: bool = False,
     restart: bool = False,
 ) -> tuple[str, Imported | None]:
-    """Return the path of predictions to grade; one file in scbench's format is taken unchanged.
+    """Return the path of predictions to grade; one file in scbench's format is used unchanged.
 
-    Others become `IMPORTED` in the folder. An existing file of this name may be replaced if scbench
-    made it from the same files; a restart replaces any file.
+    Other files become `IMPORTED` in the folder. An existing file of this name may be
+    replaced if scbench made it from the same files; a restart replaces any file.
 
     Raises:
         PredictionsError: a file cannot be read at all.
@@ -157,10 +157,11 @@ class Options:
 
     Attributes:
         predictions: path of the file, or ``-`` for standard input.
-        release: what to grade against.
+        release: the release to grade against.
         out: folder for the results.
         limits: workers, seconds and memory.
-        tasks: ids or buckets of the tasks to grade; None for those of the default config.
+        tasks: ids or buckets of the tasks to grade; None for the tasks of the default
+            config.
         partial: whether the file answers only some items on purpose.
         resume: continue an interrupted run.
         restart: discard an interrupted run.
@@ -253,7 +254,7 @@ def tasks_in(path: str, release: Release) -> list[str] | None:
     records = release.manifest.tasks
     text_tasks = {task for task in records if task not in default}
     if not text_tasks or not Path(path).is_file():
-        return None  # a pipe is read once
+        return None  # a pipe can be read only once
     tasks_of_lines = {*answers_of_tasks(path)}
     present = [task for task in records if task in text_tasks & tasks_of_lines]
     if not present:
@@ -307,7 +308,7 @@ def _line_parts(path: str) -> Iterator[re.Match[bytes]]:
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
-    """Return the tasks to grade, in the release's order; by default, those of its default config.
+    """Return the tasks to grade, in the release's order; by default, its default config's tasks.
 
     The default config does not mix text tasks with spatial ones. A bucket selects all
     of its tasks.

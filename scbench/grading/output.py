@@ -1,4 +1,4 @@
-"""The output of a run: complete files or none, and problems, also listed in the summary."""
+"""The output of a run: files that are written completely or not at all, and problems of lines."""
 
 import json
 import os
@@ -134,7 +134,7 @@ def first_source(folder: Path) -> str | None:
 
 def source_names(folder: Path, file: str) -> list[str]:
     """Return the names that `first_source` may return for a file and a results folder."""
-    # A summary of an earlier version has the last part of the path.
+    # Summaries of earlier versions contain only the last part of the path.
     return [*sources(folder, [file]), readable_name(Path(file).name)]
 
 
@@ -142,7 +142,7 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
     """Check that a folder contains no results of other files.
 
     Raises:
-        ResultsError: it does.
+        ResultsError: the folder contains results of other files.
     """
     earlier = summary_of(folder)
     if earlier is None:
@@ -173,7 +173,7 @@ def check_place(
     begun: bool,
     restart: bool,
 ) -> None:
-    """Check that results can be written to a folder and overwrite only those of the same run.
+    """Check that results can be written to a folder and overwrite only results of the same run.
 
     Only a restart replaces results of other files, of another release, or of other
     options. A different --partial is allowed: it only affects rows without an answer.

@@ -31,7 +31,7 @@ _END = 2**63
 
 
 class RowsFile(NamedTuple):
-    """A file of rows that is part of the results unchanged; see `ChunkRows`."""
+    """A file of rows that becomes part of the results unchanged; see `ChunkRows`."""
 
     path: Path
     rows: int
@@ -78,7 +78,7 @@ def missing(
 
 
 class ResultsWriter:
-    """Rows for a results file, stored in a folder of files with some thousand rows each."""
+    """Rows for a results file, stored in a folder of files with a few thousand rows each."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -96,7 +96,7 @@ class ResultsWriter:
         """Add rows in the order of results; files must exist until `write`.
 
         Raises:
-            OSError: they cannot be written.
+            OSError: the rows cannot be written.
         """
         for frame in frames:
             if isinstance(frame, RowsFile):
@@ -130,7 +130,7 @@ class ResultsWriter:
         """Write all rows as Parquet.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         self._flush()
         if not self._files:
@@ -146,7 +146,7 @@ class ResultsWriter:
             )
 
     def group_size(self) -> int:
-        """Return the rows of a row group: fewer if texts are long."""
+        """Return the number of rows in a row group, which is lower if texts are long."""
         group = _GROUP
         # Rows x (text / rows) without a division.
         while (

@@ -4,12 +4,12 @@ The path of a line:
 
 1. read: `scbench.formats.predictions` reads blocks of the file;
 2. split: `rows.chunks` cuts them into chunks of lines;
-3. worker: `workers.scheduler` hands each chunk to a process, where `workers.worker` parses the
-   lines, extracts the answers, and grades those of light tasks;
+3. worker: `workers.scheduler` hands each chunk to a process, where `workers.worker`
+parses the lines, extracts the answers, and grades the answers to light tasks;
 4. collector: `collector` decides in file order which lines count, marks their items as
-covered, and queues the lines of heavy tasks; 5. store: `checkpoint` stores everything
-that is finished; 6. results: `results` joins the rows, and `summary` computes tables
-and warnings from them.
+   covered, and queues the lines of heavy tasks;
+5. store: `checkpoint` stores everything that is finished;
+6. results: `results` joins the rows, and `summary` computes tables and warnings from them.
 """
 
 import hashlib

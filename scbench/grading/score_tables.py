@@ -68,25 +68,33 @@ def score_table(
     by: Literal["bucket", "task"],
     weights: Mapping[str, float] | None = None,
 ) -> pl.DataFrame:
-    """Return one row per run and bucket (plus one for all of the paper's), or per run and task.
+    """Return one row per run and bucket (plus one for all buckets of the paper), or run and task.
 
     Args:
         results: rows of ``results.parquet``, with a row for every expected score.
-        by: what to group by.
+        by: "bucket" or "task".
         weights: weights of tasks in the release; missing ones are computed from the
             floors.
 
     Returns:
-        Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
-        coverage (scored over expected), normalized with its interval (from 0, the floor, to 1; null
-        where there is no room above the floor, or a floor is not known), readable (share of the
-        answers with a score that could be read), below_floor (share of those with room that score
-        less than their floor; null for text tasks), mean (of scored items, 0 to 1, null if there is
-        none) with its interval low to high (see `scbench.base.intervals`), floor (mean of the
-        floors of the scored items, null if one is not known), mean_missing_as_zero, mean
-        output_tokens and cost (US dollars) of the answers that report them, and one count per
-        status. Runs are in alphabetical order, buckets and tasks in the paper's order.
-        With a
+        One row per line of the table and run, with columns:
+
+        - model, setting, budget, bucket, and task in a table by task;
+        - n, samples, scored, coverage: scores of one sample, number of samples, rows
+          with a score, and their share of the expected rows;
+        - normalized: the normalized score from 0 (the floor) to 1, with its interval;
+          null if no answer has room above its floor, or a floor is not known;
+        - readable: share of the answers with a score that could be read;
+        - below_floor: share of the answers with room that score less than their floor;
+          null for text tasks;
+        - mean: mean score of the scored items, from 0 to 1, with its interval low to
+          high (see `scbench.base.intervals`); null if there are none;
+        - floor: mean of the floors of the scored items; null if one is not known;
+        - mean_missing_as_zero;
+        - output_tokens, cost (US dollars): means over the answers that report them;
+        - one count per status.
+
+        Runs are in alphabetical order, buckets and tasks in the paper's order. With a
         single bucket there is no overall line.
     """
     condensed = Condensed()
@@ -204,7 +212,7 @@ def table_lines(
     for bucket, tasks in tasks_of.items():
         if tasks:
             lines.append(TableLine(bucket, None, tasks))
-    # A single one has nothing to add up.
+    # A single bucket has nothing to add up.
     if len(lines) > 1:
         spatial = [task for line in lines for task in line.tasks]
         lines.append(TableLine(OVERALL, None, spatial))

@@ -1,4 +1,4 @@
-"""Score tables from graded answers stored by other programs. Inspect and lm-evaluation-harness.
+"""Score tables from graded answers that Inspect or lm-evaluation-harness stored.
 
 Figures are computed by `score_table`, which needs only a few facts about each answer.
 """
@@ -36,7 +36,7 @@ class StoredAnswer(NamedTuple):
 def bucket_lines(
     answers: Iterable[StoredAnswer], weights: Mapping[str, float] | None
 ) -> dict[str, dict[str, Any]]:
-    """Return the rows of the table by bucket over the answers of a run, by bucket name.
+    """Return the rows of the table by bucket for the answers of a run, keyed by bucket.
 
     Args:
         answers: answers of one run; those without a score are left out.

@@ -85,9 +85,9 @@ def remarks(
     Args:
         release: the release that was graded against.
         tasks: graded tasks.
-        withdrawn: the summary's entry.
+        withdrawn: entry of the same name in the summary.
         fingerprints: fingerprints of the grading machines, by task.
-        runs: the summary's entry.
+        runs: entry of the same name in the summary.
     """
     differences = grader_differences(release, tasks)
     if differences:
@@ -96,7 +96,7 @@ def remarks(
             for task, versions in differences.items()
         )
         yield (
-            f"Graded with other grader versions than those of release {release.version}: "
+            f"Graded with grader versions other than those of release {release.version}: "
             f"{versions}. Do not compare these scores with scores from the release's own "
             "graders."
         )
@@ -171,7 +171,7 @@ class Tally:
         unscored: rows without a score.
         tables: score tables by bucket and by task.
         outside: rows of each task that the release does not contain.
-        grader_errors: number of rows on which a grader failed.
+        grader_errors: number of rows for which a grader failed.
         failed: for each reason, the first row's line and id, and the number of rows.
         not_run: task, reason and number of answers that this installation cannot grade.
         calls: status, reason (without ids) and number of calls that failed.
@@ -348,7 +348,7 @@ class RunReport:
 
     Attributes:
         path: path of ``results.parquet``.
-        tally: its counts and tables.
+        tally: counts and tables of the results.
         problems: the first thousand problems of the input.
         problem_counts: number of all problems, by code.
         incidents: sentences about workers that failed.
@@ -389,12 +389,12 @@ class RunReport:
 
     @property
     def grader_errors(self) -> int:
-        """Number of rows that a grader failed on."""
+        """Number of rows for which a grader failed."""
         return self.tally.grader_errors
 
     @property
     def exit_code(self) -> int:
-        """0 graded, 1 problems in the input, 3 grader errors."""
+        """Exit code: 3 after grader errors, 1 after problems in the input, otherwise 0."""
         if self.grader_errors:
             return 3
         return 1 if self.problem_counts else 0

@@ -1,4 +1,4 @@
-"""The loop as an environment of Gymnasium: reset, step, a reward at every step.
+"""The loop as an environment of Gymnasium, with a reward at every step.
 
 ::
 
@@ -61,7 +61,7 @@ class Words(Space[str]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Words)
 
-    __hash__ = None  # type: ignore[assignment]  # as that of Gymnasium's own
+    __hash__ = None  # type: ignore[assignment]  # as in Gymnasium's own classes
 
 
 class SpatialEnv(gymnasium.Env[str, str]):
@@ -78,7 +78,7 @@ class SpatialEnv(gymnasium.Env[str, str]):
             and 1 a perfect score; or "improvement", the score minus that of the previous answer,
             which adds up to the score of the last answer.
         run: see `Environment`.
-        promised: fields of a setup, as an alternative to `setup`.
+        promised: fields of a setup, instead of `setup`.
     """
 
     def __init__(

@@ -44,7 +44,8 @@ COPY . /tests/
 WORKDIR {folder}
 """
 _INSTALL = "RUN pip install --no-cache-dir {options}'scbench[terrain]=={version}'"
-# Files in the verifier's folder of results. Harbor reads both kinds of rewards; we write JSON only.
+# Files in the verifier's folder of results. Harbor reads both kinds of rewards; we
+# write only JSON.
 _OUTCOME = "outcome.json"
 _REWARD = "reward.json"
 _REWARD_TEXT = "reward.txt"
@@ -88,7 +89,7 @@ def write_tasks(
     Args:
         instances: instances of one release.
         folder: folder of all instances.
-        release: its version.
+        release: version of the release.
         floors: floors by instance.
         solutions: right answers by instance, as JSON, for Harbor's oracle; None for no such files.
         wheels: files that the images of verifiers install, see `install_line`.
@@ -157,7 +158,7 @@ def wheels_in(folder: Path) -> list[Path]:
     """Return the wheels in a folder, by name.
 
     Raises:
-        PredictionsError: there are none.
+        PredictionsError: the folder contains no wheels.
     """
     wheels = sorted(folder.glob("*.whl"))
     if not wheels:
@@ -204,7 +205,7 @@ def task_files(
 
     Args:
         instance: instance of the task.
-        release: its version.
+        release: version of the release.
         floor: floor of the instance; None if it has none.
         solution: a right answer as JSON; None for no such file.
         install: see `install_line`.
@@ -269,14 +270,15 @@ def task_toml(instance: Instance, release: str) -> str:
 def verify(tests: Path, answer: Path, logs: Path) -> int:
     """Grade an answer, write ``reward.json``, and return the exit code of the verifier.
 
-    Without a score there is no such file: Harbor counts that as an error, and never as a zero.
+    Without a score there is no such file, which Harbor counts as an error and never as
+    a zero.
 
     Args:
         tests: folder with the instance.
-        answer: file that the agent wrote, if it did.
+        answer: file that the agent wrote, if any.
         logs: folder of the results, created if necessary; earlier results in it are removed.
     """
-    # First of all: if grading is killed, no earlier reward must be left.
+    # Done first: if grading is killed, no earlier reward must be left.
     clear_results(logs)
     check = json.loads((tests / "instance.json").read_bytes())
     instance = unpacked(check["instance"])
@@ -299,7 +301,7 @@ def verify(tests: Path, answer: Path, logs: Path) -> int:
 
 
 def clear_results(logs: Path) -> None:
-    """Make the folder of results without any of our files.
+    """Create the folder of results, and remove our files from it.
 
     An agent that shares the verifier's container may have left a reward, a pipe, or anything else
     at these paths.

@@ -4,10 +4,10 @@
 
     uvicorn --factory scbench.integrations.openenv:app
 
-A session plays trials one after the other, as `scbench.loop.Environment` does; a split is a config
-of the release, and a task of it an instance. Over HTTP each request is a separate
-session, so ``/reset`` shows a prompt and ``/step`` is refused with an explanation.
-Source: openenv 0.10 ``core/env_server``.
+A session plays trials one after the other, as `scbench.loop.Environment` does; a split
+is a config of the release, and a task of OpenEnv is an instance. Over HTTP each request
+is a separate session, so ``/reset`` shows a prompt and ``/step`` is refused with an
+explanation. Source: openenv 0.10 ``core/env_server``.
 """
 
 from functools import lru_cache, partial
@@ -54,7 +54,7 @@ class Reply(Action):
 class Shown(Observation):
     """The observation after a reply. The reward is the reply's score, 0 without an answer.
 
-    There is no reward if the answer cannot be graded here.
+    The reward is None if the answer cannot be graded here.
     """
 
     observation: str
@@ -226,13 +226,13 @@ def app(
     sessions: int = 64,
     idle_seconds: float = IDLE_SECONDS,
 ) -> Any:  # noqa: ANN401
-    """Return the application, by default for three answers in each trial.
+    """Return the application, by default with three answers per trial.
 
     Args:
         setup: setting of the loop.
         release: name of the release.
-        sessions: most sessions at a time.
-        idle_seconds: after which an idle session ends.
+        sessions: maximum number of sessions at a time.
+        idle_seconds: seconds after which an idle session ends.
     """
     environment = partial(SpatialEnvironment, setup or Setup(setting="retry"), release)
     application = create_app(

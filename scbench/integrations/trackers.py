@@ -1,8 +1,8 @@
 """Results in an experiment tracker: Weights & Biases, or MLflow (``scbench-grade --log``).
 
-Each run in the results becomes a run of the tracker: the means of its tables as metrics, the
-tables, and files as artifacts. Variables of the tracker say where it goes: ``WANDB_MODE=offline``
-and ``WANDB_DIR``, or ``MLFLOW_TRACKING_URI``.
+Each run in the results becomes a run of the tracker: the means of its tables as
+metrics, the tables, and files as artifacts. Environment variables of the tracker set
+the destination: ``WANDB_MODE=offline`` and ``WANDB_DIR``, or ``MLFLOW_TRACKING_URI``.
 """
 
 import os
@@ -32,7 +32,7 @@ _METRICS = ("normalized", "mean", "coverage", "readable", "output_tokens", "cost
 
 
 class TrackedRun(NamedTuple):
-    """A run in the form for trackers.
+    """A run in the format for trackers.
 
     Attributes:
         name: model, setting and so on, separated by spaces.
@@ -52,7 +52,7 @@ def check_tracker(tracker: Tracker) -> None:
 
     Raises:
         ModuleNotFoundError: the library is not installed.
-        TrackerError: it has no key, or no place to write to.
+        TrackerError: the tracker has no key, or no place to write to.
     """
     match tracker:
         case "wandb":
@@ -73,14 +73,14 @@ def check_wandb() -> None:
 
 
 def check_mlflow() -> None:
-    """Check that MLflow can store an experiment where MLFLOW_TRACKING_URI says."""
+    """Check that MLflow can store an experiment at MLFLOW_TRACKING_URI."""
     import mlflow  # noqa: PLC0415  (an extra)
 
     for name, value in _MLFLOW_PATIENCE.items():
         os.environ.setdefault(name, value)
     try:
         mlflow.set_experiment(PROJECT)
-    # MLflow, its data bases and its servers raise different errors.
+    # MLflow, its databases and its servers raise different errors.
     except Exception as error:
         where = mlflow.get_tracking_uri()
         raise TrackerError(f"mlflow cannot use {where}: {first_line(error)}") from error
@@ -117,7 +117,7 @@ def log_results(
                 log_mlflow(runs, artifacts)
     except ModuleNotFoundError:
         raise
-    # Each tracker raises different errors, also for a network that fails.
+    # Each tracker raises different errors, even if the network fails.
     except Exception as error:
         raise TrackerError(first_line(error)) from error
 

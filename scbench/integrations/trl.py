@@ -1,4 +1,4 @@
-"""Streams and trials for TRL's trainers, beyond the reward function `scbench.reward.for_trl`.
+"""Streams and trials for TRL's trainers; the reward function is `scbench.reward.for_trl`.
 
 ::
 

@@ -37,8 +37,8 @@ from scbench.reward import instance_of, outcome, packed, unpacked
 
 __all__ = ["SpatialEnv", "SpatialHarness", "SpatialTaskset"]
 
-# For steps of trials, most of which wait for a process. Rewards use another pool, so
-# that they do not wait behind them.
+# Threads for steps of trials, most of which wait for a process. Rewards use another
+# pool, so that they do not wait behind them.
 _STEPS = ThreadPoolExecutor(64, "scbench steps")
 
 
@@ -76,7 +76,7 @@ class SpatialData(vf.TaskData):
 
 
 class SpatialTask(vf.Task[SpatialData]):
-    """One instance, asked once, and graded as `scbench-grade` does."""
+    """One instance, which is asked once and graded as by `scbench-grade`."""
 
     @property
     def key(self) -> str:
@@ -85,7 +85,7 @@ class SpatialTask(vf.Task[SpatialData]):
 
     @vf.reward
     async def scbench(self, trace: vf.Trace) -> float:
-        """Return the score, in [0, 1].
+        """Return the score in [0, 1].
 
         Raises:
             RuntimeError: the reply cannot be graded, so the rollout is an error instead
@@ -94,7 +94,8 @@ class SpatialTask(vf.Task[SpatialData]):
         finish = trace.calls[-1].finish_reason if trace.calls else None
         wire = None
         for message in trace.assistant_messages[-1:]:
-            # The wire has "" for text that a filter left out, which is not an empty answer.
+            # The wire format has "" for text that a filter removed, which is not an
+            # empty answer.
             if message.content is not None or message.tool_calls:
                 wire = message_to_wire(message)
         text, state = chat_outcome(wire, finish)
@@ -169,7 +170,7 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
     """The benchmark as a taskset."""
 
     def load(self) -> Iterator[SpatialTask]:
-        """Yield the tasks, in the order of the release or of their drawing.
+        """Yield the tasks, in the order of the release or in the order in which they are drawn.
 
         Raises:
             ScbenchError: no such task, config, release, rung or parameter.
@@ -240,7 +241,7 @@ def frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
 
 
 def prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
-    """Return the prompt in verifiers' form: a text, or a message with pictures."""
+    """Return the prompt in verifiers' format: a text, or a message with pictures."""
     if not instance.images:
         return instance.prompt
     text = vf.TextContentPart(text=instance.prompt)
@@ -252,7 +253,7 @@ def prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
 
 
 class SpatialHarness(vf.Harness[vf.HarnessConfig]):
-    """Calls to the model without tools: a single one, or the calls of a loop trial. The default.
+    """The default harness, which calls the model without tools: once, or in each turn of a trial.
 
     The harness ``null`` of verifiers does the same in a program that uv installs for it first.
     """
@@ -281,7 +282,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
         history = [message_to_wire(message) for message in messages]
         headers = {"Authorization": f"Bearer {secret}"}
         trial = await asyncio.to_thread(begun_trial, cast(SpatialData, data))
-        # The timeout of the seat limits how long a model may take.
+        # Verifiers itself limits how long a model may take.
         async with httpx.AsyncClient(timeout=httpx.Timeout(None)) as client:
             while True:
                 body = {"model": ctx.model, "messages": history}
@@ -310,7 +311,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
 
 
 def begun_trial(data: SpatialData) -> Environment | None:
-    """Return the trial of a task at its beginning; None if its model answers directly."""
+    """Return a newly started trial of a task; None if its model answers directly."""
     if data.setup is None:
         return None
     trial = Environment(Setup(**data.setup), live_grader().run)
@@ -319,7 +320,7 @@ def begun_trial(data: SpatialData) -> Environment | None:
 
 
 class SpatialEnvConfig(vf.SingleAgentEnvConfig):
-    """Only one call is made, so no sandbox is requested, unlike the verifiers default."""
+    """The settings of the environment, which needs no sandbox because it only makes calls."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
@@ -338,4 +339,4 @@ class SpatialEnvConfig(vf.SingleAgentEnvConfig):
 
 
 class SpatialEnv(vf.SingleAgentEnv, vf.Env[SpatialEnvConfig]):
-    """One agent that plays each task once."""
+    """An environment with one agent, which plays each task once."""

@@ -179,11 +179,11 @@ def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(
     done = grade(path, "--tasks", "parity", "--out", "out")
     assert done.returncode == 1
     assert (
-        "model 'm' has no prediction for 2 of 4 items, the first is parity/01"
+        "model 'm' has no prediction for 2 of 4 items (the first is parity/01)"
         in done.stderr
     )
     checked = grade(path, "--tasks", "parity", "--check")
-    assert "for 2 of 4 items, the first is parity/01" in checked.stdout
+    assert "for 2 of 4 items (the first is parity/01)" in checked.stdout
     done = grade(path, "--tasks", "parity", "--out", "out", "--partial")
     assert done.returncode == 0
     assert "partial run: leaderboards do not accept it" in done.stderr

@@ -312,7 +312,10 @@ def promised(monkeypatch, table, **facts):
     [
         ({"floors": (0.7,)}, "the mean floor is 0.70; the limit is 0.6"),
         ({"floors": (0.24,)}, "the mean floor is 0.24, but 0.20"),
-        ({"transfer": 0.51}, "scores a mean of 0.51 above the floor on the others"),
+        (
+            {"transfer": 0.51},
+            "scores a mean of 0.51 above the floor on the other items",
+        ),
         (
             {"trials": Trials(250, 0, 0, Capacity(31125, 4))},
             "only about 7,781 different items",

@@ -154,7 +154,7 @@ def test_forged_experiments_are_named(copy):
         (ask_for_less, 'rows at point {"division":false'),
         (ask_for_the_impossible, "length: must be at most 500; got 800"),
         (ask_for_nobody, "unknown task 'arithmetics'"),
-        (hide_the_shortfall, ", must be 80"),
+        (hide_the_shortfall, " instead of 80"),
         (
             invent_a_shortfall,
             "boolean has 80 of 80 items at a point where 80 were requested",

@@ -105,7 +105,7 @@ def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
     result = check(*map(row, range(4)), partial=False)
     assert codes(result.problems) == [("incomplete", None)]
     assert (
-        "8 of 12 items, the first is enumerate_edges/00" in result.problems[0].message
+        "8 of 12 items (the first is enumerate_edges/00)" in result.problems[0].message
     )
     assert check(*map(row, range(4)), partial=False, tasks=TASKS[:1]).problems == []
     assert check(*map(row, range(3)), partial=True).problems == []

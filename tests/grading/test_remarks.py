@@ -14,7 +14,7 @@ from scbench.release.load import Release, open_release
 from scbench.release.manifest import MANIFEST, Manifest
 
 SAID = (
-    "Graded with other grader versions than those of release 0.0.1: enumerate_edges v"
+    "Graded with grader versions other than those of release 0.0.1: enumerate_edges v"
 )
 
 

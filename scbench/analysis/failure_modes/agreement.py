@@ -29,13 +29,14 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         first: labels of one judge, columns `scbench.analysis.failure_modes.label_files.LABELS`.
-        second: those of another.
+        second: labels of the other judge, with the same columns.
 
     Returns:
-        The confusion matrix, a row per pair of labels, with columns `AGREEMENT`: count; and the
-        same in every row: n (candidates), agreement (the share with the same label) and Cohen's
-        kappa, which corrects for chance agreement (null if both gave the same label throughout, so
-        that it is undefined) with its interval.
+        The confusion matrix, a row per pair of labels, with columns `AGREEMENT`: count,
+        and three figures that are equal in all rows: n (candidates), agreement (the
+        share with the same label) and Cohen's kappa with its interval. Kappa corrects
+        for chance agreement; it is null if both judges gave every candidate the same
+        label, which leaves it undefined.
 
     Raises:
         ResultsError: the labels are for different candidates, or there are none.
@@ -86,12 +87,12 @@ def kappa_interval(
 ) -> tuple[float, float]:
     """Return an interval of Cohen's kappa.
 
-    Its variance is that of Fleiss, Cohen and Everitt (1969), for a table with two added candidates,
-    one agreement and one disagreement, distributed by the margins: so perfect agreement
-    on a few candidates gives a wide interval.
+    The variance follows Fleiss, Cohen and Everitt (1969). Two candidates, one agreement
+    and one disagreement, are first added to the table and distributed by its margins,
+    so that perfect agreement on a few candidates gives a wide interval.
 
     Args:
-        table: counts of pairs of labels, square.
+        table: square table with the counts of pairs of labels.
         kappa: kappa of the table.
         level: confidence level of the interval.
     """
@@ -117,7 +118,7 @@ def kappa_interval(
     mean = (agreed * chance - 2 * chance + agreed) ** 2
     error = max(on + off - mean, 0) ** 0.5 / ((1 - chance) ** 2 * n**0.5)
     half_width = NormalDist().inv_cdf((1 + level) / 2) * error
-    # The interval contains kappa, although its centre has the added candidates.
+    # The interval contains kappa, although its centre includes the added candidates.
     low = min(smooth - half_width, kappa)
     high = max(smooth + half_width, kappa)
     return max(-1.0, low), min(1.0, high)

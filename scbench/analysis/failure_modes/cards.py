@@ -1,4 +1,4 @@
-"""The card of a task, for a judge: what the task is, and the meaning of its checks.
+"""The card that explains a task and its checks to a judge.
 
 It is generated from the task, so it always lists the grader's checks.
 """
@@ -24,7 +24,7 @@ def card(task: Task) -> str:
     """Return a task's card as Markdown, in eight sections.
 
     Args:
-        task: one that this installation can grade.
+        task: a task that this installation can grade.
 
     Raises:
         CatalogError: the task's schema or grader is not installed.

@@ -35,7 +35,7 @@ from scbench.formats.predictions import (
 from scbench.release.load import Release
 from scbench.schemas.base import json_schema
 
-# Characters of a name in a message.
+# Maximum characters of a name in a message.
 _CLIP = 100
 
 
@@ -85,7 +85,7 @@ def check_release(rows: pl.DataFrame, release: Release) -> None:
     """Refuse results of another release.
 
     Raises:
-        ResultsError: they are.
+        ResultsError: the results are of another release.
     """
     release_hash = release.manifest.rows_hash
     for version, digest in rows.select("release", "release_hash").unique().iter_rows():
@@ -102,7 +102,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
 
     Args:
         rows: candidates.
-        paths: the predictions files that they were graded from, as for
+        paths: the graded predictions files, as for
             `scbench.formats.predictions.open_predictions`.
 
     Raises:
@@ -126,13 +126,13 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
                     different.add(entry.number)
     missing = sorted(line for line, digest in graded if (line, digest) not in replies)
     if missing:
-        fault = "is not there"
+        fault = "is missing"
         if missing[0] in different:
-            fault = "differs (its SHA-256 is another)"
+            fault = "has another SHA-256"
         raise ResultsError(
-            f"these are not the predictions that were graded: of {len(graded)} lines that "
-            f"candidates come from, {len(missing)} cannot be found; the first, line {missing[0]}, "
-            f"{fault}"
+            f"these are not the predictions that were graded: {len(missing)} of "
+            f"{len(graded)} lines with candidates cannot be found; the first, line "
+            f"{missing[0]}, {fault}"
         )
     keys = rows.select("candidate", "line", "prediction_hash")
     return {name: replies[line, digest] for name, line, digest in keys.iter_rows()}
@@ -155,13 +155,13 @@ def import_decisions(
     """Read decisions back: exactly one for each candidate.
 
     Args:
-        stream: lines of JSON, each a `scbench.analysis.failure_modes.labels.Decision`; blank
-            ones are skipped.
+        stream: lines of JSON, each a `scbench.analysis.failure_modes.labels.Decision`;
+            blank lines are skipped.
         rows: as returned by `scbench.analysis.failure_modes.labels.candidates`.
 
     Returns:
-        The decisions, with columns `scbench.analysis.failure_modes.labels.DECISIONS`, and
-        all their problems. They must not be used if there is any.
+        The decisions, with columns `scbench.analysis.failure_modes.labels.DECISIONS`,
+        and all their problems. If there is any problem, the decisions must not be used.
     """
     expected = {}
     for row in rows.select("candidate", "task", "subtask", "id").iter_rows(named=True):

@@ -1,7 +1,7 @@
 """The prompt for a judge of one candidate.
 
-It does not name the model or its setting, so that no judge can favour one. Texts of
-models are in fences that their content cannot close.
+It does not name the model or its setting, so that judges cannot favour a model. Texts
+written by models are in fences that the texts cannot close.
 """
 
 import re
@@ -16,7 +16,7 @@ from scbench.base.canonical import canonical_json
 # changes.
 PROMPT_VERSION = "failure-modes-3"
 
-# Characters of each part that a judge sees.
+# Maximum characters of each part that a judge sees.
 LENGTHS: Mapping[str, int] = {
     "prompt": 20_000,
     "output": 20_000,
@@ -125,7 +125,7 @@ def shown_prompt(prompt: str, images: int) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """Return a text of at most about this many characters; a cut in its middle is marked."""
+    """Shorten a text to about this many characters; a cut in its middle is marked."""
     if len(text) <= limit:
         return text
     head = 2 * limit // 3

@@ -26,7 +26,7 @@ LABELS: Mapping[str, Any] = {
     "judge": pl.String(),
     "prompt_version": pl.String(),
 }
-# Differences of scores up to this one do not indicate another grading.
+# Score differences up to this size do not indicate another grading.
 _EXACT = 1e-9
 
 
@@ -71,7 +71,8 @@ def read_labels(paths: Iterable[Path]) -> pl.DataFrame:
         Columns `LABELS`.
 
     Raises:
-        ResultsError: a file cannot be read or has no labels, or a candidate is named twice.
+        ResultsError: a file cannot be read or has no labels, or a candidate occurs
+            twice.
     """
     labels = pl.concat([read_labels_file(path) for path in paths])
     if labels["candidate"].is_duplicated().any():
@@ -85,7 +86,7 @@ def read_labels_file(path: Path) -> pl.DataFrame:
     """Return the labels in one file.
 
     Raises:
-        ResultsError: it cannot be read or has no labels.
+        ResultsError: the file cannot be read or has no labels.
     """
     if not path.is_file():
         raise ResultsError(

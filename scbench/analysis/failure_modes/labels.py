@@ -15,7 +15,7 @@ from scbench.base.model import Status
 from scbench.grading.means import RUN
 from scbench.schemas.base import Index, Number, Text
 
-# Scores below this one are candidates.
+# Answers that score less than this are candidates.
 THRESHOLD = 0.6
 
 # Columns that a diagnosis needs in addition to `scbench.analysis.results.NEEDED`.
@@ -32,7 +32,7 @@ COLUMNS = (
     "prediction_hash",
 )
 
-# Columns that identify one score of one run among all others.
+# Columns that identify one score of one run.
 IDENTITY = (*RUN, "sample", *ITEM)
 
 # The same with the task and bucket of a score.
@@ -74,19 +74,19 @@ class Decision(BaseModel):
 def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFrame:
     """Return the rows to diagnose.
 
-    A candidate has a score below the threshold and a reply: its status is answered or refused, or
-    unparsed with visible text. Replies that were never sent, blocked, lost, cut off or
-    blank do not show the model's reasoning, and grader failures are not the model's.
-    Such rows keep their status, see `undiagnosed`.
+    A candidate has a score below the threshold and a reply: its status is answered or
+    refused, or unparsed with visible text. Prompts that were never sent, and replies
+    that were blocked, lost, cut off or blank, do not show the model's reasoning. Grader
+    failures are not the model's fault. Such rows keep their status, see `undiagnosed`.
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
         threshold: scores from this one on pass.
 
     Returns:
-        The rows, in their order, with a first column ``candidate``: a name that depends
-        only on the run, sample, instance and subtask. If an answer has several scores,
-        all of its rows contain the answer, unlike in the results.
+        The rows in their original order. The first column, ``candidate``, is a name
+        that depends only on the run, sample, instance and subtask. If an answer has
+        several scores, all of its rows contain the answer, unlike in the results.
     """
     answer = pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
     filled = results.with_columns(answer.alias("answer"))
@@ -97,7 +97,7 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
 
 
 def undiagnosed(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFrame:
-    """Return the state of every row that is known without a diagnosis.
+    """Return the state of every row as far as it is known without a diagnosis.
 
     Args:
         results: as for `candidates`.
@@ -127,10 +127,10 @@ def is_candidate(threshold: float) -> pl.Expr:
 
 
 def parsed(row: Mapping[str, Any], column: str) -> Any:  # noqa: ANN401
-    """Return the value of a column of JSON text in a row; None if it is null.
+    """Return the parsed JSON in a column of a row; None if it is null.
 
     Raises:
-        ResultsError: it is not JSON.
+        ResultsError: the value is not JSON.
     """
     try:
         return None if row[column] is None else json.loads(row[column])

@@ -12,7 +12,7 @@ from scbench.graders.shared.checklist import COMMON_CHECKS
 
 # State of a score that is too high to be a candidate.
 PASS = "pass"  # noqa: S105  (no password)
-# Maximum number of places at which a failed check counts as a slip.
+# A check that fails in at most this many places counts as a slip.
 SLIP_PLACES = 2
 # Texts for people and judges.
 TEXTS = packaged_toml("scbench.analysis.failure_modes", "texts.toml")
@@ -34,7 +34,7 @@ class Meaning(NamedTuple):
 
     Attributes:
         title: full name.
-        short: name for the heads of tables.
+        short: name for table headings.
         applies: condition for the label.
         not_if: condition that excludes the label.
     """
@@ -56,7 +56,7 @@ class Signal(NamedTuple):
     """A check, and the meaning of its failure.
 
     Attributes:
-        check: its id.
+        check: id of the check.
         requirement: requirement on the answer.
         likely: labels suggested by its failure, most likely first.
     """

@@ -1,6 +1,6 @@
 """The built-in judge: labels from status, answer and checks, without a model or a network.
 
-It follows the decision order of the texts. The confidence is the clarity of the
+It follows the decision order in ``texts.toml``. The confidence is the clarity of the
 evidence, not the probability of the label; nothing is filtered by it.
 """
 
@@ -17,13 +17,13 @@ from scbench.catalog import Task, get_task
 from scbench.scoring.answers.shape import shape_of
 
 JUDGE = "rules"
-# Version stored with every label instead of a prompt's; increased whenever a label
-# could change.
+# Version stored with every label instead of a prompt version; increased whenever a
+# label could change.
 VERSION = "rules-2"
 
-# Minimum characters of a text without an answer that is more than an evasion.
+# A text without an answer is more than an evasion if it has this many characters.
 _LONG = 2000
-# Minimum characters of reasoning from which a malformed answer counts as derailed work.
+# After this many characters of reasoning, a malformed answer counts as derailed work.
 _LONG_REASONING = 20_000
 # With partial credit, an answer below this score is mostly wrong.
 _HALF = 0.5
@@ -174,7 +174,7 @@ def finding_of_check(check: str, places: int, score: float, task: Task) -> Findi
     """Return the finding for a single failed check.
 
     Args:
-        check: its id.
+        check: id of the check.
         places: number of places at which it fails; 0 if unknown.
         score: score of the answer.
         task: task of the answer.
@@ -218,7 +218,7 @@ def is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
 
 
 def is_blank(value: JsonValue) -> bool:
-    """Whether a value has only empty containers, blank texts and nulls."""
+    """Whether a value contains only empty containers, blank texts and nulls."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -38,7 +38,7 @@ SHARES: Mapping[str, Any] = (
 )
 _SHARES_NOTE = (
     "Labels: count and percentage of the judged candidates. Prompts that were never sent, and "
-    "replies that were blocked, lost, cut off or blank, are not judged; see status."
+    "replies that were blocked, lost, cut off or blank, are not judged; column status counts them."
 )
 
 
@@ -78,10 +78,10 @@ def label_shares(row_states: pl.DataFrame, *, by_task: bool = False) -> pl.DataF
         by_task: whether to count each task separately.
 
     Returns:
-        One row per run (and task) and label, with columns `SHARES`: count, judged (labelled
-        candidates of the run), share (count over judged; null without any), rows and passed (all
-        rows of the run, and those that pass), and one count per status over all rows. task is null
-        unless counted by task.
+        One row per run (and task) and label, with columns `SHARES`: count, judged
+        (labelled candidates of the run), share (count over judged; null if none were
+        judged), rows and passed (all rows of the run, and those that pass), and one
+        count per status over all rows. task is null unless counted by task.
     """
     state = pl.col("state")
     status = pl.col("status")

@@ -20,11 +20,11 @@ def square_sheet(
 
     Args:
         title: title of the table.
-        head: head of the states.
+        head: heading of the column of states.
         states: states in their order.
         pairs: frame whose first columns are the row's state, the column's state, and
             the count.
-        note: below the table.
+        note: note below the table.
     """
     counts = {}
     for row_state, column_state, count in pairs.select(pairs.columns[:3]).iter_rows():

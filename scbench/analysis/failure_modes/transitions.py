@@ -1,4 +1,4 @@
-"""Moves of states between two runs, and differences of their shares."""
+"""Moves between states from one run to another, and differences in the shares of states."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,8 +46,8 @@ def run_pairs(
         second: name of the other run.
 
     Returns:
-        The named pair; or else each run without tools and the same model's run with
-        tools; or else the only two runs.
+        The named pair; if none is named, each run without tools with the same model's
+        run with tools; if there are none, the only two runs.
 
     Raises:
         ResultsError: a run does not exist, or there is no pair.
@@ -78,7 +78,7 @@ def run_of_name(runs: Sequence[Run], name: str) -> Run:
     """Return the run with a name.
 
     Raises:
-        ResultsError: there is none.
+        ResultsError: no run has this name.
     """
     by_name = {run_name(*run): run for run in runs}
     if name not in by_name:
@@ -99,10 +99,11 @@ def transitions(
         pairs: as returned by `run_pairs`.
 
     Returns:
-        Columns `MATRIX`: for each pair one row per state of the first run and state of the second,
-        pass and the five labels first, then the statuses that occur in either; count is the number
-        of scores. Rows of the matrix add up to the first run's counts over the scores that both
-        runs have a row for; samples are paired by their numbers.
+        Columns `MATRIX`: for each pair, a row for every combination of a state in the
+        first run and a state in the second. Pass and the five labels come first, then
+        the statuses that occur in either run. count is the number of scores. Each row
+        of the matrix adds up to the first run's count, over the scores for which both
+        runs have a row; samples are paired by their numbers.
 
     Raises:
         ResultsError: two runs have no common row.
@@ -129,7 +130,7 @@ def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataF
     """Return columns first_state and second_state, with a row for each common score.
 
     Raises:
-        ResultsError: there is none.
+        ResultsError: the runs have no common score.
     """
     first_states = states_of_run(row_states, first, "first_state")
     second_states = states_of_run(row_states, second, "second_state")
@@ -160,11 +161,11 @@ def state_deltas(
         pairs: as returned by `run_pairs`.
 
     Returns:
-        Columns `DELTAS`: for each pair a row per state (pass and the five labels); n is the number
-        of scores that pass or have a label in both runs, left_out the number of other
-        scores for which both have a row; counts and rates are over those n, and delta
-        is the second rate minus the first,
-        in [-1, 1]. Rates add up to 1.
+        Columns `DELTAS`: for each pair, a row per state (pass and the five labels). n
+        is the number of scores that pass or have a label in both runs, and left_out is
+        the number of other scores for which both runs have a row. Counts and rates are
+        over those n; delta is the second rate minus the first, in [-1, 1]. Rates add up
+        to 1.
 
     Raises:
         ResultsError: two runs have no common row.
@@ -199,7 +200,7 @@ def state_deltas(
 
 
 def matrix_sheets(frame: pl.DataFrame) -> list[Sheet]:
-    """Lay out a table of `transitions`, a sheet per pair."""
+    """Lay out a table of `transitions` as a sheet per pair."""
     note = "Number of scores, paired by subtask and sample."
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):

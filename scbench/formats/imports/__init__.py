@@ -7,5 +7,5 @@ content, never by file name. `kinds` recognises a file and its entries. `batches
 stream of predictions.
 
 Invalid entries never raise: an unreadable entry becomes a problem with its line, and
-the others are read.
+reading continues.
 """

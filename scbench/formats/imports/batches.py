@@ -120,7 +120,8 @@ def responses_reply(request: RequestKey, body: Entry) -> Reply:
             state = state_of(reason or "incomplete", text=bool(text))
         case "failed":
             code = dig(body, "error", "code")
-            # Codes of filters contain the word, such as bio_policy; OpenAI adds new ones.
+            # Codes of filters contain "policy", such as bio_policy; OpenAI adds new
+            # ones.
             blocked = isinstance(code, str) and "policy" in code
             state = state_of("failed", text=bool(text))
             if blocked:
@@ -254,6 +255,6 @@ def gemini_field(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
 
 
 def left_out(entry: Entry) -> Iterator[Reply]:
-    """Read a request that `scbench prompts` left out, so it has no reply."""
+    """Read a request that `scbench prompts` left out; it has no reply."""
     fields = {"status": "not_run", "error": str(entry.get("error"))}
     yield Reply(request_key(entry.get("custom_id")), fields=fields)

@@ -23,7 +23,7 @@ from scbench.base.finish_reasons import finish_status, status_without_answer
 from scbench.base.model import Status
 from scbench.formats.custom_id import RequestKey, read_custom_id
 
-# An object of JSON.
+# A JSON object.
 Entry = Mapping[str, Any]
 
 # Maximum characters imported of an error and of a name.
@@ -33,7 +33,7 @@ _MAX_NAME = 200
 _MAX_COUNT = 2**53 - 1
 # Maximum depth of nested errors.
 _MAX_WRAPPERS = 3
-# Types of the parts of a message that have text, and of those that are tool calls.
+# Types of message parts: parts with text, and tool calls.
 _TEXT_TYPES = ("text", "output_text")
 _CALL_TYPES = ("tool_use", "function_call", "custom_tool_call")
 _ERROR_CODE = re.compile(
@@ -62,7 +62,7 @@ class Reply:
 
     Attributes:
         request: the request that it answers.
-        model: name in the file; None without one.
+        model: name of the model in the file; None if the file does not name it.
         fields: the other fields of a prediction, see `scbench.base.model.Prediction`.
     """
 
@@ -104,11 +104,11 @@ class Reply:
 
 
 class State(NamedTuple):
-    """The end of a call; by default that of a reply whose format has no finish reasons.
+    """The end of a call; the default is for replies whose format has no finish reasons.
 
     Attributes:
         status: the reason why there may be no answer; None if the reply is complete.
-            finish: the provider's finish reason.
+        finish: the provider's finish reason.
     """
 
     status: Status | None = None
@@ -122,7 +122,7 @@ def request_key(name: object) -> RequestKey:
     """Return the request that an id names: the id of an instance, or a custom_id.
 
     Raises:
-        PredictionsError: it is neither.
+        PredictionsError: the id is neither.
     """
     if isinstance(name, str):
         request = RequestKey(name) if "/" in name else read_custom_id(name)
@@ -168,7 +168,7 @@ def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
 
 
 def failure(message: str) -> State:
-    """Return the state of a failed call: blocked if its code or message is a filter's."""
+    """Return the state of a failed call: blocked if its code or message comes from a filter."""
     if _POLICY_WORDS.search(message):
         return State(Status.BLOCKED)
     for match in _ERROR_CODE.finditer(message):
@@ -209,7 +209,7 @@ def state_of(finish: object, *, text: bool) -> State:
     """Return the state of a call by its finish reason.
 
     Args:
-        finish: any provider's finish reason.
+        finish: finish reason of any provider.
         text: whether the reply has text; without a finish reason, such a reply is
             complete. A failure has no status here, because an answer in the text
             counts.
@@ -303,9 +303,9 @@ def token_counts(
     Args:
         usages: the provider's usage of each call.
         inputs: paths of the provider's counts that are summed, with dots, separated by spaces.
-        outputs: the same for the tokens of the output.
-        reasoning: the same for those of the output that are thoughts.
-        look: returns the value at a path.
+        outputs: the same for output tokens.
+        reasoning: the same for reasoning tokens, which are a part of the output tokens.
+        look: a function that returns the value at a path.
     """
     counts: dict[str, int | None] = {}
     groups = {"input": inputs, "output": outputs, "reasoning": reasoning}
@@ -325,9 +325,9 @@ def joined(parts: Iterable[object]) -> str:
 
 
 def content_text(content: object) -> str | None:
-    """Return the text of a message's content, a text or parts; None if there is none.
+    """Return the text of a message's content, which is a text or parts; None if there is none.
 
-    The arguments of tool calls among the parts are part of it.
+    It includes the arguments of tool calls among the parts.
     """
     if isinstance(content, str):
         return content
@@ -340,7 +340,7 @@ def content_text(content: object) -> str | None:
 
 
 def call_arguments(call: object) -> object:
-    """Return the arguments of a tool call in the form of any provider; None if it has none."""
+    """Return the arguments of a tool call in any provider's format; None if it has none."""
     for place in (dig(call, "function"), dig(call, "custom"), call):
         arguments = dig(place, "arguments") or dig(place, "input") or dig(place, "args")
         if arguments:
@@ -349,7 +349,7 @@ def call_arguments(call: object) -> object:
 
 
 def with_calls(text: str | None, arguments: Iterable[object]) -> str | None:
-    """Return the text of a reply with the arguments of its tool calls below it, one a line."""
+    """Return the text of a reply with the arguments of its tool calls below it, one per line."""
     parts = [text]
     for argument in arguments:
         if isinstance(argument, str):
@@ -382,7 +382,7 @@ def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:
     same score.
 
     Args:
-        message: None if there is none.
+        message: the message; None if there is none.
         finish: the finish reason of its call, as its provider names it.
     """
     text = message_text(message)

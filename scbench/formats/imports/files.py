@@ -77,7 +77,7 @@ def read_file(
 
     Raises:
         ModuleNotFoundError: a library that its format needs is not installed.
-        PredictionsError: it cannot be read at all.
+        PredictionsError: the file cannot be read at all.
     """
     container = container_of(path)
     if container is Container.HARBOR_JOB:
@@ -188,7 +188,7 @@ def entry_replies(
 def csv_replies(
     lines: Iterable[NumberedLine], mapped: Mapped | None, kinds: Counter[str]
 ) -> Iterator[Read]:
-    """Yield the replies in the rows of a CSV file, up to the first line that is a problem."""
+    """Yield the replies in the rows of a CSV file, up to the first line that cannot be read."""
     problems: list[Problem] = []
     number = 0
     columns = mapped
@@ -229,7 +229,7 @@ def parquet_replies(
     """Yield the replies in the rows of a Parquet file.
 
     Raises:
-        PredictionsError: it is damaged, contains results, or has missing columns.
+        PredictionsError: the file is damaged, contains results, or has missing columns.
     """
     types = parquet_columns(path)
     if "doc" in types and types.get("model_response") == "Struct":

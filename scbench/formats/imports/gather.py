@@ -34,9 +34,9 @@ class Gathered:
     """The origin of every line, and the entries that could not be read.
 
     Attributes:
-        files: files as they were named.
+        files: the files, as the user named them.
         kinds: number of entries of each kind, by file.
-        problems: entries that could not be placed, with file and line.
+        problems: entries that could not become predictions, with file and line.
     """
 
     files: Sequence[str]
@@ -47,7 +47,7 @@ class Gathered:
     _line: "array[int]" = field(default_factory=lambda: array("Q"))
 
     def origin(self, line: int) -> tuple[str, int]:
-        """Return the file of a line, from 1, and its line or the number of its entry there."""
+        """Return the file of a line (counted from 1), and the number of its line or entry there."""
         return self.files[self._file[line - 1]], self._line[line - 1]
 
     def add_origin(self, file: int, line: int) -> None:
@@ -57,7 +57,7 @@ class Gathered:
 
     @property
     def recognised(self) -> str:
-        """The kinds of entries in each file, as a sentence without its full stop."""
+        """The kinds of entries in each file, as a sentence without a full stop."""
         files = []
         for path, kinds in zip(self.files, self.kinds, strict=True):
             counts = [
@@ -85,7 +85,7 @@ class ImportOptions:
     def of(
         cls, mapping: str | None, model: str | None, setting: str | None
     ) -> "ImportOptions":
-        """Return the options of a command line; see `read_mapping` for the first."""
+        """Return the options of a command line; see `read_mapping` for `mapping`."""
         return cls(read_mapping(mapping), model, setting)
 
 
@@ -95,7 +95,8 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     Pipes and other files that can be read only once count as our own format.
 
     Raises:
-        PredictionsError: it cannot be read, or contains requests instead of replies.
+        PredictionsError: the file cannot be read, or contains requests instead of
+            replies.
     """
     if container_of(path) is not Container.TEXT:
         return False
@@ -116,10 +117,10 @@ def gather(
     Args:
         files: paths; ``-`` is standard input.
         sink: receives the lines.
-        options: for files of other programs.
+        options: options for files of other programs.
 
     Returns:
-        The origin of every line, and the entries that could not be placed.
+        The origin of every line, and the entries that could not become predictions.
 
     Raises:
         ModuleNotFoundError: a library that a format needs is not installed.
@@ -189,7 +190,7 @@ def _write_unnamed(
             continue
         result.add_origin(file, int(number))
         if names:
-            # The line is an object of JSON: the model becomes its last field.
+            # The line is a JSON object: the model becomes its last field.
             unclosed = line.rstrip(b"\n").removesuffix(b"}")
             line = unclosed + f',"model":{json.dumps(names[0])}}}\n'.encode()
         sink.write(line)

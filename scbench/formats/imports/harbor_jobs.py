@@ -30,7 +30,7 @@ _ARTIFACT = ("artifacts", *Path(ANSWER).parts[1:])
 # Bytes of a line of predictions reserved for fields other than the answer.
 _OTHER_FIELDS = 2**16
 _TIMEOUT = "AgentTimeoutError"
-# Characters of an error that are imported.
+# Maximum characters imported of an error.
 _MAX_ERROR = 2000
 
 
@@ -55,7 +55,7 @@ def read_job(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         number += 1
         try:
             data = read_foreign(job, (trial.name, _RESULT), MAX_LINE_BYTES)
-            # Programs in Python write NaN, for example as a cost.
+            # Python programs may write NaN, for example as a cost.
             result = jiter.from_json(data)
             name = dig(result, "task_name")
             if isinstance(name, str):
@@ -119,7 +119,7 @@ def answer_fields(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     reply. An answer that is too long for a line of predictions is not read.
 
     Args:
-        folder: where the file is.
+        folder: folder of the file.
         names: see `read_foreign`.
     """
     try:

@@ -1,8 +1,8 @@
 """Replies in the files of evaluation harnesses: lm-evaluation-harness, lighteval, verifiers.
 
-The library of verifiers cannot be installed together with Inspect's, so its lines are read without
-it. Sources: lm-eval 0.4.13 ``result_schema.py``; lighteval 0.13 ``logging/evaluation_tracker.py``;
-verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``.
+The library of verifiers cannot be installed together with that of Inspect, so its files
+are read without it. Sources: lm-eval 0.4.13 ``result_schema.py``; lighteval 0.13
+``logging/evaluation_tracker.py``; verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``.
 """
 
 from collections import Counter
@@ -133,7 +133,7 @@ def trace_reply(
     last_call = calls[-1] if calls else {}
     counts = token_counts(
         [call.get("usage") for call in calls],
-        # Cached tokens are not included in the prompt's.
+        # Cached tokens are not included in the prompt tokens.
         inputs="prompt_tokens cached_input_tokens",
         outputs="completion_tokens",
         reasoning="reasoning_tokens",

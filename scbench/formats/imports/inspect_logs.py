@@ -50,8 +50,8 @@ _STORED_FIELDS = ("response", "status", "finish_reason", "error")
 
 # Maximum size of a log or a member of its archive; larger ones are not read.
 _MAX_BYTES = 2**30
-# Copies of one member of an archive: a sample that is asked again is written again, and the last
-# copy counts.
+# Maximum copies of one member of an archive: Inspect writes a sample again each time it
+# is asked again, and the last copy counts.
 _MAX_COPIES = 100
 # Members that occur in every archive of Inspect.
 _LOG_MEMBERS = {"header.json", "_journal/start.json"}
@@ -72,7 +72,7 @@ _REQUEST = re.compile(r"\s*Request:\n.*?\n\n", re.DOTALL)
 _EXCEPTION = re.compile(r"\w+\((['\"].*['\"])\)", re.DOTALL)
 # An error of the libraries of OpenAI and Anthropic: its HTTP status and its body.
 _HTTP_ERROR = re.compile(r"Error code: (\d{3}) - (.*)", re.DOTALL)
-# Between the tracebacks of an error and of its cause.
+# Python prints this between the tracebacks of an error and of its cause.
 _CAUSE = "The above exception was the direct cause of the following exception"
 _CHILD = """
 from scbench.formats.imports.inspect_logs import write_replies
@@ -84,7 +84,7 @@ def is_inspect_archive(path: str) -> bool:
     """Return whether a zip archive was written by Inspect.
 
     Raises:
-        PredictionsError: it is damaged, or too large when unpacked.
+        PredictionsError: the archive is damaged, or too large when unpacked.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -109,13 +109,13 @@ def is_inspect_archive(path: str) -> bool:
 
 
 def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
-    """Yield the replies of a log with their numbers, also of one that failed or was cut off.
+    """Yield the replies of a log with their numbers, even if the log failed or was cut off.
 
     A child process reads it, because a few bytes of an archive can unpack to any amount.
 
     Raises:
         ModuleNotFoundError: inspect_ai is not installed.
-        PredictionsError: it cannot read the log.
+        PredictionsError: inspect_ai cannot read the log.
     """
     if find_spec("inspect_ai") is None:
         raise ModuleNotFoundError("No module named 'inspect_ai'", name="inspect_ai")
@@ -201,7 +201,7 @@ def our_setting(spec: "EvalSpec") -> str | None:
 
 
 def run_fields(header: "EvalLog") -> dict[str, Any]:
-    """Return fields of all samples of a log: the setting of scbench's tasks, and the effort."""
+    """Return the fields that all samples of a log share: our tasks' setting, and the effort."""
     fields: dict[str, Any] = {}
     setting = our_setting(header.eval)
     if setting:
@@ -220,7 +220,7 @@ def run_fields(header: "EvalLog") -> dict[str, Any]:
 
 
 def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
-    """Return the reply of a sample, also of one that failed."""
+    """Return the reply of a sample, even of a failed one."""
     request = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
     if error is not None and not _failed_in_grading(sample, error):
@@ -241,8 +241,8 @@ def raw_reply(
 ) -> dict[str, str] | None:
     """Return the fields of `stored_fields`, from the provider's raw response.
 
-    Third-party solvers do not store it. Inspect logs the responses of the first calls
-    of each sample, and drops what does not fit its own format.
+    Third-party solvers do not store it. Inspect logs the responses only for the first
+    calls of each sample, and drops everything that does not fit its own format.
 
     Returns:
         None if the response to the last call is not in the log, or its form is unknown.
@@ -264,7 +264,7 @@ def raw_reply(
 
 
 def _failed_in_grading(sample: "EvalSample", error: "EvalError") -> bool:
-    """Return whether a sample failed after its reply, which can be graded like every other."""
+    """Return whether a sample failed after its reply, which can then be graded as usual."""
     # A limit reached in the solver is not an error; with both, the scorer failed.
     if sample.limit is not None:
         return True
@@ -304,8 +304,8 @@ def call_error(message: str) -> str:
 def refused_call(output: "ModelOutput") -> bool:
     """Return whether a provider refused a call, which Inspect may log like a reply.
 
-    A prompt that is too long uses no tokens; a reply that reaches the end of the window
-    does.
+    A prompt that is too long uses no tokens; a reply that reaches the end of the
+    context window does.
     """
     stop = output.stop_reason if output.choices else None
     if stop == "content_filter":
@@ -318,7 +318,7 @@ def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Reque
     """Return the request of a sample: the id in its metadata or its own, its epoch and budget.
 
     Raises:
-        PredictionsError: neither is an id of ours.
+        PredictionsError: neither id is one of ours.
     """
     row_id = metadata.get("id")
     has_row_id = isinstance(row_id, str) and "/" in row_id
@@ -341,12 +341,12 @@ def reply_of(
 
     Args:
         request: request of the sample.
-        model: as Inspect names it.
+        model: name of the model in Inspect.
         output: output of the last call.
         limit: the kind of limit that the sample hit; None if it hit none.
         usage: usage of all calls.
-        stored: the reply as the provider's response had it, see `stored_fields`; None if the log
-            does not have it.
+        stored: the reply in the provider's response, see `stored_fields`; None if it is
+            not in the log.
     """
     if isinstance(stored, Mapping) and limit is None:
         return _from_stored(request, model, stored, usage, _reasoning(output))

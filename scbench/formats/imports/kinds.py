@@ -71,7 +71,7 @@ class TextForm(Enum):
     """The format of a text file."""
 
     OWN = auto()
-    #: Entries, one a line.
+    #: Entries, one per line.
     LINES = auto()
     #: One JSON value over several lines.
     DOCUMENT = auto()
@@ -79,7 +79,7 @@ class TextForm(Enum):
 
 
 def container_of(path: str) -> Container:
-    """Return the kind of a file; one that can be read only once, such as a pipe, counts as text."""
+    """Return the kind of a file; files that can be read only once, such as pipes, count as text."""
     if is_job(path):
         return Container.HARBOR_JOB
     head = first_bytes(path) if is_file(path) else b""
@@ -133,12 +133,13 @@ def text_form(
     An unknown format counts as ours, because our reader explains the error.
 
     Args:
-        beginning: its `first_lines`.
+        beginning: first lines of the file, see `first_lines`.
         path: path of the file.
         mapped: column of a table by field.
 
     Raises:
-        PredictionsError: it contains requests, or a table without the required columns.
+        PredictionsError: the file contains requests, or a table without the required
+            columns.
     """
     texts: list[bytes] = []
     has_problem = False
@@ -201,10 +202,10 @@ def unmapped(
 ) -> PredictionsError:
     """Return the error of a table without the required columns."""
     missing = sorted({*mapped.values()} - {*columns}) if mapped else []
-    lack = f"no column {missing[0]!r}" if missing else "no columns id and response"
+    fault = f"no column {missing[0]!r}" if missing else "no columns id and response"
     names = ", ".join(columns)[:200] or "unreadable"
     return PredictionsError(
-        f"{path} has {lack}; its columns are {names}. Name the columns with --map "
+        f"{path} has {fault}; its columns are {names}. Name the columns with --map "
         "id=COLUMN,response=COLUMN"
     )
 
@@ -212,7 +213,7 @@ def unmapped(
 def kind_of(entry: Entry) -> str | None:
     """Return the kind of an entry by its fields; None if it is unknown.
 
-    The order matters: later kinds have fields that lines of earlier ones may have, too.
+    The order matters: entries of earlier kinds may also have the fields of later kinds.
     """
     keys = entry.keys()
     has_response = isinstance(entry.get("response"), dict)
@@ -259,7 +260,7 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
     """Yield the entries of a file that is one JSON value, a list or a job of Gemini, numbered.
 
     Raises:
-        PredictionsError: it is not a file, too large, or not JSON.
+        PredictionsError: the path is not a file, or the file is too large or not JSON.
     """
     if not is_file(path):
         raise PredictionsError(
@@ -281,7 +282,7 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
 
 
 def document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
-    """Return the entries in a JSON value: of a list, of a job of Gemini, or the value itself."""
+    """Return the entries in a JSON value: of a list or a Gemini job, or else the value itself."""
     for _ in range(_MAX_DEPTH):
         if isinstance(value, list):
             return value
@@ -300,7 +301,7 @@ def document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
 
 
 def is_keyed_by_id(value: Entry) -> bool:
-    """Return whether an object has an id of an item for each key, and its reply for each value."""
+    """Return whether every key of an object is an item's id and every value is its reply."""
     return bool(value) and all(
         "/" in name and isinstance(content, dict | str)
         for name, content in value.items()

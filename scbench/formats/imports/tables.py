@@ -1,4 +1,4 @@
-"""Tables of replies: CSV, Parquet and JSON Lines tables, also with other column names than ours."""
+"""Tables of replies: CSV, Parquet and JSON Lines, also with column names other than ours."""
 
 import csv
 import re
@@ -67,7 +67,7 @@ def read_mapping(text: str | None) -> Mapped | None:
 
 
 def own_columns(names: Iterable[str]) -> Mapped | None:
-    """Return the mapping of a table whose columns are named as our fields; None for others."""
+    """Return the mapping of a table whose columns are named like our fields; None for others."""
     columns = {name: name for name in names if name in _FIELDS}
     has_reply = columns.keys() & {"response", "answer", "status"}
     return columns if "id" in columns and has_reply else None
@@ -78,7 +78,8 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
 
     Args:
         row: value by column.
-        mapped: column by field; if the row has no such column, a path into one, as output.text.
+        mapped: column by field; if the row has no such column, a path into one, such as
+            output.text.
         words: whether every value is text, as in CSV, where empty values are missing.
 
     Raises:
@@ -100,13 +101,13 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
 def _typed_value(name: str, value: object) -> object:
     """Return a value converted for its field: numbers and JSON are read from text."""
     if not isinstance(value, str):
-        # Libraries make floats of a column of whole numbers that has an empty cell.
+        # Libraries turn a column of whole numbers into floats if it has an empty cell.
         if isinstance(value, float) and value.is_integer() and name in _NUMBER_FIELDS:
             return int(value)
         return value
     if name in _NUMBER_FIELDS:
         value = _ZERO_FRACTION.sub("", value)
-        # int() also takes digits of other scripts, and any number of them.
+        # int() also accepts digits of other scripts, and any number of them.
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
         if not is_number:
             raise PredictionsError(
@@ -133,7 +134,7 @@ def csv_rows(
         lines: all lines of the file with their numbers, from 1.
 
     Raises:
-        PredictionsError: it is not UTF-8, or not CSV.
+        PredictionsError: the file is not UTF-8, or not CSV.
     """
     texts = (
         data.decode("utf-8-sig" if number == 1 else "utf-8") for number, data in lines
@@ -144,7 +145,8 @@ def csv_rows(
         delimiter = _delimiter_of(head)
         columns = next(csv.reader([head], delimiter=delimiter), [])
         rows = csv.reader(texts, delimiter=delimiter, strict=True)
-        # A row may have several lines, which the parser counts from the one below the head.
+        # A row may have several lines; the parser counts lines from the one below the
+        # heading.
         first_line = 2
         for cells in rows:
             if cells:
@@ -172,7 +174,7 @@ def parquet_columns(path: str) -> dict[str, str]:
     """Return the columns of a Parquet file with the names of their types.
 
     Raises:
-        PredictionsError: it is damaged.
+        PredictionsError: the file is damaged.
     """
     return next(_parquet_lines(path, ()))
 
@@ -183,7 +185,7 @@ def parquet_rows(
     """Yield the rows of a Parquet file with their numbers, a block at a time.
 
     Raises:
-        PredictionsError: it is damaged.
+        PredictionsError: the file is damaged.
     """
     lines = _parquet_lines(path, columns)
     # The first line has the columns.

@@ -6,7 +6,7 @@ reference is regenerated and compared; every reference must score 1.0 and every
 counter-reference less.
 
 Nothing in the folder is trusted, including the manifest: rebuilding reveals an edited
-row even if all hashes were adapted.
+row even if all hashes were changed to match.
 
 With the base seed, all drawn instances can be regenerated from the experiment. Without
 it (a private seed), rows are regenerated, each from its own point and seed; whether
@@ -50,12 +50,12 @@ def verify_release(
     on_hashes: Callable[[Sequence[str]], object] = no_progress,
     proofs: Path | None = None,
 ) -> tuple[str, ...]:
-    """Return a message for every mismatch that names the file or row; none if the release is valid.
+    """Return a message for every mismatch, naming the file or row; none if the release is valid.
 
     Args:
         root: folder of the release.
         on_step: called with the name of each step, and with the id of each task that is built.
-        workers: number of processes; one is this process.
+        workers: number of processes; with 1, this process does the work.
         seed: private seed of the drawn instances; without it, each is regenerated from its own
             seed.
         on_hashes: called within seconds with the mismatches that hashes alone show, which are the
@@ -132,7 +132,7 @@ def _all_problems(
         redrawn = redraw(root, manifest, seed, workers, proofs)
         problems += redrawn.problems
         problems += check_experiment(manifest, record)
-        # From here on, the record as it must be.
+        # From here on, the expected record.
         record = redrawn.record
         for part in redrawn.frozen:
             problems += check_part(root, part)
@@ -181,7 +181,7 @@ def verify_anywhere(
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
 
     Raises:
-        HubError: it cannot be loaded from the Hub.
+        HubError: the release cannot be loaded from the Hub.
     """
     try:
         release = find_release(name)

@@ -1,7 +1,7 @@
-"""Verification of the experiments of a release against those of this package.
+"""Verification of the experiments of a release against the experiments of this package.
 
-Other versions of the package may draw by other experiments, so these are checked only for releases
-of this version.
+Other versions of the package may have other experiments, so experiments are checked
+only for releases of this version.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from scbench.release.manifest import (
 
 
 def check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[str]:
-    """Compare the experiment of a frozen release with that of this package."""
+    """Compare the experiment of a frozen release with this package's experiment."""
     if manifest.is_generated or manifest.package_version != __version__:
         return
     ours = manifolds().only(record.task_ids)
@@ -32,12 +32,12 @@ def check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[s
 
 
 def check_own_ladder(manifest: Manifest, record: LadderRecord) -> Iterator[str]:
-    """Compare the experiment of the config ``ladder`` with that of this package."""
+    """Compare the experiment of the config ``ladder`` with this package's ladder."""
     if manifest.package_version != __version__:
         return
     experiment = record.experiment
     names = [name for name in experiment.measures if name in ladder().tasks]
-    # A ladder of other packages' tasks alone is not ours either.
+    # A ladder with only tasks of other packages is not ours either.
     if names:
         ours = ladder().experiment(tasks=names).record(experiment.shortfalls)
         if ours == experiment:

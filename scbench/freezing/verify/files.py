@@ -25,7 +25,7 @@ def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{MANIFEST}: is a link, not a file"
     if manifest != manifest.sealed():
         yield f"{MANIFEST}: was changed after it was frozen (its digest does not match)"
-    # The digest is of the values; another spelling of them would pass.
+    # The digest covers only the values; the same values in another format would pass.
     elif read_regular(path, MOST_MANIFEST_BYTES) != manifest.text().encode():
         yield f"{MANIFEST}: is not formatted as scbench writes it"
     rungs = manifest.ladder.tasks if manifest.ladder else ()
@@ -39,13 +39,13 @@ def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
-    """Yield foreign and missing files, and those that differ from the manifest."""
+    """Yield foreign files, missing files, and files that differ from the manifest."""
     present = set(release_files(root))
     for name in sorted(present - manifest.files.keys()):
         yield f"{one_line(name)}: the manifest does not list this file"
     for name, record in manifest.files.items():
         path = root / name
-        # The Hub does not accept them, so downloads do without.
+        # The Hub does not accept these files, so downloads do not contain them.
         if name not in present and name in NOT_SENT:
             continue
         if name not in present:
@@ -59,7 +59,7 @@ def check_files(root: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def check_bytes(path: Path, name: str, record: FileRecord) -> Iterator[str]:
-    """Compare size and hash of a file with the manifest's."""
+    """Compare size and hash of a file with the manifest."""
     try:
         size = path.stat().st_size
         data = read_regular(path, min(record.bytes, MOST_BYTES))

@@ -20,7 +20,7 @@ _LIBRARY = "vl-convert-python"
 def check_gallery(
     root: Path, manifest: Manifest, frozen: list[FrozenTask], workers: int
 ) -> Iterator[str]:
-    """Draw the pictures again, and compare, if the same package and library drew them.
+    """Draw the pictures again and compare them, if the same package and library drew them.
 
     Other versions draw differently; their pictures have hashes in the manifest.
     """

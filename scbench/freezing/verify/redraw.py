@@ -25,9 +25,9 @@ def redraw(
 
     Args:
         root: folder of the release.
-        manifest: its manifest, or that of a config.
+        manifest: its manifest, or the manifest of a config.
         seed: private seed, if it is known.
-        workers: number of processes; one is this process.
+        workers: number of processes; with 1, this process does the work.
         proofs: see `scbench.freezing.proofs`.
     """
     record = manifest.experiment
@@ -121,7 +121,7 @@ def fits_seed(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
         return True
     count = first.point.count
     stream = Stream("generate", seed, first.task.id, first.parameters)
-    # Some seeds are skipped, because they fail or repeat what was drawn.
+    # Some seeds are skipped because they fail or repeat an earlier case.
     possible = {stream.getrandbits(63) for _ in range(count + REPEATS)}
     return any(row.get("seed") in possible for row in stored[:count])
 
@@ -133,7 +133,7 @@ def draw_from_seed(
     workers: int,
     proofs: Path | None,
 ) -> None:
-    """Draw an experiment with its seed, and add the results."""
+    """Draw an experiment with its seed, and add the results to `redrawn`."""
     prefix = ""
     if manifest.is_generated:
         prefix = prefix_of(plan(experiment), experiment.seed or 0)

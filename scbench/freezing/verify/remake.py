@@ -20,7 +20,7 @@ from scbench.freezing.frozen_task import FrozenTask, freeze_task
 from scbench.machine.processes import PendingResult, open_executor
 from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest
 
-# Rows by task, as the files have them.
+# Rows by task, as stored in the files.
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
@@ -31,7 +31,7 @@ class Redrawn:
     Attributes:
         record: the record of the experiment that the manifest must have.
         frozen: tasks that could be drawn.
-        problems: sentences.
+        problems: the problems, as sentences.
     """
 
     record: ExperimentRecord
@@ -45,7 +45,7 @@ class _Origin(NamedTuple):
     planned: Planned
     seed: int
     case_index: int = 0
-    """Of the row among those of its point."""
+    """Index of the row among the rows of its point."""
 
 
 class _TaskJobs(NamedTuple):
@@ -66,11 +66,11 @@ def remake_rows(
     """Regenerate each row from its own point and seed, and count the rows at each point.
 
     Args:
-        redrawn: gets tasks and problems.
+        redrawn: receives tasks and problems.
         manifest: manifest of the release, or of a config.
         planned: the points of the experiment.
         rows: id, point, seed and unprinted values of each row.
-        workers: number of processes; one is this process.
+        workers: number of processes; with 1, this process does the work.
         proofs: see `scbench.freezing.proofs`.
     """
     tasks = {p.task.id: p.task for p in planned}
@@ -190,7 +190,8 @@ def check_counts(
 ) -> None:
     """Compare the number of rows at each point with the experiment and its shortfalls."""
     checked = {part.task.id for part in redrawn.frozen}
-    # A task without rows is counted, too; one whose making failed is reported already.
+    # Tasks without rows are counted, too; tasks that could not be made are already
+    # reported.
     checked |= {p.task.id for p in planned} - rows.keys()
     shortfalls = redrawn.record.shortfalls
     unused = {(s.task, canonical_json(s.point)): s for s in shortfalls}
@@ -200,14 +201,14 @@ def check_counts(
         )
     for p in planned:
         point_text = canonical_json(p.parameters)
-        # Those that remain name no point of the experiment.
+        # The shortfalls that remain do not belong to a point of the experiment.
         shortfall = unused.pop((p.task.id, point_text), None)
         requested = p.point.count
         expected = requested if shortfall is None else shortfall.got
         if p.task.id in checked and counts[p.index] != expected:
             redrawn.problems.append(
                 f"{manifest.rows_file(p.task.id)}: {counted(counts[p.index], 'row')} at "
-                f"point {point_text}, must be {expected}"
+                f"point {point_text} instead of {expected}"
             )
         if shortfall is None:
             continue

@@ -49,7 +49,7 @@ def check_references(
     Args:
         root: folder of the release.
         manifest: its manifest.
-        frozen: its tasks that could be built again.
+        frozen: tasks of the release that could be built again.
         rung_parts: the tasks of its ladder that could be built again.
     """
     references: list[Reference] = []

@@ -1,4 +1,4 @@
-"""Verification of the texts of a release: manifest, with its floors, schemas and card."""
+"""Verification of the texts of a release: manifest (with its floors), schemas and card."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def check_texts(
     ladder: FrozenLadder | None,
     pictured: Sequence[FrozenTask],
 ) -> Iterator[str]:
-    """Compare the texts of a release with those of its rebuilt contents, see `make_manifest`."""
+    """Compare the texts of a release with rebuilt texts; for the arguments see `make_manifest`."""
     if not frozen or (ladder and not ladder.parts):
         return  # nothing could be rebuilt, which is reported already
     rebuilt = make_manifest(
@@ -33,7 +33,7 @@ def check_texts(
         ladder,
         pictured,
     )
-    # These need only their own task; the rest of the manifest needs all.
+    # These fields need only their own task; the rest of the manifest needs all tasks.
     for task_id, task_record in rebuilt.tasks.items():
         yield from compare_records(
             manifest.tasks[task_id], task_record, f"tasks.{task_id}."
@@ -61,7 +61,7 @@ def check_texts(
     for name, text in texts.items():
         path = root / name
         try:
-            # A missing file is reported with the files, as is one that cannot be read.
+            # Missing and unreadable files are reported with the files.
             if not path.is_file() or path.read_bytes() == text.encode():
                 continue
         except OSError:

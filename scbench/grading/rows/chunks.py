@@ -32,7 +32,7 @@ class Shard(NamedTuple):
         return f"{self.number}/{self.total}"
 
     def holds(self, line: int) -> bool:
-        """Return whether a line is one of this part."""
+        """Return whether a line belongs to this part."""
         return line % self.total == self.number % self.total
 
 
@@ -118,7 +118,7 @@ def cut(
 
 
 def is_reported_by(shard: Shard, problem: Problem) -> bool:
-    """Return whether a shard reports a problem; every shard reports those of the whole file."""
+    """Return whether a shard reports a problem; every shard reports problems of the whole file."""
     if problem.line is None or problem.code == "unreadable":
         return True
     return shard.holds(problem.line)

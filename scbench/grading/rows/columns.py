@@ -47,32 +47,37 @@ class Row:
     Attributes:
         line: line of the predictions file; None for a row that had no line.
         id: instance id. Rows of one answer with several scores share it and differ in `subtask`.
-        setting: "no_tools", "tools", one of `scbench.base.model.LOOP_SETTINGS`, or None if the
-            file does not say.
-        score: in [0, 1]; None if the status is unscored.
+        setting: "no_tools", "tools", one of `scbench.base.model.LOOP_SETTINGS`, or None
+            if the file does not state it.
+        score: score in [0, 1]; None if the status is unscored.
         failed_checks: ids of the checks that did not pass.
         checks: every check of the verdict, as canonical JSON.
         metrics: the verdict's metrics, as canonical JSON.
         notes: remarks, such as keys that were ignored.
         reason: why there is no answer or no score; empty if there is one.
         answer: the answer as canonical JSON, if found and of moderate size.
-        answer_source: where it was found (see `scbench.scoring.answers.extract`).
-        repairs: what had to be done to read it.
-        response_characters: length of the model's text without blanks around it; None if the line
-            gives none.
-        usage: what the provider reported, as canonical JSON.
+        answer_source: where the answer was found (see
+            `scbench.scoring.answers.extract`).
+        repairs: repairs that were necessary to read it.
+        response_characters: length of the model's text without blanks around it; None
+            if the line has no text.
+        usage: usage that the provider reported, as canonical JSON.
         run_metadata: how the run was made (`scbench.base.model.RunMetadata`), as canonical JSON.
-        prompt_sha256: SHA-256 of the text that was sent, as the line says.
-        reasoning_characters: length of the reasoning that the line gives; None if it gives none.
-        loop: setup of a loop (`scbench.base.model.Played`), as canonical JSON; None of other lines.
-        turn_scores: after each turn of a loop, of its answer; null for turns without one.
-        best_score: the best of these.
-        queries: what queries (probe) or actions (act) cost.
+        prompt_sha256: SHA-256 of the text that was sent, according to the line.
+        reasoning_characters: length of the reasoning in the line; None if it has no
+            reasoning.
+        loop: setup of a loop (`scbench.base.model.Played`), as canonical JSON; None for
+            other lines.
+        turn_scores: score of the answer in each turn of a loop; null for turns without
+            an answer.
+        best_score: the best of these scores.
+        queries: cost of the queries (probe) or actions (act).
         prediction_hash: SHA-256 of the line's bytes.
         instance_hash: content hash of the instance; None if the release does not contain it.
-        floor: score of the best answer without insight, by the release; None if it is not known.
-            In setting retry, what guesses earn in all the answers that may be given.
-        turn_floors: that after each number of answers, up to all (retry); None of other lines.
+        floor: floor of the instance in the release; None if it is not known. In setting
+            retry, the score that guesses reach in all allowed answers.
+        turn_floors: in setting retry, the floor after each number of answers; None for
+            other lines.
         grader_version: version of the task's grader.
     """
 

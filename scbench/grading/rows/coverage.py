@@ -1,7 +1,7 @@
-"""Coverage: the items of a release with a line, for each run in a file.
+"""Coverage: the items of a release that have a line, for each run in a file.
 
-`Coverage.admit` is the one rule for the fate of a line. It must see lines in the order of the file:
-of two that answer the same item in the same run, the first counts.
+`Coverage.admit` is the one rule for the fate of a line. It must see lines in the order
+of the file: if two lines answer the same item in the same run, the first one counts.
 """
 
 import re
@@ -123,7 +123,7 @@ class Coverage:
         if lines is None:
             if len(self._runs) >= _MOST_RUNS:
                 return None
-            # Line numbers begin at 1, so 0 is free to say that there is none.
+            # Line numbers begin at 1, so 0 means that there is none.
             lines = array("Q", bytes(8 * len(self.known_ids.ids)))
             self._runs[key] = lines
         return lines
@@ -136,7 +136,7 @@ class Coverage:
         Args:
             number: number of the line.
             place: see `KnownIds.place`.
-            run: see `run`; None for a line without a row, too.
+            run: see `run`; None also for a line without a row.
             row_id: its id; needed only for unknown ids.
         """
         self.lines += 1
@@ -219,7 +219,7 @@ class Coverage:
         return did_you_mean(likely, [row_id for row_id in candidates if row_id in ids])
 
     def nothing_graded(self) -> Problem | None:
-        """Return the problem that no line of a file is graded, and its remedy.
+        """Return the problem that no line of a file is graded, with its remedy.
 
         None if every line has its own problem.
         """
@@ -259,13 +259,13 @@ class Coverage:
         return list(buckets)
 
     def incomplete(self) -> Iterator[Problem]:
-        """Yield a problem for each run that misses any selected instance."""
+        """Yield a problem for each run that has no line for some selected instance."""
         for run, ids in self.missing():
             if ids:
                 yield Problem(
                     "incomplete",
                     f"{run} has no prediction for {len(ids):,} of {len(self.known_ids.ids):,} "
-                    f"items, the first is {ids[0]}; add --partial if this is intended",
+                    f"items (the first is {ids[0]}); add --partial if this is intended",
                 )
 
     def missing(self, *, partial: bool = False) -> Iterator[tuple[RunKey, list[str]]]:
@@ -284,7 +284,7 @@ class Coverage:
             yield run, absent
 
     def tasks_with_lines(self, tasks: list[str]) -> set[str]:
-        """Return the tasks that any run has a line of; `tasks` has the task of each instance."""
+        """Return the tasks for which any run has a line; `tasks` has the task of each instance."""
         present = set()
         for lines in self._runs.values():
             for task, line in zip(tasks, lines, strict=True):

@@ -29,7 +29,7 @@ class InstanceKey(NamedTuple):
 
 
 class LineKind(IntEnum):
-    """The fate of a line. Positions of instances are 0 and above, so all others are negative."""
+    """The fate of a line. Positions of instances are 0 and above, so these values are negative."""
 
     GRADED = 0
     # Its instance is not graded; the line is only counted.
@@ -163,7 +163,8 @@ class ReleaseIndex:
         entries: instances to be graded, in order.
         tasks: all tasks of the release.
         versions: grader version of each task to be graded.
-        heavy: seconds allowed for one item, by task whose items are graded separately.
+        heavy: seconds allowed for one item, by heavy task; their items are graded
+            separately.
         excluded: ids of instances that are left out.
         described: metadata of runs, see `scbench.grading.run_file`.
         unchosen: ids of instances whose tasks are not to be graded.

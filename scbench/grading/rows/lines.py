@@ -27,7 +27,8 @@ class Head(NamedTuple):
 
     Attributes:
         line: number of the line; None for an item without one.
-        position: of its instance in the index; negative outside the release (a `LineKind`).
+        position: position of its instance in the index; negative outside the release (a
+            `LineKind`).
         run: the run that the line belongs to.
         id: instance id; needed only outside the release.
         digest: SHA-256 of the line.
@@ -142,7 +143,7 @@ class PendingLine(NamedTuple):
 
 
 class LineAccount(NamedTuple):
-    """A non-blank line.
+    """The account of a non-blank line.
 
     Attributes:
         number: number of the line in the file.
@@ -255,7 +256,7 @@ def settle(
     """Complete the account of a chunk; return the lines that have an outcome.
 
     Args:
-        index: what is graded against.
+        index: index of the release that is graded against.
         parsed: the chunk; lines without an outcome are added to its account as pending.
         results: by line number, outcomes of graded lines, and answers found in lines of
             heavy tasks.

@@ -152,7 +152,7 @@ def floors_by_turn(
 
 @lru_cache(maxsize=64)
 def retry_attempts(loop: str) -> int | None:
-    """Return how many answers a loop allows; None if its setting is not retry."""
+    """Return the number of answers that a loop allows; None if its setting is not retry."""
     setup = json.loads(loop)
     if setup["setting"] != "retry":
         return None

@@ -15,7 +15,7 @@ from scbench.base.model import Check, Verdict
 if TYPE_CHECKING:
     from scbench.scoring.outcomes import Outcome
 
-# Code of the problem that a trace differs from the environment's.
+# Code of the problem that a trace differs from the trace of its environment.
 FORGED = "forged_trace"
 
 
@@ -71,7 +71,7 @@ def to_wire(outcome: "Outcome") -> WireOutcome:
 
 
 def verdict_to_wire(verdict: Verdict) -> WireVerdict:
-    """Return a verdict in the wire format; it raises like `to_wire`."""
+    """Return a verdict in the wire format; it raises the same errors as `to_wire`."""
     checks: list[str] = []
     failed: list[str] = []
     for check in verdict.checks:
@@ -88,7 +88,7 @@ def verdict_to_wire(verdict: Verdict) -> WireVerdict:
     )
     for text in (wire.checks, wire.metrics, *wire.notes):
         if not text.isascii():
-            text.encode()  # lone surrogates end here
+            text.encode()  # lone surrogates raise an error
     return wire
 
 
@@ -106,7 +106,7 @@ def check_json(check: Check) -> str:
 
 @lru_cache(maxsize=4096)
 def passed_check_json(check_id: str, message: str) -> str:
-    """Return the JSON of a check that passed; most have the same text as thousands of others."""
+    """Return the JSON of a check that passed; cached, because most are equal to many others."""
     return (
         f'{{"details":{{}},"id":{quoted(check_id)},'
         f'"message":{quoted(message)},"passed":true}}'

@@ -1,4 +1,4 @@
-"""Grading on a cluster: a worker pool of the threads of a dask scheduler's workers.
+"""Grading on a cluster: a worker pool made of the threads of a dask scheduler's workers.
 
 ``scbench-grade predictions.jsonl --cluster tcp://HOST:8786`` sends every chunk, and every heavy
 item, to a worker started with ``dask worker tcp://HOST:8786``. Workers need only the
@@ -58,7 +58,7 @@ _NOTICED = 2.0
 _AHEAD = 2
 # Number of consecutive failed jobs after which a run is given up.
 _BARREN = 20
-# Jobs are megabytes; dask warns of those as large graphs.
+# Dask warns about large graphs, but jobs of several megabytes are normal.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 # Maximum number of a worker's processes that may die before they do anything.
@@ -112,7 +112,7 @@ def orders_of(start: Start) -> Orders:
     """Return the orders for a run.
 
     Raises:
-        TypeError: it has no release.
+        TypeError: the run has no release.
     """
     if start.release is None:
         raise TypeError("a cluster needs a release")
@@ -325,7 +325,7 @@ def reply_of(future: "Future[JobReply]") -> JobReply:
     if error is None:
         return future.result()
     name = type(error).__name__
-    # Dask's name for a job that was running whenever a worker died.
+    # Dask's error for a job that was running each time that a worker died.
     if name == "KilledWorker":
         failure = Failure("several workers of the cluster died while grading it")
     else:

@@ -22,8 +22,8 @@ class WorkItem(NamedTuple):
     """One line to grade.
 
     Attributes:
-        line: its number.
-        data: its bytes, or its answer as JSON if already extracted.
+        line: number of the line.
+        data: bytes of the line, or its answer as JSON if already extracted.
         instance_id: id of the instance that it answers.
         answer: the origin of an answer that was already extracted.
         looped: whether it is a trial in a loop, which needs several verdicts.
@@ -106,8 +106,8 @@ class Progress(Structure):
 
     Attributes:
         done: finished steps of the current verdict, if its grader reports any.
-        total: number of its steps. begun: number of verdicts begun since the worker
-            started.
+        total: number of its steps.
+        begun: number of verdicts begun since the worker started.
     """
 
     _fields_ = (("done", c_int64), ("total", c_int64), ("begun", c_int64))

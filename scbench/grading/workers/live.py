@@ -180,7 +180,7 @@ def live_grader(workers: int | None = None, seconds: float | None = None) -> Liv
     """Return this process's grader of single answers.
 
     Args:
-        workers: for heavy tasks; None for one per usable processor.
+        workers: number of workers for heavy tasks; None for one per usable processor.
         seconds: limit of one answer; None for each task's own.
     """
     return LiveGrader(workers, seconds)

@@ -146,10 +146,10 @@ class Worker:
     """One worker process and its jobs.
 
     Attributes:
-        progress: its progress, in shared memory.
+        progress: progress of the process, in shared memory.
         memory_bytes: limit on its address space.
         process: a pool of one process.
-        flight: its jobs, the running one first.
+        flight: jobs of the process, the running one first.
         since: monotonic time at which the running job started.
     """
 
@@ -201,7 +201,8 @@ class Worker:
     def stuck(self) -> Failure | None:
         """Return a failure if one of several verdicts exceeds its time limit.
 
-        It compares the number of verdicts with that of the last call, so call it repeatedly.
+        It compares the number of verdicts with the number at the last call, so call it
+        repeatedly.
         """
         now = time.monotonic()
         begun = self.progress.begun

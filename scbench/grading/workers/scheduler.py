@@ -1,11 +1,11 @@
 """The scheduler: distributes work over workers that can be killed, without losing any.
 
-Lines of light tasks travel in chunks, items of heavy tasks singly: an item of a heavy task may take
-long (see `Task.heavy`). The heavy items in a file are known only after reading it, but
-reading it completely first would cost memory and time. So some chunks are read ahead.
-Then heavy items are started, the slowest task first and within a task the longest
-answer first, while one worker continues with chunks. Reading pauses while too much is
-waiting.
+Lines of light tasks are sent in chunks. Items of heavy tasks are sent one at a time,
+because each may take long (see `Task.heavy`). The heavy items in a file are known only
+after reading it, but reading it completely first would cost memory and time. Therefore,
+some chunks are read ahead. Then heavy items are started, the slowest task first and
+within a task the longest answer first, while one worker continues with chunks. Reading
+pauses while too much is waiting.
 
 A job whose worker crashes, runs out of memory or hits the time limit is split, and its
 items are retried one at a time with nothing else running. An item that fails again
@@ -285,7 +285,7 @@ class Scheduler:
             batches = max(1.0, work.length / _BATCH_ITEMS)
             return GradingJob(work, light_seconds * batches, each=light_seconds)
         # The first item decides: a batch has only light items; heavy items and loop
-        # trials are sent singly.
+        # trials are sent one at a time.
         first = work[0]
         attempts = MAX_ATTEMPTS if first.looped else 1
         task_limit = self.heavy.get(self.instances[first.instance_id].task)

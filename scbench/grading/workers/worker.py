@@ -47,8 +47,8 @@ from scbench.scoring.outcomes import Outcome, describe_error, judge_found, seek_
 # Threshold of the garbage collector. Most objects of a verdict are freed at its end;
 # collecting more often would cost 10 %.
 THRESHOLDS = (20_000, 20, 20)
-# The parent creates the rows of chunks up to this many bytes, because importing polars
-# takes longer than creating the rows of a short file.
+# The parent creates the rows of chunks of up to this many bytes, because importing
+# polars takes longer than creating the rows of a short file.
 _SHORT = 2**17
 
 # A worker process grades against one release.

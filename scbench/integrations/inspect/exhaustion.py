@@ -21,7 +21,8 @@ _NO_CREDIT = re.compile(
     r"^40[12]\b | insufficient_quota | exceeded\ your\ current\ quota | credit | billing",
     re.VERBOSE | re.IGNORECASE,
 )
-# Errors of the endpoint, not of the request. A call fails with one after all its tries.
+# Errors of the endpoint, not of the request. A call fails with one of these after all
+# its retries.
 _OF_ENDPOINT = re.compile(r"^(?:403|404|408|429|5\d\d)\b|connect", re.IGNORECASE)
 # Numbers, which may differ from call to call.
 _NUMBER = re.compile(r"\d+")

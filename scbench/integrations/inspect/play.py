@@ -52,10 +52,12 @@ class Plan:
     """The options that define a run. A folder contains one run.
 
     Attributes:
-        model: its name in Inspect, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+        model: name of the model in Inspect, such as openai/gpt-5 or
+            openai-api/SERVICE/MODEL.
         release: version of the release; a folder or archive by its path.
-        parameters: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
-        sampling: by Inspect's names: temperature, seed.
+        parameters: parameters of the task without the budget, see
+            `scbench.integrations.inspect.tasks`.
+        sampling: options of sampling by Inspect's names: temperature, seed.
         budgets: limits of output tokens, each of which is a separate run; empty for none.
         model_args: other options of the provider.
     """
@@ -69,7 +71,7 @@ class Plan:
 
     @property
     def identity(self) -> str:
-        """The model and a hash of all options, in a line."""
+        """The model and a hash of all options, on one line."""
         return f"{self.model[:_MAX_NAME]} {content_hash(asdict(self))[:16]}"
 
 
@@ -80,13 +82,15 @@ class Pace:
     Attributes:
         samples: answers to request for each item.
         limit: number of items to ask; None for all.
-        ids: only these, and those that the folder was begun with; None for all.
+        ids: ask only these items and those of earlier calls in the folder; None for
+            all.
         base_url: URL of the endpoint; None for the provider's.
         max_connections: calls at a time; None for Inspect's own rule.
         max_retries: retries of a call that the provider could not answer.
         timeout: time limit in seconds for a call with its retries; None for no limit.
         attempt_timeout: time limit in seconds for one attempt; None for the provider's.
-        on_reply: called with the replies so far, their total, and their cost in words.
+        on_reply: called with the number of replies so far, the total number, and the
+            cost as text.
         on_error: called with the message of a failure, before a call is retried.
         say: called with the next step.
     """
@@ -109,7 +113,7 @@ class Played(NamedTuple):
 
     Attributes:
         complete: whether every call was answered.
-        logs: paths.
+        logs: paths of the logs.
         exhausted: message of the failures that stopped the run early; empty otherwise.
     """
 
@@ -162,10 +166,10 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
 
 
 def check_logs(logs: Path) -> None:
-    """Check that the logs of an interrupted run can be read, as Inspect raises obscure errors.
+    """Check that the logs of an interrupted run can be read, because Inspect's errors are obscure.
 
     Raises:
-        ResultsError: one cannot be read.
+        ResultsError: a log cannot be read.
     """
     for path in sorted(logs.glob("*.eval")):
         try:
@@ -176,7 +180,7 @@ def check_logs(logs: Path) -> None:
         except Exception as error:
             raise ResultsError(
                 f"{path} is damaged ({first_words(error)}); move it away, and its prompts are "
-                "asked again"
+                "sent again"
             ) from error
 
 
@@ -267,7 +271,7 @@ def run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> Played:
 
 
 def tasks_of(plan: Plan) -> list[Task]:
-    """Return a task of Inspect for each budget of a run; one if there are none."""
+    """Return a task of Inspect for each budget of a run; without budgets, one task."""
     parameters = {
         name: value for name, value in plan.parameters.items() if value is not None
     }
@@ -282,7 +286,7 @@ def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
 
     Raises:
         OSError: the earlier ids cannot be read.
-        ResultsError: they are damaged.
+        ResultsError: the earlier ids are damaged.
     """
     earlier: list[str] = []
     if path.exists():
@@ -302,7 +306,7 @@ def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
 
 @contextmanager
 def _reply_counts(tasks: Sequence[Task], pace: Pace, logs: Path) -> Iterator[None]:
-    """Count replies while the block runs, with those of earlier calls."""
+    """Count replies while the block runs, including those of earlier calls."""
     _Replies.total = 0
     for task in tasks:
         items = len(task.dataset) if pace.ids is None else len(pace.ids)

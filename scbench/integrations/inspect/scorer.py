@@ -1,7 +1,7 @@
 """The scorer of Inspect's tasks: a reply becomes a line of predictions, and is graded as such.
 
-It is the same line as from `scbench import`, graded as by ``scbench-grade``, so both
-ways give the same scores and statuses. Grading runs in separate processes, so that
+The line is the same as from `scbench import`, and is graded as by ``scbench-grade``, so
+both ways give the same scores and statuses. Grading runs in separate processes, so that
 Inspect's event loop never waits for it.
 """
 
@@ -48,7 +48,7 @@ _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal
 
 
 class GraderFailedError(ScbenchError):
-    """A grader failed on an answer: an error of the sample, never a score of 0."""
+    """A grader failed on an answer, which is an error of the sample and never a score of 0."""
 
 
 @lru_cache(maxsize=8)
@@ -99,7 +99,7 @@ def by_bucket(
     Args:
         expected: number of scores for one attempt at all items, by bucket. The coverage
             is a share of this number; None for no coverage.
-        weights: weights of tasks, in the release; None if they follow from the floors.
+        weights: weights of tasks in the release; None to compute them from the floors.
     """
 
     def measure(scores: list[SampleScore]) -> Value:
@@ -191,7 +191,7 @@ def as_score(result: WireOutcome, floor: float | None = None) -> Score:
     """Return an outcome in Inspect's format, with the floor of its instance.
 
     Raises:
-        GraderFailedError: it has no score because the grader failed.
+        GraderFailedError: the outcome has no score because the grader failed.
     """
     status = Status(result.status)
     if status is Status.GRADER_ERROR:

@@ -1,8 +1,9 @@
 """Tasks of Inspect: the whole benchmark, each config, bucket and task, and trials in a loop.
 
-All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on. A trial in a loop
-(docs/environments.md) is stored in the metadata of its sample, ``loop`` and ``turns``, so its log
-can be graded like every other: `scbench-grade` plays the turns again.
+All of them take the same parameters, such as ``-T tools=true -T budget=16000``. A trial
+in a loop (docs/environments.md) is stored in the metadata of its sample, ``loop`` and
+``turns``, so its log can be graded like any other: `scbench-grade` plays the turns
+again.
 """
 
 from collections import Counter
@@ -118,9 +119,10 @@ def task_function(
             budget: limit of output tokens; tables treat each limit as a separate run.
             effort: Inspect's reasoning_effort.
             reasoning_tokens: Inspect's, for providers that take a number.
-            tools: the paper's second setting: a Python tool in a sandbox, and web search; up to
-                200 messages and 2,000,000 tokens a reply.
-            search: providers of web search, as Inspect names them; None for the model's own.
+            tools: the paper's second setting: a Python tool in a sandbox, and web
+                search; up to 200 messages and 2,000,000 tokens per reply.
+            search: providers of web search, as Inspect names them; None for the model's
+                own search.
             sandbox: where Python runs: docker, or another sandbox of Inspect.
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
             images: whether to ask items with pictures; otherwise they have no score.
@@ -158,7 +160,7 @@ def task_function(
 
 
 def names_in(text: str | Sequence[str] | None) -> list[str] | None:
-    """Return the names in a parameter of a command line, a text with commas or a list."""
+    """Return the names in a parameter of a command line, which is a text with commas or a list."""
     if text is None:
         return None
     parts = text.split(",") if isinstance(text, str) else text
@@ -197,7 +199,7 @@ def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
 def config_of(
     budget: int | None, effort: str | None, tokens: int | None
 ) -> GenerateConfig:
-    """Return Inspect's limits of retries and output tokens, and the effort of reasoning."""
+    """Return Inspect's config: limits on retries and output tokens, and the reasoning effort."""
     return GenerateConfig(
         max_retries=MAX_RETRIES,
         max_tokens=budget,
@@ -220,7 +222,7 @@ def task_of(
     sandbox: str | None = None,
     is_limited: bool = False,
 ) -> Task:
-    """Return a task that is graded as `scbench-grade` does.
+    """Return a task that is graded as by `scbench-grade`.
 
     With ``is_limited``, a reply ends after a number of messages and tokens, because
     models may call tools forever.
@@ -464,8 +466,8 @@ def trial_samples(
 def trial(setup: Setup, release: str | None = None) -> Solver:
     """Let a model play: its replies are steps of an environment until the trial ends.
 
-    The release is that of the samples, as for `scbench.load_release`. The first message is the
-    sample's input, as `scbench.loop.Environment.reset` words it.
+    ``release`` is the release of the samples, as for `scbench.load_release`. The first
+    message is the sample's input, as `scbench.loop.Environment.reset` words it.
     """
     steps = CapacityLimiter(_MAX_STEPS)
     watch = Watch()

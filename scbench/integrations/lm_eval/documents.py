@@ -49,15 +49,15 @@ def load(
     """Return the documents of a task, as the split ``test``, either with pictures or without.
 
     Args:
-        tasks: ids of tasks and buckets with commas; None for all.
+        tasks: ids of tasks and buckets, separated by commas; None for all.
         config: terse or ladder; None for the default.
         release: as for `scbench.load_release`.
         images: whether the documents are those with pictures.
 
     Raises:
-        ScbenchError: there is no such release, config or task; it is the config pictures; or it is
-            a run of both kinds, in which lm-eval 0.4.13 drops all pictures
-            (``models/api_models.py`` looks only at the first request).
+        ScbenchError: there is no such release, config or task; the config is pictures;
+            or the run has documents of both kinds, for which lm-eval 0.4.13 drops all
+            pictures (``models/api_models.py`` looks only at the first request).
     """
     _loaded.add(images)
     _mark_absent_replies()
@@ -110,7 +110,7 @@ def process_results(
     ``effective``.
     """
     text = results[0]
-    # An unread picture still has its tiles.
+    # A picture that was not read still has its tiles.
     if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning(
             "%s was asked without its pictures, so it has no score", document["id"]
@@ -159,7 +159,7 @@ def mean(answers: Sequence[Mapping[str, Any]]) -> float:
 
 
 def line_over(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the line over all tasks, of the table that `scbench-grade` prints.
+    """Return the overall line of the table that `scbench-grade` prints.
 
     Args:
         answers: as `process_results` returns them.

@@ -183,11 +183,11 @@ def test_a_line_that_differs_is_an_error_that_says_so(graded, tmp_path):
     changed = REPLIES[1].replace(b"Reply", b"reply")
     path = predictions(tmp_path, b"", REPLIES[0], b"", changed)
     with pytest.raises(
-        ResultsError, match=r"1 cannot be found; the first, line 4, differs"
+        ResultsError, match=r"1 of 2 lines .* the first, line 4, has another"
     ):
         read_outputs(graded, [str(path)])
     shifted = predictions(tmp_path, REPLIES[0], b"", b"", REPLIES[1])
-    with pytest.raises(ResultsError, match=r"the first, line 2, is not there"):
+    with pytest.raises(ResultsError, match=r"the first, line 2, is missing"):
         read_outputs(graded, [str(shifted)])
     with pytest.raises(PredictionsError):
         read_outputs(graded, [str(tmp_path / "nowhere.jsonl")])

@@ -197,12 +197,12 @@ def test_what_is_missing_is_named_for_each_run():
     first, second = book.incomplete()
     assert (first.code, first.line) == ("incomplete", None)
     assert first.message == (
-        "model 'a' has no prediction for 48 of 48 items, the first is two_segments/00; "
+        "model 'a' has no prediction for 48 of 48 items (the first is two_segments/00); "
         "add --partial if this is intended"
     )
     assert second.message.startswith(
-        "model 'b', setting tools, sample 2, budget 64 has no prediction for 47 of 48 items, "
-        "the first is two_segments/01"
+        "model 'b', setting tools, sample 2, budget 64 has no prediction for 47 of 48 items "
+        "(the first is two_segments/01)"
     )
 
 
