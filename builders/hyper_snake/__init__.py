@@ -22,7 +22,12 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.base.wording import counted
 from scbench.builders.hyper_snake.paths import Box, Cell, find_path
-from scbench.builders.hyper_snake.walks import WALKS, best_walks, is_easy_for_walks
+from scbench.builders.hyper_snake.walks import (
+    WALKS,
+    best_walks,
+    is_easy_for_walks,
+    with_missed_food,
+)
 from scbench.builders.shared.builder import (
     Builder,
     Point,
@@ -61,7 +66,12 @@ class Space(Point):
         "neighbour of a corner with food (a path that eats it can only end there), and the rest "
         "anywhere",
     )
-    food: int = parameter(2, "number of food items", ge=0, le=20)
+    food: int = parameter(2, "number of food items", ge=0, le=50)
+    food_layout: Literal["anywhere", "missed"] = parameter(
+        "anywhere",
+        "food anywhere, or in cells that most random walks miss",
+        later=True,
+    )
     start: Literal["anywhere", "corner"] = parameter(
         "anywhere", "where the snake starts"
     )
@@ -352,12 +362,16 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
         free[: len(nearest)] = nearest
     missing = point.walls - len(walls)
     walls += free[:missing]
-    food += rng.sample(free[missing:], point.food - len(food))
+    if point.food_layout == "anywhere":
+        food += rng.sample(free[missing:], point.food - len(food))
     box = Box.make(size, walls)
     # A path can end in one dead end, not in two.
     if not box.is_connected() or len(box.dead_ends(box.number[start])) > 1:
         return None
-    return Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
+    params = Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
+    if point.food_layout == "missed":
+        return with_missed_food(params, point.food, rng)
+    return params
 
 
 def draw_sides(point: Space, rng: Stream) -> Cell:
