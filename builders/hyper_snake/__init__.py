@@ -222,8 +222,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw boxes until a path with the full score is found in one."""
         for _ in range(_TRIES):
             params = draw_box(point, rng)
-            # Along a path the two colours alternate: where one is rare, no path is long enough.
-            if params is None or frame_of(params).bound < frame_of(params).needed:
+            if params is None:
                 continue
             if point.greedy < 1:
                 # The first of these tests needs only some of the walks for most boxes.
@@ -334,7 +333,7 @@ def shortsighted_answer(params: Params, *, is_narrow: bool) -> JsonValue:
 
 
 def draw_box(point: Space, rng: Stream) -> Params | None:
-    """Draw a box with walls and food; None if they do not fit."""
+    """Draw a box with walls and food; None if they do not fit, or no path is long enough."""
     size = draw_sides(point, rng)
     if math.prod(size) < point.walls + point.food + 4:
         return None
@@ -366,9 +365,15 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
         food += rng.sample(free[missing:], point.food - len(food))
     box = Box.make(size, walls)
     # A path can end in one dead end, not in two.
-    if not box.is_connected() or len(box.dead_ends(box.number[start])) > 1:
+    first = box.number[start]
+    dead_ends = box.dead_ends(first)
+    if not box.is_connected() or len(dead_ends) > 1:
         return None
     params = Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
+    # Along a path the two colours alternate: where one is rare, no path is long enough.
+    end = dead_ends[0] if dead_ends and point.wall_layout == "fence" else None
+    if box.longest(first, end) < frame_of(params).needed:
+        return None
     if point.food_layout == "missed":
         return with_missed_food(params, point.food, rng)
     return params

@@ -19,7 +19,7 @@ WALKS = 600
 BATCH = 200
 # Batches that test whether a box is easy, times its free cells: luck decides more often in a small
 # box, so more walks are needed to find out.
-_TEST_CELLS = 1_500
+_TEST_CELLS = 2_000
 # Fills up the rows of walks that are shorter than others.
 _NONE = -1
 # More than the exits of any free cell, less than those of any other.

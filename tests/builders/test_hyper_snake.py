@@ -185,7 +185,7 @@ def test_food_is_in_cells_that_long_walks_miss():
     long_walks = walks[lengths >= np.quantile(lengths, 0.9)]
     visits = [(long_walks == i).any(axis=1).mean() for i in range(len(box.cells))]
     food = [visits[box.number[cell]] for cell in params.food]
-    assert mean(food) < mean(visits) - 0.1
+    assert mean(food) < mean(visits) - 0.03
 
 
 # A box of the second rung.
