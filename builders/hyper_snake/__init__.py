@@ -22,7 +22,12 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.base.wording import counted
 from scbench.builders.hyper_snake.paths import Box, Cell, find_path
-from scbench.builders.hyper_snake.walks import WALKS, best_walks, is_easy_for_walks
+from scbench.builders.hyper_snake.walks import (
+    WALKS,
+    best_walks,
+    is_easy_for_walks,
+    with_missed_food,
+)
 from scbench.builders.shared.builder import (
     Builder,
     Point,
@@ -61,7 +66,12 @@ class Space(Point):
         "neighbour of a corner with food (a path that eats it can only end there), and the rest "
         "anywhere",
     )
-    food: int = parameter(2, "number of food items", ge=0, le=20)
+    food: int = parameter(2, "number of food items", ge=0, le=50)
+    food_layout: Literal["anywhere", "missed"] = parameter(
+        "anywhere",
+        "food anywhere, or in cells that most random walks miss",
+        later=True,
+    )
     start: Literal["anywhere", "corner"] = parameter(
         "anywhere", "where the snake starts"
     )
@@ -212,8 +222,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw boxes until a path with the full score is found in one."""
         for _ in range(_TRIES):
             params = draw_box(point, rng)
-            # Along a path the two colours alternate: where one is rare, no path is long enough.
-            if params is None or frame_of(params).bound < frame_of(params).needed:
+            if params is None:
                 continue
             if point.greedy < 1:
                 # The first of these tests needs only some of the walks for most boxes.
@@ -324,7 +333,7 @@ def shortsighted_answer(params: Params, *, is_narrow: bool) -> JsonValue:
 
 
 def draw_box(point: Space, rng: Stream) -> Params | None:
-    """Draw a box with walls and food; None if they do not fit."""
+    """Draw a box with walls and food; None if they do not fit, or no path is long enough."""
     size = draw_sides(point, rng)
     if math.prod(size) < point.walls + point.food + 4:
         return None
@@ -352,12 +361,22 @@ def draw_box(point: Space, rng: Stream) -> Params | None:
         free[: len(nearest)] = nearest
     missing = point.walls - len(walls)
     walls += free[:missing]
-    food += rng.sample(free[missing:], point.food - len(food))
+    if point.food_layout == "anywhere":
+        food += rng.sample(free[missing:], point.food - len(food))
     box = Box.make(size, walls)
     # A path can end in one dead end, not in two.
-    if not box.is_connected() or len(box.dead_ends(box.number[start])) > 1:
+    first = box.number[start]
+    dead_ends = box.dead_ends(first)
+    if not box.is_connected() or len(dead_ends) > 1:
         return None
-    return Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
+    params = Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
+    # Along a path the two colours alternate: where one is rare, no path is long enough.
+    end = dead_ends[0] if dead_ends and point.wall_layout == "fence" else None
+    if box.longest(first, end) < frame_of(params).needed:
+        return None
+    if point.food_layout == "missed":
+        return with_missed_food(params, point.food, rng)
+    return params
 
 
 def draw_sides(point: Space, rng: Stream) -> Cell:

@@ -1,12 +1,13 @@
 """Random walks through a box that go on until they are stuck; none of them looks for food."""
 
+import hashlib
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scbench.base.seeding import Stream
+from scbench.base.seeding import BitSource, Stream
 from scbench.builders.hyper_snake.paths import Box, Cell
 from scbench.graders.hyper_snake import frame_of
 from scbench.schemas.hyper_snake import Params
@@ -16,10 +17,15 @@ WALKS = 600
 # Walks of each kind that are taken at the same time. A box that is easy for these few is
 # discarded without the others.
 BATCH = 200
+# Batches that test whether a box is easy, times its free cells: luck decides more often in a small
+# box, so more walks are needed to find out.
+_TEST_CELLS = 2_000
 # Fills up the rows of walks that are shorter than others.
 _NONE = -1
 # More than the exits of any free cell, less than those of any other.
 _TAKEN = 5_000
+# Exponent of a walk's score in its weight for the places of food.
+_POWER = 4
 # Out of 256 steps of a straying walk, those that lead to any free cell.
 _STRAYS = 32
 
@@ -29,6 +35,27 @@ class Walk(NamedTuple):
 
     score: float
     cells: list[Cell]
+
+
+class Noise:
+    """Random bits from hashes of any length; for many bits, this is faster than a stream.
+
+    Args:
+        rng: gives the key of the hashes.
+    """
+
+    __slots__ = ("_counter", "_key")
+
+    def __init__(self, rng: Stream) -> None:
+        self._key = rng.getrandbits(256).to_bytes(32, "little")
+        self._counter = 0
+
+    def getrandbits(self, k: int, /) -> int:
+        """Return an integer of ``k`` random bits."""
+        self._counter += 1
+        hashed = hashlib.shake_256(self._key + self._counter.to_bytes(8, "little"))
+        size = -(-k // 8)
+        return int.from_bytes(hashed.digest(size), "little") >> (8 * size - k)
 
 
 class BestWalks(NamedTuple):
@@ -49,17 +76,26 @@ def best_walks(params: Params) -> BestWalks:
 
 
 def is_easy_for_walks(params: Params, limit: float) -> bool:
-    """Return whether one of the walks scores more than a limit."""
-    batches = range(WALKS // BATCH)
-    return any(max(best_of_batch(params, batch)).score > limit for batch in batches)
+    """Return whether a walk scores more than a limit.
+
+    These walks are not those of `best_walks`. Otherwise boxes would remain in which luck alone kept
+    the walks of the floor from success.
+    """
+    count = max(WALKS // BATCH, _TEST_CELLS // frame_of(params).free)
+    noise = Noise(Stream("test walks", params.model_dump(mode="json")))
+    return any(max(best_of(params, noise)).score > limit for _ in range(count))
 
 
 # Drawing, the floor and the answers of an item ask for the same batches.
 @lru_cache(maxsize=8)
 def best_of_batch(params: Params, batch: int) -> BestWalks:
     """Return the best walk of each kind in one batch."""
+    return best_of(params, Stream("walks", params.model_dump(mode="json"), batch))
+
+
+def best_of(params: Params, rng: BitSource) -> BestWalks:
+    """Return the best of a batch of random walks of each kind."""
     box = Box.make(params.size, params.walls)
-    rng = Stream("walks", params.model_dump(mode="json"), batch)
     steps = walk(box, box.number[params.start], rng)
     lengths = (steps != _NONE).sum(axis=1)
     # The score, which gives no more for longer walks.
@@ -69,16 +105,41 @@ def best_of_batch(params: Params, batch: int) -> BestWalks:
         missed += ~(steps == box.number[cell]).any(axis=1)
     scores /= missed + 1
 
-    def best_of(kind: int) -> Walk:
+    def best_of_kind(kind: int) -> Walk:
         """Return the best walk of a kind."""
         first = kind * BATCH
         k = first + int(scores[first : first + BATCH].argmax())
         return Walk(float(scores[k]), [box.cells[i] for i in steps[k, : lengths[k]]])
 
-    return BestWalks(best_of(0), best_of(1), best_of(2))
+    return BestWalks(best_of_kind(0), best_of_kind(1), best_of_kind(2))
 
 
-def walk(box: Box, start: int, rng: Stream) -> NDArray[np.int64]:
+def with_missed_food(params: Params, count: int, rng: Stream) -> Params:
+    """Return a box with food added in cells that walks miss, up to this count.
+
+    Each item is in the cell that lowers the scores of the walks most, the best of which weigh
+    most.
+    """
+    box = Box.make(params.size, params.walls)
+    start = box.number[params.start]
+    steps = walk(box, start, Noise(rng))
+    rows, columns = np.nonzero(steps != _NONE)
+    is_missed = np.ones((len(steps), len(box.cells)), bool)
+    is_missed[rows, steps[rows, columns]] = False
+    lengths = (~is_missed).sum(axis=1) / len(box.cells)
+    food = [box.number[cell] for cell in params.food]
+    missed = is_missed[:, food].sum(axis=1)
+    while len(food) < count:
+        weights = (lengths / (missed + 1)) ** _POWER
+        gains = weights @ is_missed
+        gains[[start, *food]] = -1.0
+        best = int(gains.argmax())
+        food.append(best)
+        missed += is_missed[:, best]
+    return params.model_copy(update={"food": tuple(box.cells[i] for i in food)})
+
+
+def walk(box: Box, start: int, rng: BitSource) -> NDArray[np.int64]:
     """Take the walks of a batch at the same time: plain, narrow and straying ones, in this order.
 
     Return the numbers of their cells, a row for each walk, filled up with -1.
@@ -120,12 +181,12 @@ def walk(box: Box, start: int, rng: Stream) -> NDArray[np.int64]:
     return steps
 
 
-def random_bytes(count: int, rng: Stream) -> NDArray[np.uint8]:
+def random_bytes(count: int, rng: BitSource) -> NDArray[np.uint8]:
     """Return random integers below 256."""
     return np.frombuffer(rng.getrandbits(8 * count).to_bytes(count, "little"), np.uint8)
 
 
-def random_words(count: int, rng: Stream) -> NDArray[np.int64]:
+def random_words(count: int, rng: BitSource) -> NDArray[np.int64]:
     """Return random integers below 2**16."""
     words = rng.getrandbits(16 * count).to_bytes(2 * count, "little")
     return np.frombuffer(words, "<u2").astype(np.int64)

@@ -38,8 +38,12 @@ _TRIES = 10
 # Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
-# Thickness in mm of the shell that is a baseline: that of the thinnest fresh bowls.
-_FIXED_THICKNESS = 14.0
+# Thicknesses in mm of thin bowls that a blind guess may have.
+_THIN_GUESSES = (11.0, 14.0, 17.0)
+# The inner radius of a nearly solid bowl that a blind guess has, as a share of the outer one.
+_SOLID_GUESS = 1 / 3
+# Decimals of a value of full marks that is a share of the bricklayer's agreement.
+_DECIMALS = 3
 
 
 class Space(Point):
@@ -57,10 +61,10 @@ class Space(Point):
         9.0, "largest inner radius; of a dome, outer radius", ge=1.0, le=25.0
     )
     min_thickness_cm: float = parameter(
-        2.5, "smallest difference of the radii; thinner is harder", ge=1.4, le=5.0
+        2.5, "smallest difference of the radii; thinner is harder", ge=1.0, le=5.0
     )
     max_thickness_cm: float = parameter(
-        4.0, "largest difference of the radii", ge=1.4, le=5.0
+        4.0, "largest difference of the radii", ge=1.0, le=5.0
     )
     thick_share: float = parameter(
         0.0,
@@ -81,6 +85,12 @@ class Space(Point):
     full_marks: float = parameter(
         0.65, "agreement that counts as 1; more is harder", ge=0.5, le=0.7
     )
+    marks_share: float = parameter(
+        0.0,
+        "instead of full_marks, the share of a simple bricklayer's agreement that counts as 1; 0 "
+        "keeps full_marks",
+        ge=0.0, le=1.0, later=True,
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _in_order(self) -> "Space":
@@ -212,26 +222,31 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return columns in rows, columns placed where one adds most, and a shell for bowls.
-
-        The shell is equally thick for every bowl, whatever the inner radius is.
-        """
+        """Return columns of bricks in rows, and columns placed where one adds most."""
         bricks = {
             "rows of brick columns": brick_columns(params, in_rows=True),
             "brick columns": brick_columns(params, in_rows=False),
         }
-        if params.form == "bowl":
-            bricks["thin shell"] = fixed_shell(params)
         return {name: structure(built, params) for name, built in bricks.items()}
 
-    def measure(self, params: Params) -> float:
-        """Return the middle radius divided by the thickness, times full marks.
+    def blind_floor(self, params: Params) -> float:
+        """Return the mean score of a bowl whose inner radius is a guess.
 
-        If a wall is thin and its radius large, each layer of the roof has less support, and fewer
-        bricks fit completely into the target.
+        The guess is a thin or a nearly solid bowl, each half of the time, because the outer radius
+        of a bowl does not show which of them it is. The better of several thin bowls counts.
         """
-        inner, outer = params.inner_radius_mm, params.outer_radius_mm
-        return (inner + outer) / 2 / (outer - inner) * params.full_marks
+        if params.form != "bowl":
+            return 0.0
+        outer = params.outer_radius_mm
+        thin = max(guess_score(params, outer - wall) for wall in _THIN_GUESSES)
+        return (thin + guess_score(params, outer * _SOLID_GUESS)) / 2
+
+    def measure(self, params: Params) -> float:
+        """Return the agreement for full marks, in percent of a simple bricklayer's.
+
+        The nearer it is to 100, the fewer bricks may be missing or misplaced.
+        """
+        return 100 * params.full_marks / best_agreement(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer scores 1."""
@@ -262,6 +277,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 full_marks=point.full_marks,
             )
             try:
+                if point.marks_share:
+                    marks = full_marks(params, point.marks_share)
+                    params = params.model_copy(update={"full_marks": marks})
                 lay(params)
             except GenerationError:
                 continue
@@ -301,22 +319,62 @@ def draw_length(low: float, high: float, rng: Stream) -> float:
 @lru_cache(maxsize=64)
 def lay(params: Params) -> tuple[Brick, ...]:
     """Return bricks around the z axis that score 1."""
-    for offset in _OFFSETS:
-        bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
+    for place in range(len(_OFFSETS)):
+        bricks = filled(centred(params), place)
         answer = Answer.model_validate(structure(bricks, params))
         if bricks and rules.grade(params, answer).score == 1:
-            return tuple(bricks)
+            return bricks
     raise GenerationError(
         "the bricks cannot fill this body well enough; ask for a thicker one"
     )
 
 
-def fixed_shell(params: Params) -> list[Brick]:
-    """Return the bricklayer's shell of a fixed thickness inside the outer radius."""
-    outer = params.outer_radius_mm
-    inner = max(0.0, outer - _FIXED_THICKNESS)
-    shell = params.model_copy(update={"inner_radius_mm": inner})
-    return fill(lattice(body(shell), outer, _OFFSETS[0]))
+def centred(params: Params) -> Params:
+    """Return a target around the z axis whose score is the agreement."""
+    return params.model_copy(update={"centre_mm": (0.0, 0.0), "full_marks": 1.0})
+
+
+@lru_cache(maxsize=64)
+def filled(params: Params, place: int) -> tuple[Brick, ...]:
+    """Return the bricklayer's structure in a centred target, on the lattice at one place."""
+    cells = lattice(body(params), params.outer_radius_mm, _OFFSETS[place])
+    return tuple(fill(cells))
+
+
+@lru_cache(maxsize=64)
+def best_agreement(params: Params) -> float:
+    """Return the best agreement of the bricklayer's structures.
+
+    Raises:
+        GenerationError: none of them is legal.
+    """
+    target = centred(params)
+    scores = []
+    for place in range(len(_OFFSETS)):
+        bricks = filled(target, place)
+        answer = Answer.model_validate(structure(bricks, target))
+        scores.append(rules.grade(target, answer).score)
+    best = max(scores)
+    if best <= 0:
+        raise GenerationError("no structure of the bricklayer fills this body")
+    return best
+
+
+def full_marks(params: Params, share: float) -> float:
+    """Return a share of the bricklayer's best agreement, rounded down."""
+    unit = 10**_DECIMALS
+    marks = math.floor(unit * share * best_agreement(params)) / unit
+    if marks <= 0:
+        raise GenerationError("the bricklayer hardly fills this body")
+    return marks
+
+
+def guess_score(params: Params, inner: float) -> float:
+    """Return the score of the bricklayer's structure for another inner radius."""
+    guess = params.model_copy(update={"inner_radius_mm": max(0.0, inner)})
+    bricks = filled(centred(guess), 0)
+    answer = Answer.model_validate(structure(bricks, params))
+    return rules.grade(params, answer).score
 
 
 def structure(bricks: Sequence[Brick], params: Params) -> dict[str, JsonValue]:
