@@ -13,7 +13,7 @@ Fresh targets are those that a simple bricklayer builds well enough for a score 
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import JsonValue, model_validator
@@ -247,6 +247,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         The nearer it is to 100, the fewer bricks may be missing or misplaced.
         """
         return 100 * params.full_marks / best_agreement(params)
+
+    def group(self, point: Space, instance: Mapping[str, Any]) -> tuple[str, float]:
+        """Return whether a target is thick, and the share of such targets at the point."""
+        if not point.thick_share:
+            return "", 1.0
+        if instance["inner_radius_mm"] <= 10 * point.thick_inner_cm:
+            return "thick", point.thick_share
+        return "thin", 1 - point.thick_share
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer scores 1."""

@@ -384,6 +384,19 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
         return make
 
+    def group(self, point: PointT, instance: Mapping[str, Any]) -> tuple[str, float]:
+        """Return the group of an item, and the share of a point's items that the group may have.
+
+        A builder defines groups if a small sample could otherwise consist of one kind of items, for
+        which a blind guess is right. By default, all items are in one group.
+
+        Args:
+            point: the point at which the item was drawn.
+            instance: its parameters as JSON values.
+        """
+        del point, instance
+        return "", 1.0
+
     def point_of(self, case: Case) -> dict[str, JsonValue]:
         """Return the value of the release column ``point``: a case's parameters and facts."""
         facts = case.model_dump(mode="json", exclude=set(Case.model_fields))

@@ -1,15 +1,17 @@
 """Drawing the cases of an experiment, with the same result for any number of processes.
 
 The seeds of a point come from a stream named by the base seed, the task and the point,
-so adding a point never changes another point's seeds. Except for repeats, the cases are
-those of ``builder(Stream("generate", seed, task, parameters)).generate_random(count,
-**parameters)``. A case that was drawn before, anywhere in the experiment, is dropped
-and drawn again, a bounded number of times. If a point does not have enough cases, it
+so adding a point never changes another point's seeds. Except for cases that are dropped,
+the cases are those of ``builder(Stream("generate", seed, task,
+parameters)).generate_random(count, **parameters)``. A case that was drawn before,
+anywhere in the experiment, is dropped and drawn again, a bounded number of times. So is
+a case whose group is complete (`Builder.group`). If a point does not have enough cases, it
 gives fewer, with the reason. The cases of a job can be stored, see
 `scbench.freezing.proofs`.
 """
 
-from collections import deque
+import math
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -135,8 +137,10 @@ class _PointSource:
         """Return the first cases whose keys are not in ``keys``, and add their keys to it."""
         task = self._planned.task
         count = self._planned.point.count
+        group_of = task.builder().group
+        groups: Counter[str] = Counter()
         cases: list[Row] = []
-        # Counts since the last new case.
+        # Counts since the last new case. A case whose group is complete counts as a repeat.
         repeats = 0
         failures = 0
         failure_reason = ""
@@ -153,10 +157,13 @@ class _PointSource:
                 else:
                     params = canonical_json(attempt["instance"])
                     key = key_of(task.id, attempt["input"], params)
-                    if key in keys:
+                    group, share = group_of(self._planned.point, attempt["instance"])
+                    is_complete = groups[group] >= math.ceil(share * count)
+                    if key in keys or is_complete:
                         repeats += 1
                     else:
                         keys.add(key)
+                        groups[group] += 1
                         cases.append(attempt)
                         repeats = 0
                         failures = 0
