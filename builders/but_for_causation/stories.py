@@ -120,7 +120,7 @@ def facts_of(params: Params) -> str:
             denial = f"{phrase.subject} did not {phrase.infinitive}."
             sentences.append(capitalised(denial))
     end = f"Everything else followed from the rules. In the end, {past_of(params, params.outcome)}."
-    return f"One day, it began like this: {' '.join(sentences)} {end}"
+    return f"It began like this: {' '.join(sentences)} {end}"
 
 
 def question_of(params: Params) -> str:
@@ -138,7 +138,7 @@ def question_of(params: Params) -> str:
         f"In the story below, {past_of(params, params.outcome)} in the end. "
         f"Which of the events A to {last} were necessary for that?\n"
         f"An event was necessary if {outcome.subject} would not "
-        f"have {outcome.participle}, supposing that only this event had not happened."
+        f"have {outcome.participle} if this event alone had not happened."
     )
 
 

@@ -1,4 +1,4 @@
-"""Queries about the printed solids: volumes of some of them together, and places of points.
+"""Queries about the printed solids: common volumes, unions, and positions of points.
 
 No query accepts a mesh, because the volumes of a mesh are its score.
 """
@@ -28,7 +28,7 @@ _FAR = 1e9
 
 
 class Volume(Query):
-    """See how large some of the solids are together.
+    """Get the volume that some solids share, and the volume of their union.
 
     {"query": "volume", "solids": [1, 2]}, with numbers of the solids as above. You see the
     volume that all of these solids share (`common`), and the volume of their union (`union`),
@@ -57,7 +57,7 @@ class Volume(Query):
 
 
 class Inside(Query):
-    """See in which solids some points lie.
+    """See which solids contain some points.
 
     {"query": "inside", "points": [[0, 0, 0], [1.5, 2, 0]]}, with x, y and z of at most 50 points.
     You see in `points` a text for each point, with one letter for each solid in the order of

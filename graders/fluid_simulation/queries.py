@@ -70,9 +70,9 @@ class Rain(Query):
     """See where water remains after rain on some earthworks.
 
     {"query": "rain", "earthworks": [...]}, with boxes as in an answer (at most 1,000). They
-    change the ground of the start, loose rock falls, and it rains to the end. You see: `ignored`,
+    change the initial ground, loose rock falls, and it rains until the end. You see: `ignored`,
     the boxes that were ignored and why; `fallen_rock`, the rock that fell, and where it is now;
-    `water`, the number of voxels of water, in all and on each level z; `lakes`, the largest
+    `water`, the number of voxels of water, in total and on each level z; `lakes`, the largest
     first, each with its voxels, columns, levels, smallest and largest x, y, z, and whether any of
     its water is visible; `deepest`, the longest run of water in a column, and its column;
     `visible`, the columns with visible water; `drained`, the columns where drops were lost at

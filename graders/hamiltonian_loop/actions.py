@@ -35,7 +35,7 @@ class Go(Action):
 
 
 class Ask(Action):
-    """Get the observation of a `go` without going: {"action": "ask", "cells": [[2, 1], [2, 2]]}."""
+    """See what a `go` would show, without moving: {"action": "ask", "cells": [[2, 1], [2, 2]]}."""
 
     action: Literal["ask"]
     cells: Cells

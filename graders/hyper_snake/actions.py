@@ -12,7 +12,7 @@ BUDGET = 100
 
 
 class Move(Action):
-    """Move the snake on.
+    """Move the snake forward.
 
     {"action": "move", "cells": [[0, 1], [1, 1]]}, with the next cells of its path in order (at
     most 100). You see: the `length` of the path so far, in cells; its last cell, `end`; the cells

@@ -95,7 +95,7 @@ CHECKS = {
     # 8. Gaps of the cage.
     "gap_faces": "The cage has enough faces to measure its gaps.",
     "gaps": "The gaps of the cage have the required width, and none is too wide.",
-    "slots": "The bars of every side stop a block as long as the widest gap, either way round.",
+    "slots": "The bars of every side stop a block as long as the widest gap, in both orientations.",
 }
 _CRITERIA = 9
 

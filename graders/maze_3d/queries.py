@@ -108,7 +108,7 @@ class Reach(Query):
 
     {"query": "reach", "maze": ["A12", ...], "start": [0, 0], "corner": [0, 0]}, with the maze and
     cells as in "walk". You see: `cells`, the number of cells that can be reached by legal moves,
-    including the start; and `map`, up to 40 rows of up to 40 characters, from the corner on
+    including the start; and `map`, up to 40 rows of up to 40 characters, starting at the corner
     ([0, 0] if there is no corner). In the map, o is a cell that can be reached, and . is one that
     cannot.
     """

@@ -1,6 +1,6 @@
 """Grades a packing of the listed prisms by how full its bounding box is.
 
-All numbers are integers. The bounding box may lie anywhere. Positions in messages and
+All numbers are integers. The bounding box may be anywhere. Positions in messages and
 details count from 0 in the answer's list.
 """
 

@@ -50,7 +50,7 @@ class Remove(Action):
 
 
 class Ask(Action):
-    """List twenty `boxes` from a position on, as two corners: {"action": "ask", "first": 0}."""
+    """List twenty `boxes` from position `first`, as two corners: {"action": "ask", "first": 0}."""
 
     action: Literal["ask"]
     first: WholeIndex

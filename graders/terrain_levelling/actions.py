@@ -13,12 +13,12 @@ BUDGET = 100
 
 
 class SetBlasts(Action):
-    """Set off some blasts on the present ground.
+    """Set off some blasts on the current ground.
 
     {"action": "blast", "blasts": [...], "corner": [0, 0]}, with at most 100 blasts of the form
     {"x": 0, "y": 0, "z": 0.0}, which go off in this order, after all earlier ones. You see:
     `blasts`, the number of blasts so far; `lost`, the rock that left the grid so far, as a sum of
-    heights; and `heights` of up to 24 cells along x and y, from the corner [x, y] on ([0, 0] if
+    heights; and `heights` of up to 24 cells along x and y, starting at the corner [x, y] ([0, 0] if
     there is no corner). `heights` has one string for each y, the smallest first, with one number
     for each x, the smallest first. Heights are in hundredths and rounded: 512 is a height from
     5.115 to 5.125. If a blast breaks a rule, no blast of the list goes off. An empty list only

@@ -104,9 +104,9 @@ class BlastHere(Query):
     """See the ground after some blasts.
 
     {"query": "blast", "blasts": [...], "corner": [0, 0]}, with blasts as in an answer (at most
-    2,500), which go off in this order on the ground of the start. You see: `blasts`, their
+    2,500), which go off in this order on the initial ground. You see: `blasts`, their
     number; `lost`, the rock that left the grid, as a sum of heights; and `heights` of up to 24
-    cells along x and y, from the corner [x, y] on ([0, 0] if there is no corner). `heights` has
+    cells along x and y, starting at the corner [x, y] ([0, 0] if there is no corner). `heights` has
     one string for each y, the smallest first, with one number for each x, the smallest first.
     Heights are in hundredths and rounded: 512 is a height from 5.115 to 5.125. If a blast breaks
     a rule, you see only which. The cost is the number of blasts / 250 or the sum of m + (m/20)^4

@@ -51,7 +51,7 @@ class Shadow(Query):
     """Get the shadow of a few tetrahedra.
 
     {"query": "shadow", "tetrahedrons": [...]}, with at most 12 entries in the form of an answer.
-    You get the `area` of their common shadow. For each tetrahedron, `outlines` gives the corners
+    You get the `area` of their combined shadow. For each tetrahedron, `outlines` gives the corners
     [x, y] of its own shadow, in order around it, and `heights` the smallest and the largest z. All
     numbers are rounded to 4 decimals. The shadow is not compared with the target.
     """
@@ -83,12 +83,12 @@ def rounded_rows(values: Floats) -> list[list[float]]:
 
 
 class Cut(Query):
-    """Find out which of a few tetrahedra reach into each other.
+    """Find out which of a few tetrahedra intersect.
 
     {"query": "cut", "tetrahedrons": [...]}, with at most 12 entries in the form of an answer. You
-    get in `pairs` every pair that reaches into each other, as [i, j, depth]: i and j are positions
-    in the list, counted from 0, and depth is the length of the shortest move that parts the two,
-    rounded to 6 decimals. Pairs that are not listed are apart or only touch.
+    get in `pairs` every pair that intersects, as [i, j, depth]: i and j are positions in the list,
+    counted from 0, and depth is the length of the shortest move that separates the two, rounded to
+    6 decimals. Pairs that are not listed are apart or only touch.
     """
 
     query: Literal["cut"]

@@ -185,7 +185,7 @@ class Setup(Frozen):
 
     setting: LoopSetting = Field(
         description=(
-            "retry: the model answers and learns its errors; probe: queries, then one "
+            "retry: the model answers and sees its errors; probe: queries, then one "
             "answer; act: one action at a time"
         )
     )
@@ -195,13 +195,14 @@ class Setup(Frozen):
     disclose: Literal["score", "checks", "places"] = Field(
         default="checks",
         description=(
-            "feedback that the model gets on an answer (retry): its score; also the failed "
-            "checks; also the places"
+            "feedback that the model gets on an answer (retry); score: its score; checks: also "
+            "the failed checks; places: also where they fail"
         ),
     )
     budget: Annotated[StrictInt, Field(ge=1, le=MAX_BUDGET)] | None = Field(
         default=None,
-        description="limit on the total cost of queries (probe) or actions (act); null: the task's",
+        description="limit on the total cost of queries (probe) or actions (act); null for the "
+        "task's default",
     )
     closed: StrictBool = Field(
         default=False,
@@ -213,7 +214,7 @@ class Setup(Frozen):
 
 
 class Played(Setup):
-    """A setup, with the versions of a trial: only equal versions give equal observations."""
+    """The setup of a trial, with the versions that determine its observations."""
 
     rules: Annotated[StrictInt, Field(ge=1)] = Field(
         default=RULES,
@@ -550,7 +551,7 @@ def _row_hash(row: dict[str, Any], images: tuple[bytes, ...]) -> str:
 class Usage(BaseModel):
     """Usage that the provider reported for one call, never an estimate by a local tokeniser.
 
-    The names of OpenAI and Anthropic are understood as well.
+    The field names of OpenAI and Anthropic are also accepted.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

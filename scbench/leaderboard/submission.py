@@ -109,7 +109,7 @@ class Submission(Frozen):
     format: Annotated[StrictInt, Field(ge=1, le=1)] = 1
     model: ModelNames
     organisation: Name = Field(description="who submits it")
-    date: Day = Field(description="when the answers were made, as YYYY-MM-DD")
+    date: Day = Field(description="when the answers were generated, as YYYY-MM-DD")
     release: Release = Field(description="release that was answered, such as 2.0.0")
     tasks: Literal["spatial", "manifolds", "ladder"] = Field(
         default="spatial",
@@ -122,7 +122,7 @@ class Submission(Frozen):
     tools: tuple[OneLine, ...] = Field(
         default=(),
         max_length=20,
-        description="tools that were offered; none without tools",
+        description="tools that were offered to the model; omit if there were none",
     )
     sampling: dict[OneLine, JsonValue] = Field(
         max_length=50,

@@ -17,7 +17,8 @@ FIGURES = {
         "score 0"
     ),
     "coverage": (
-        "the share of rows with a score; blocked, failed and missing calls have none, and lower it"
+        "the share of rows with a score; blocked, failed and missing calls have no score and lower "
+        "it"
     ),
     "floor": (
         "the score of the best trivial baseline: an answer made by a fixed recipe, without solving "

@@ -104,7 +104,7 @@ class Face(AnswerModel):
     vertex: Annotated[
         tuple[WholeIndex, ...], Field(min_length=3, max_length=_MAX_COUNT)
     ] = Field(
-        description="positions in the list of vertices, from 0, counter-clockwise from outside"
+        description="positions in the list of vertices, from 0, counter-clockwise seen from outside"
     )
 
 

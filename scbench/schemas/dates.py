@@ -48,8 +48,8 @@ class Params(ParamsModel):
         min_length=1,
         max_length=20,
         description="events with a date in the story: event, year, month, day, and the number of "
-        "days from there to the event; a day of the year is counted from January 1, so the first "
-        "is 0",
+        "days from that date to the event; a day of the year is counted from January 1, so the "
+        "first is 0",
     )
     steps: tuple[tuple[Index, StepKind, _Amount, Index], ...] = Field(
         max_length=20,

@@ -24,5 +24,5 @@ class Answer(AnswerModel):
     # Not limited to 0 to 3, so that the grader can report the wrong index.
     edges: tuple[tuple[WholeIndexPair, ...], ...] = Field(
         description="one entry per square, in the given order: the pairs of side indices that a "
-        "curve must join, the smaller index first; empty if there is none"
+        "curve must join, the smaller index first; empty if there are none"
     )

@@ -184,7 +184,9 @@ class Earthwork(AnswerModel):
 
     xyzMin: Corner = Field(description="smallest x, y and z of the box")  # noqa: N815
     xyzMax: Corner = Field(description="largest x, y and z of the box, included")  # noqa: N815
-    material: Material = Field(description="what every cell of the box becomes")
+    material: Material = Field(
+        description="the material that every cell of the box becomes"
+    )
 
 
 def valid_or_none(

@@ -16,18 +16,21 @@ class Printing(ParamsModel):
     """Limits of the criterion on printing."""
 
     bed: Triple = Field(description="length, depth and height that a part may take up")
-    slack: Number = Field(gt=0, description="excess over that size that is tolerated")
+    slack: Number = Field(gt=0, description="tolerated excess over that size")
     level: Number = Field(
-        gt=0, description="largest distance from z = 0 of lowest points and contact"
+        gt=0,
+        description="largest distance of lowest points and contact faces from z = 0",
     )
     flat: Number = Field(
-        gt=0, lt=1, description="least -z of the normal of faces in contact"
+        gt=0, lt=1, description="smallest -z component of a contact face's normal"
     )
     hanging: Number = Field(
-        gt=0, lt=1, description="least -z of the normal of overhanging faces"
+        gt=0, lt=1, description="smallest -z component of an overhanging face's normal"
     )
-    contact_area: Number = Field(gt=0, description="least area on the bed")
-    bridge: Number = Field(gt=0, description="widest strip of overhang that prints")
+    contact_area: Number = Field(gt=0, description="minimum area on the bed")
+    bridge: Number = Field(
+        gt=0, description="width of the widest overhanging strip that can be printed"
+    )
 
 
 class Spacing(ParamsModel):
@@ -35,19 +38,19 @@ class Spacing(ParamsModel):
 
     height: Number = Field(gt=0, description="only gaps below this height count")
     free: Number = Field(
-        gt=0, description="side of a square column that must be free somewhere"
+        gt=0, description="side of a square column that must fit somewhere"
     )
     free_reach: Number = Field(
         gt=0, description="largest |x| and |y| of that column's centre"
     )
     blocked: Number = Field(
-        gt=0, description="side of a square column that is free nowhere"
+        gt=0, description="side of a square column that must not fit anywhere"
     )
     blocked_reach: Number = Field(
         gt=0, description="largest |x| and |y| of that column's centre"
     )
     ignored_area: Number = Field(
-        gt=0, description="area of centres that is too small to count"
+        gt=0, description="areas of column centres up to this size do not count"
     )
 
 
@@ -62,7 +65,9 @@ class Rods(ParamsModel):
     """The rods, and the cylinders that represent them."""
 
     at: Number = Field(gt=0, description="|x| and |y| of the four axes")
-    free: Number = Field(gt=0, description="diameter of the rod, which must pass")
+    free: Number = Field(
+        gt=0, description="diameter of the rod, which must pass through"
+    )
     free_z: Pair = Field(description="lowest and highest z of that cylinder")
     gripped: Number = Field(
         gt=0, description="diameter of a cylinder that must be held up"
@@ -77,23 +82,27 @@ class Rods(ParamsModel):
 class Survey(ParamsModel):
     """Sampling of faces for the criteria on thickness and on the gaps of the cage."""
 
-    area: Number = Field(gt=0, description="least area of a face")
+    area: Number = Field(gt=0, description="minimum area of a face")
     upright: Number = Field(
-        gt=0, lt=1, description="least cosine of its normal to an axis"
+        gt=0,
+        lt=1,
+        description="minimum cosine of the angle between its normal and an axis",
     )
-    span: Number = Field(gt=0, description="least shorter side of a face's bounds")
+    span: Number = Field(
+        gt=0, description="minimum length of the shorter side of a face's bounds"
+    )
     end: Number = Field(
         gt=0, description="faces with both sides up to this length are ends of bars"
     )
     cell: Number = Field(gt=0, description="widest cell of the grid of points")
-    cells: int = Field(ge=1, le=64, description="most cells along a side")
+    cells: int = Field(ge=1, le=64, description="maximum number of cells along a side")
     offset: Number = Field(
         gt=0, description="distance from the face at which rays start"
     )
     reach: Pair = Field(
-        description="distances between which a hit counts, both ends excluded"
+        description="range of distances in which a hit counts, both ends excluded"
     )
-    least: int = Field(ge=1, description="least number of faces with a distance")
+    least: int = Field(ge=1, description="minimum number of faces with a distance")
     bin: Number = Field(
         gt=0, description="width of the histogram's bins, the first from 0"
     )
@@ -105,7 +114,7 @@ class Survey(ParamsModel):
         description="distances that count as near that median; null for those in its bin",
     )
     share: Number = Field(
-        gt=0, le=1, description="least share of distances near the median"
+        gt=0, le=1, description="minimum share of distances near the median"
     )
 
 
@@ -114,7 +123,7 @@ class Params(ParamsModel):
 
     inner: Triple = Field(description="free space inside along x, y and z")
     bar: Number = Field(gt=0, description="side of the square bars")
-    gap: Pair = Field(description="least and greatest gap between bars")
+    gap: Pair = Field(description="smallest and largest gap between bars")
     rod_name: Text = Field(description="name of the rods")
     parts: int = Field(ge=1, le=64, description="number of parts")
     shown: int = Field(
@@ -128,7 +137,7 @@ class Params(ParamsModel):
         gt=0, description="tolerance for each entry of a rotation matrix"
     )
     overlap: Number = Field(
-        gt=0, description="common volume that is too small to count"
+        gt=0, description="common volumes up to this size do not count"
     )
     touch: Number = Field(
         gt=0, description="distance up to which parts count as touching"
@@ -154,7 +163,7 @@ def as_file_type(value: object) -> object:
 
 
 class Part(AnswerModel):
-    """One printed part and where it goes."""
+    """One printed part and its place in the cage."""
 
     fileContents: Text = Field(  # noqa: N815  (the paper's name)
         description="the part as it lies on the bed: an STL file, OpenSCAD source or a program"

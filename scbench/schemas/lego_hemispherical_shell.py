@@ -26,7 +26,7 @@ class Params(ParamsModel):
     )
     height_mm: Length | None = Field(
         default=None,
-        description="height of a wall; that of the other forms follows from their radii",
+        description="height of a wall; null for other forms, whose radii determine it",
     )
     centre_mm: Pair = Field(
         default=(0.0, 0.0),
@@ -51,7 +51,7 @@ class Params(ParamsModel):
 
 
 class Brick(AnswerModel):
-    """Where one brick is."""
+    """The position and rotation of one brick."""
 
     # The names of the paper.
     Centroid: Triple = Field(

@@ -38,7 +38,7 @@ class Params(ParamsModel):
     )
     ends: tuple[tuple[Int, Int], tuple[Int, Int]] | None = Field(
         default=None,
-        description="row and column of A and of B, from 0; null if they may lie anywhere",
+        description="row and column of A and of B, from 0; null if they may be anywhere",
     )
 
     @model_validator(mode="after")

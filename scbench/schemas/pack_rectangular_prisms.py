@@ -31,7 +31,7 @@ class Params(ParamsModel):
 
 
 class Box(AnswerModel):
-    """Where one prism lies."""
+    """The position of one prism."""
 
     # The names of the paper.
     XyzMin: Corner = Field(
@@ -43,6 +43,6 @@ class Box(AnswerModel):
 
 
 class Answer(AnswerModel):
-    """Where every prism lies."""
+    """The positions of all prisms."""
 
     boxes: tuple[Box, ...] = Field(description="one entry per prism, in any order")

@@ -20,7 +20,7 @@ class Params(ParamsModel):
         default=None,
         ge=1,
         exclude_if=lambda degree: degree is None,
-        description="largest total degree of the formula as written; left out if any will do",
+        description="largest total degree of the formula as written; omitted for no limit",
     )
 
     @model_validator(mode="after")

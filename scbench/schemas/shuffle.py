@@ -24,7 +24,9 @@ class Params(ParamsModel):
     domain: Domain = Field(description="what is swapped")
     people: tuple[Name, ...] = Field(min_length=3, max_length=12)
     things: tuple[Name, ...] = Field(
-        min_length=3, max_length=12, description="thing that each person has at first"
+        min_length=3,
+        max_length=12,
+        description="the thing that each person has at the start",
     )
     events: tuple[Event, ...] = Field(
         max_length=400,

@@ -17,7 +17,8 @@ class Params(ParamsModel):
         description="height of every cell: one row per y, one value per x, both from 0",
     )
     flat_tolerance: Number = Field(
-        gt=0, description="greatest difference of neighbouring cells of one flat region"
+        gt=0,
+        description="largest height difference between neighbouring cells of a flat region",
     )
     share: Number = Field(
         gt=0,
@@ -54,5 +55,5 @@ class Answer(AnswerModel):
     """The plan."""
 
     blasts: tuple[Blast, ...] = Field(
-        description="the blasts in the order in which they are set"
+        description="the blasts in the order in which they go off"
     )

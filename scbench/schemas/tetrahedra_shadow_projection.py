@@ -24,7 +24,7 @@ class Params(ParamsModel):
 
 
 class Pose(AnswerModel):
-    """The place of one tetrahedron, which is first turned about the origin, then moved."""
+    """The pose of one tetrahedron, which is first rotated about the origin, then moved."""
 
     x: Number = Field(description="move along x")
     y: Number = Field(description="move along y")

@@ -37,7 +37,7 @@ class Params(ParamsModel):
         default="",
         pattern=r"^([?xyzw]{4,8})?$",
         description="known part of the pattern, in the same order: equal letters for equal "
-        "labels, ? for unknown; empty if nothing is",
+        "labels, ? for unknown; empty if nothing is known",
     )
 
     @model_validator(mode="after")

@@ -53,7 +53,7 @@ def by_reading(prompt):
         )
         if len(parts) > 1 and " but " not in premise:
             assert ("needed)" in line) == (" or " not in premise)
-    begun = re.search(r"it began like this: (.+?) Everything else", story)[1]
+    begun = re.search(r"It began like this: (.+?) Everything else", story)[1]
     facts = dict(
         past[part[0].lower() + part[1:]] for part in begun.removesuffix(".").split(". ")
     )
@@ -79,7 +79,7 @@ def by_reading(prompt):
     if supposed := re.match(r"Would (.+) still have (.+) if (.+)\? Answer yes", story):
         assert supposed.groups()[:2] == (subject, participle)
         return "yes" if happens(gone[supposed[3]]) else "no"
-    assert f"if {subject} would not have {participle}, supposing that only" in story
+    assert f"if {subject} would not have {participle} if this event" in story
     options = re.findall(r"^([A-Z])\) (.+)$", story, re.MULTILINE)
     return ", ".join(letter for letter, text in options if not happens(past[text][0]))
 

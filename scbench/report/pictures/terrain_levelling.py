@@ -31,7 +31,7 @@ FAULTS = {
     "count": "more than {most} blasts",
     "grid": "a blast outside the map",
     "positive": "a blast without depth",
-    "depth": "a blast deeper than its cell is high",
+    "depth": "a blast deeper than the height of its cell",
     "resource_limit": "too much work to simulate",
 }
 # Roles of cells that blasts changed. Their hues differ from those of blasts and errors.

@@ -70,7 +70,7 @@ def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
     golden(f"{TASK}-wrong", plan, "A blast is too deep.")
     (ring,) = rings(shapes(plan, "circle", "wrong"))
     assert ring == pytest.approx(plan.at((2.5, 0.5)), abs=0.01)
-    assert "void: a blast deeper than its cell is high" in picture.caption
+    assert "void: a blast deeper than the height of its cell" in picture.caption
 
 
 def test_a_real_verdict_is_drawn(drawn):
