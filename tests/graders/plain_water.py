@@ -1,4 +1,4 @@
-"""The rules of fluid_simulation once more, cell by cell and as slow as they read."""
+"""The rules of fluid_simulation, implemented cell by cell without any optimization."""
 
 from collections import deque
 
@@ -6,14 +6,14 @@ STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 def flat(width, height=8, layers=3):
-    """The set of rock cells of a flat world."""
+    """Return the rock cells of a flat world."""
     return {
         (x, y, z) for x in range(width) for y in range(width) for z in range(layers)
     }
 
 
 def carve(rock, boxes, width, height=8):
-    """Carry out boxes of the answer form, coordinates being numbers."""
+    """Apply the boxes of an answer, whose coordinates are all numbers."""
     rock = set(rock)
     for box in boxes:
         low = [int(v) for v in box["xyzMin"]]
@@ -38,7 +38,7 @@ def carve(rock, boxes, width, height=8):
 
 
 def pieces(cells):
-    """Connected pieces, in the order of their first cells."""
+    """Return the connected pieces, in the order of their first cells."""
     left = set(cells)
     result = []
     for first in sorted(cells):
@@ -119,7 +119,7 @@ def drop(rock, water, x, y, width, height):
 
 
 def rain_on(rock, columns, width, height=8):
-    """The whole programme of rain: everywhere once, then on the columns until nothing stays."""
+    """Rain everywhere once, then on the columns until no drop stays."""
     water = set()
     for x in range(width):
         for y in range(width):

@@ -1,4 +1,4 @@
-"""Fluid simulation: the fast rain is the plain one, and every goal is judged by its words."""
+"""Fluid simulation: the fast rain matches the plain one, and each goal is graded at its limits."""
 
 import runpy
 from pathlib import Path
@@ -18,6 +18,7 @@ from scbench.schemas.fluid_simulation import Answer, Params
 plain = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).with_name("plain_water.py")))
 )
+VOLUME = {"kind": "exact_volume", "voxels": 9}
 
 
 def centre(width):
@@ -62,7 +63,6 @@ def cells(grid):
     return {tuple(int(v) for v in cell) for cell in np.argwhere(grid)}
 
 
-VOLUME = {"kind": "exact_volume", "voxels": 9}
 POND = air(6, 6, 2, 8, 8, 2)
 
 
@@ -93,7 +93,7 @@ def worlds(draw):
 
 
 @given(worlds())
-def test_fast_and_plain_simulation_agree_on_any_world(built):
+def test_fast_and_plain_simulations_agree(built):
     start, width, height, columns = built
     settled = plain.settle(start)
     fast_rock, fallen = settle(array(start, width, height))
@@ -144,7 +144,7 @@ BAD_BOXES = [
 
 
 @pytest.mark.parametrize("box", BAD_BOXES, ids=str)
-def test_a_bad_box_changes_nothing_and_is_named(box):
+def test_bad_boxes_are_ignored_and_reported(box):
     alone = verdict(world(VOLUME), box)
     assert alone.score == 0
     with_good = verdict(world(VOLUME), POND, box)
@@ -154,7 +154,7 @@ def test_a_bad_box_changes_nothing_and_is_named(box):
     assert check.details["offenders"][0][0] == 1
 
 
-def test_a_box_that_touches_a_protected_zone_is_ignored():
+def test_boxes_in_protected_zones_are_ignored():
     params = world(VOLUME, protected=({"low": (9, 6, 0), "high": (9, 6, 2)},))
     assert verdict(params, POND).score == 1
     assert verdict(params, air(7, 6, 2, 9, 8, 2)).score == 0
@@ -162,7 +162,7 @@ def test_a_box_that_touches_a_protected_zone_is_ignored():
     assert verdict(params, air(9, 6, 3, 9, 6, 7), POND).score == 1
 
 
-def test_too_many_boxes_score_nothing_but_are_simulated():
+def test_too_many_boxes_score_0_but_are_simulated():
     params = world(VOLUME, max_boxes=2)
     assert verdict(params, POND, POND).score == 1
     result = verdict(params, POND, POND, None)
@@ -202,7 +202,7 @@ ROOF = [rock(5, 5, 3, 5, 5, 4), rock(5, 5, 5, 9, 9, 5)]  # over POND
         ({"kind": "lakes_on_levels", "lakes": 2, "levels": 2},
          [air(2, 2, 2, 3, 3, 2), *TOWER], 1),
         ({"kind": "deep_water", "min_depth": 3}, [air(6, 6, 1, 8, 8, 2)], 2 / 3),
-        # A run is broken by rock: two voxels above one, not three.
+        # Rock interrupts a run: two voxels above one are not three.
         ({"kind": "deep_water", "min_depth": 3},
          [rock(7, 7, 3, 9, 9, 5), air(8, 8, 4, 8, 8, 5), air(8, 6, 2, 8, 8, 2)], 2 / 3),
         ({"kind": "large_lakes", "lakes": 2, "min_voxels": 6}, TWO, 1),
@@ -225,7 +225,7 @@ def test_goals_at_their_boundaries(goal, boxes, score):
 
 
 @pytest.mark.parametrize("goal", ["hidden_water", "hidden_lakes"])
-def test_a_roof_in_the_layer_where_drops_start_hides_nothing(goal):
+def test_roof_in_top_layer_hides_nothing(goal):
     goal = {"kind": goal, "min_voxels": 9} | (
         {"lakes": 1} if goal == "hidden_lakes" else {}
     )
@@ -237,8 +237,8 @@ def test_a_roof_in_the_layer_where_drops_start_hides_nothing(goal):
         )
 
 
-def test_one_roof_over_all_but_the_zones_is_too_much():
-    # A world with holes that fill by themselves, and hills that carry what falls on them.
+def test_roofs_may_cover_a_quarter_of_the_columns():
+    # A world with a hole that fills without work, and a hill that supports fallen rock.
     hill = {"low": (3, 3, 3), "high": (4, 4, 4), "material": "Rock"}
     hole = {"low": (9, 9, 2), "high": (11, 11, 7), "material": "Air"}
     zone = {"low": (6, 0, 0), "high": (7, 15, 7)}
@@ -262,8 +262,8 @@ def test_one_roof_over_all_but_the_zones_is_too_much():
 # The ring.
 
 
-def ring_by_the_words(lakes, side, width):
-    """Whether some lake closes round a dry square, region by region."""
+def has_dry_island(lakes, side, width):
+    """Return whether some lake encloses a dry square, searching region by region."""
     every = {(x, y) for x in range(width) for y in range(width)}
     wet = {(x, y) for lake in lakes for x, y, _ in lake}
     for lake in lakes:
@@ -285,16 +285,16 @@ def ring_by_the_words(lakes, side, width):
     ),
     st.integers(1, 3),
 )
-def test_the_ring_is_what_its_words_say(wet, side):
+def test_dry_island_matches_region_search(wet, side):
     grid = array(wet, 9, 4)
     result = dry_island(survey(np.zeros_like(grid), grid), side)
-    assert (result is not None) == ring_by_the_words(plain.pieces(wet), side, 9)
+    assert (result is not None) == has_dry_island(plain.pieces(wet), side, 9)
 
 
 # Bounds and pictures.
 
 
-def test_work_is_bounded_by_counting(monkeypatch):
+def test_work_is_limited(monkeypatch):
     monkeypatch.setattr(rainfall, "MOST_STEPS", 200)
     assert "resource_limit" in failed(world(VOLUME), POND, air(2, 2, 1, 13, 13, 2))
     assert "resource_limit" not in failed(world(VOLUME), air(6, 6, 2, 6, 6, 2))

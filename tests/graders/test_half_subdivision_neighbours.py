@@ -27,7 +27,7 @@ def right(params) -> list[str]:
     return list(BUILDER.reference(params).neighbors)
 
 
-def painted(params) -> dict[str, int]:
+def shared_cell_faces(params) -> dict[str, int]:
     """Cut the space into its finest cells; count the cell faces each leaf shares with the target.
 
     Shares no line with the interval test: a cell finds its leaf by walking down the tree.
@@ -72,7 +72,7 @@ def painted(params) -> dict[str, int]:
     length=st.integers(1, 5),
     depth=st.integers(1, 8),
 )
-def test_painting_agrees_on_any_tree(seed, dimension, length, depth):
+def test_reference_matches_shared_cell_faces(seed, dimension, length, depth):
     rng = random.Random(seed)
 
     def leaves_below(label):
@@ -87,12 +87,12 @@ def test_painting_agrees_on_any_tree(seed, dimension, length, depth):
         leaves=tuple(leaves),
         target=rng.choice(leaves),
     )
-    truth = set(painted(params))
+    truth = set(shared_cell_faces(params))
     assert set(right(params)) == truth
     assert verdict(params, sorted(truth, reverse=True)).score == 1
 
 
-def test_too_many_labels_are_not_looked_at():
+def test_too_many_labels_are_rejected():
     n = len(PAPER[4].leaves)
     assert failed(PAPER[4], ["0010"] * (10 * n + 1)) == {"resource_limit"}
     assert failed(PAPER[4], ["0010"] * (10 * n)) == {"repeats", "complete"}

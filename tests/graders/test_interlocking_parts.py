@@ -1,4 +1,4 @@
-"""The nine criteria one by one, on the paper's cage and on a small one."""
+"""Each of the nine criteria, on the paper's cage and on a small one."""
 
 import math
 import random
@@ -38,13 +38,13 @@ PAPER = BUILDER.paper()[0].params
 
 @cache
 def small():
-    """A cage with six parts."""
+    """Return an item with a cage of six parts."""
     return TASK.params_model.model_validate(BUILDER.case(BUILDER.space(), 0).instance)
 
 
 @cache
 def right(params):
-    """The parts of a right answer, as STL so that no child is started."""
+    """Return the parts of a right answer, as STL so that no child process is started."""
     plan = layout(params)
     return [
         {"fileContents": text, "fileType": "STL", "transform": list(matrix)}
@@ -52,17 +52,17 @@ def right(params):
     ]
 
 
-def judged(parts, params=None):
+def verdicts_of(parts, params=None):
     return judge(TASK, params or small(), {"parts": parts})
 
 
 def scores(parts, params=None) -> str:
-    return "".join(f"{verdict.score:g}" for verdict in judged(parts, params))
+    return "".join(f"{verdict.score:g}" for verdict in verdicts_of(parts, params))
 
 
 def failed(parts, params=None) -> set[str]:
-    """Ids of the checks that fail, apart from the gate."""
-    verdicts = judged(parts, params)
+    """Return the ids of failed checks, except the gate."""
+    verdicts = verdicts_of(parts, params)
     return {check.id for verdict in verdicts for check in verdict.failed} - {"gate"}
 
 
@@ -74,15 +74,18 @@ def with_part(i, **changes):
 
 def message(check_id, parts, params=None) -> str:
     return next(
-        c.message for v in judged(parts, params) for c in v.checks if c.id == check_id
+        c.message
+        for v in verdicts_of(parts, params)
+        for c in v.checks
+        if c.id == check_id
     )
 
 
 # ---- 0: valid parts ----
 
 
-def test_the_wrong_number_of_parts_scores_nothing_but_is_looked_at():
-    fewer = judged(right(small())[:-1])
+def test_wrong_number_of_parts_scores_0_but_is_checked():
+    fewer = verdicts_of(right(small())[:-1])
     assert [verdict.score for verdict in fewer] == [0] * 9
     assert {check.id for verdict in fewer for check in verdict.failed} == {
         *("part_count", "gate", "cage", "slots"),
@@ -107,7 +110,7 @@ def test_transforms_must_be_rigid(entries, why):
     assert why in message("rigid", parts)
 
 
-def test_a_turn_rounded_to_four_digits_is_rigid():
+def test_rotation_rounded_to_four_digits_is_rigid():
     matrix = list(right(small())[2]["transform"])
     turned = np.array(matrix).reshape(4, 4)
     angle = np.round([np.cos(0.3), np.sin(0.3)], 4)
@@ -126,7 +129,7 @@ def test_a_turn_rounded_to_four_digits_is_rigid():
 
 @pytest.mark.parametrize("entry", [0, 3, 11])
 @pytest.mark.parametrize("number", [-1e300, 10_001])
-def test_a_part_that_is_sent_away_does_not_count_as_placed(number, entry):
+def test_distant_part_scores_0(number, entry):
     matrix = list(lifted(0.0))
     matrix[entry] = number
     assert scores(with_part(0, transform=matrix)) == "000000000"
@@ -165,7 +168,7 @@ def box(x0, y0, z0, x1, y1, z1):
         ),  # a hollow
     ],
 )
-def test_faults_of_a_mesh_are_told_apart(triangles, check):
+def test_mesh_faults_fail_their_own_check(triangles, check):
     parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL")
     assert scores(parts) == "000000000"
     faults = failed(parts) & {"part_count", *VALIDITY_CHECKS}
@@ -190,14 +193,14 @@ def stl_part(piece, shift=0.0):
 @pytest.mark.parametrize(
     ("shift", "fine"), [(0.1, True), (-0.1, True), (0.11, False), (-0.11, False)]
 )
-def test_the_lowest_point_is_on_the_bed(shift, fine):
+def test_lowest_point_must_be_on_the_bed(shift, fine):
     parts = with_part(0, **stl_part(plate_boxes(), shift))
     assert ("bed_level" not in failed(parts)) == fine
     assert scores(parts)[0] == "1"
     assert (scores(parts)[1] == "1") == fine
 
 
-def test_a_part_that_is_too_large_for_the_bed_is_found():
+def test_part_too_large_for_the_bed_fails():
     params = small()
     bed = (max(params.inner) - 10, *params.printing.bed[1:])
     printing = params.printing.model_copy(update={"bed": bed})
@@ -209,12 +212,12 @@ def test_a_part_that_is_too_large_for_the_bed_is_found():
 @pytest.mark.parametrize(
     ("lug", "check"),
     [
-        ((0, 0, 20, 60, 40, 24), "overhangs"),  # a table on one leg's side
+        ((0, 0, 20, 60, 40, 24), "overhangs"),  # a wide overhang on one leg
         ((0, 0, 20, 60, 8, 24), None),  # a strip of 8 mm can be bridged
         ((0, 0, 20, 60, 8.01, 24), "overhangs"),
     ],
 )
-def test_overhangs_are_measured_by_the_strip_that_covers_them(lug, check):
+def test_overhangs_are_measured_by_covering_strip(lug, check):
     leg = (0, 0, 0, 0.001, lug[4], 22)
     piece = plate_boxes()._replace(
         boxes=((-30, -30, 0, 0, 30, 22), tuple(float(x) for x in lug), leg), holes=()
@@ -223,7 +226,7 @@ def test_overhangs_are_measured_by_the_strip_that_covers_them(lug, check):
     assert ("overhangs" in found) == (check == "overhangs")
 
 
-def test_contact_and_balance(monkeypatch):
+def test_bed_contact_and_balance(monkeypatch):
     stub = plate_boxes()._replace(
         boxes=((0, 0, 0, 20, 20, 5), (0, 0, 5, 8, 100, 9)), holes=()
     )
@@ -240,11 +243,11 @@ def test_contact_and_balance(monkeypatch):
 # ---- 2 to 8 ----
 
 
-def test_gaps_of_parts_are_tried_at_every_place():
+def test_gaps_are_checked_at_every_position():
     full = plate_boxes()
     solid = full._replace(boxes=((-100.0, -100.0, 0.0, 100.0, 100.0, 10.0),))
     assert "gap_wide_enough" in failed(with_part(0, **stl_part(solid)))
-    # Two missing bars leave one hole, which no fixed set of places need hit.
+    # Two missing bars leave one hole, which a fixed set of positions could miss.
     rim = set(rim_of(full.boxes, layout(small()).reach))
     inner = [b for b in full.boxes if b not in rim]
     for gone in ((inner[0],), (inner[0], inner[1])):
@@ -253,7 +256,7 @@ def test_gaps_of_parts_are_tried_at_every_place():
         assert ("gap_narrow_enough" in found) == (len(gone) == 2)
 
 
-def test_a_thin_hole_or_no_hole_stops_the_rod_and_a_wide_one_lets_the_nut_fall():
+def test_rods_need_holes_of_the_right_size():
     piece, rod = plate_boxes(), small().rods.free
     thin = piece._replace(radius=rod / 2 - 0.05)
     assert failed(with_part(0, **stl_part(thin))) == {"rod_passes"}
@@ -271,8 +274,8 @@ def test_a_thin_hole_or_no_hole_stops_the_rod_and_a_wide_one_lets_the_nut_fall()
     assert {"nut_held", "rods_gripped"} <= failed(away)
 
 
-def test_a_part_that_no_rod_goes_through_leaves_the_assembly_nothing():
-    # Holes wider than the bars leave nothing around the rods, but nuts would not pass.
+def test_part_without_rods_is_not_held():
+    # Holes wider than the bars leave nothing around the rods, but nuts still do not pass.
     wide = plate_boxes()._replace(radius=small().bar / 2 + 1)
     parts = with_part(0, **stl_part(wide))
     assert {"held", "rods_gripped"} <= failed(parts)
@@ -282,8 +285,8 @@ def test_a_part_that_no_rod_goes_through_leaves_the_assembly_nothing():
     assert message("held", parts) == "Part 0 goes all the way around 0 rods."
 
 
-def inner_bars_made(width):
-    """The right parts, but the bars inside one plate are this wide."""
+def with_inner_bars(width):
+    """Return the right parts, with the inner bars of one plate this wide."""
     full = plate_boxes()
     rim = set(rim_of(full.boxes, layout(small()).reach))
     boxes = []
@@ -302,28 +305,34 @@ def inner_bars_made(width):
 @pytest.mark.parametrize(
     ("width", "check"), [(0.5, "slots"), (9.6, ""), (10.4, ""), (26, "straps")]
 )
-def test_bars_are_neither_hairs_nor_straps(width, check):
-    found = failed(inner_bars_made(width)) & {"slots", "straps"}
+def test_bar_width_limits(width, check):
+    found = failed(with_inner_bars(width)) & {"slots", "straps"}
     assert found == ({check} if check else set())
 
 
 def test_parts_may_touch_but_not_overlap():
     matrix = list(right(small())[1]["transform"])
     matrix[11] -= 0.001
-    assert "interference" not in failed(with_part(1, transform=matrix))  # 1 mm³ is free
+    assert "interference" not in failed(
+        with_part(1, transform=matrix)
+    )  # 1 mm³ is tolerated
     matrix[11] -= 0.2
     parts = with_part(1, transform=matrix)
     assert failed(parts) == {"interference"}
-    check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
+    check = next(
+        c for v in verdicts_of(parts) for c in v.checks if c.id == "interference"
+    )
     assert [item["parts"] for item in check.details["offenders"]] == [
         [1, i] for i in range(2, 6)
     ]
     parts[2] = raised(parts[2], -0.0005 - check.details["offenders"][0]["high"][0], 3)
-    check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
+    check = next(
+        c for v in verdicts_of(parts) for c in v.checks if c.id == "interference"
+    )
     assert str(check.details["offenders"][0]["high"][0]) == "0.0", "and not -0.0"
 
 
-# ---- A cage, in one piece ----
+# ---- The cage and its assembly ----
 
 
 def raised(part, by, entry=11):
@@ -341,7 +350,7 @@ def test_parts_within_2_mm_touch(gap, fine):
 
 
 def sheets(params, windows):
-    """The right parts filled up to sheets, with square windows."""
+    """Return the right parts, filled to sheets with square windows."""
     plan = layout(params)
 
     def write(piece):
@@ -367,20 +376,22 @@ def sheets(params, windows):
     ]
 
 
-def test_windows_all_over_sheets_make_no_cage_if_gaps_are_not_half():
+def test_sheets_with_small_windows_are_not_a_cage():
     parts = sheets(PAPER, (3, 3))
     assert "sweeps too little of the" in message("cage", parts, PAPER)
 
 
-def test_every_pair_of_parts_is_counted_once():
+def test_pairs_of_parts_are_counted_once():
     parts = right(small())
-    [pairs] = [one.metrics["pairs"] for one in judged(parts) if "pairs" in one.metrics]
+    [pairs] = [
+        one.metrics["pairs"] for one in verdicts_of(parts) if "pairs" in one.metrics
+    ]
     assert pairs == math.comb(len(parts), 2)
 
 
-def test_the_mean_by_the_papers_stop_rule_is_a_metric():
+def test_stop_rule_of_the_paper_is_a_metric():
     def stopped(parts):
-        return judged(parts)[0].metrics["stop_rule"]
+        return verdicts_of(parts)[0].metrics["stop_rule"]
 
     assert stopped(right(small())) == 1
     assert stopped(right(small())[:-1]) == 0
@@ -391,7 +402,7 @@ def test_the_mean_by_the_papers_stop_rule_is_a_metric():
 
 
 def boxes_in_place(pieces, places):
-    """The boxes of parts, turned by quarter turns, as lowest and highest corners."""
+    """Return the boxes of placed parts as lowest and highest corners."""
     placed = []
     for piece, matrix in zip(pieces, places, strict=True):
         corners = np.array(piece.boxes).reshape(-1, 2, 3)
@@ -402,7 +413,7 @@ def boxes_in_place(pieces, places):
 
 
 def is_grid(params, placed):
-    """Whether each side stops the large block and lets the small one in all over, tried by place.
+    """Return whether each side blocks the large block and lets the small one through all over.
 
     Where a block starts or ceases to be stopped is known from the boxes' edges, so that one place
     between each two neighbouring ones stands for all.
@@ -446,13 +457,13 @@ def is_grid(params, placed):
                 if not covers(spans, [ends[u], ends[v]], window):
                     return False
                 swept = [(first - side / 2, last + side / 2) for first, last in spans]
-                if shares(swept, [ends[u], ends[v]]) < 0.5:
+                if covered_share(swept, [ends[u], ends[v]]) < 0.5:
                     return False
     return True
 
 
 def covers(spans, whole, by):
-    """Whether rectangles, grown by so much to all sides, cover a rectangle."""
+    """Return whether rectangles, grown by a margin on all sides, cover a rectangle."""
     grown = [(low - by, high + by) for low, high in spans]
     tries = []
     for (low, high), (start, end) in zip(grown, whole, strict=True):
@@ -472,8 +483,8 @@ def covers(spans, whole, by):
     )
 
 
-def shares(spans, whole):
-    """How much of a rectangle some rectangles cover."""
+def covered_share(spans, whole):
+    """Return how much of a rectangle some rectangles cover."""
     (a, b), (c, d) = whole
     (low, high), (first, last) = spans
     area = shapely.union_all(shapely.box(low, first, high, last))
@@ -484,8 +495,8 @@ def shares(spans, whole):
     )
 
 
-def hangs_together(params, placed):
-    """Whether all parts are reached from the first in steps of at most the touching distance."""
+def is_one_assembly(params, placed):
+    """Return whether all parts are reached in steps of at most the touching distance."""
     reached, waiting = {0}, [0]
     while waiting:
         low, high = placed[waiting.pop()]
@@ -503,7 +514,7 @@ def hangs_together(params, placed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_cage_and_assembly_against_a_judge_of_boxes(seed):
+def test_cage_and_assembly_match_second_grader(seed):
     rng = random.Random(seed)
     params = small()
     pieces, places = map(
@@ -533,13 +544,13 @@ def test_cage_and_assembly_against_a_judge_of_boxes(seed):
     ]
     placed, found = boxes_in_place(pieces, places), failed(parts)
     assert ("cage" not in found) == is_grid(params, placed)
-    assert ("one_assembly" not in found) == hangs_together(params, placed)
+    assert ("one_assembly" not in found) == is_one_assembly(params, placed)
 
 
 @pytest.mark.parametrize(
     ("wider", "fine"), [(0.4, True), (0.6, False), (-0.4, True), (-0.6, False)]
 )
-def test_bars_are_as_thick_as_asked_for(wider, fine):
+def test_bars_must_have_required_thickness(wider, fine):
     by = wider / 2
     boxes = [
         (b[0] - by, b[1], b[2], b[3] + by, b[4], b[5])
@@ -551,7 +562,7 @@ def test_bars_are_as_thick_as_asked_for(wider, fine):
     assert ("thickness" not in failed(parts)) == fine
 
 
-# ---- Forms of parts ----
+# ---- Formats of parts ----
 
 
 def test_programs_are_not_run_unless_allowed():
@@ -559,7 +570,7 @@ def test_programs_are_not_run_unless_allowed():
         0, fileContents="print('cube(1);')", fileType="Python Generating OpenSCAD"
     )
     with pytest.raises(CannotGrade, match="--allow-code"):
-        judged(parts)
+        verdicts_of(parts)
     prediction = Prediction(id="interlocking_parts/00", answer={"parts": parts})
     outcome = grade_prediction(prediction, TASK, small())
     assert outcome.status is Status.NOT_RUN
@@ -570,7 +581,7 @@ def test_programs_are_not_run_unless_allowed():
     sandbox.strongest() == "rlimits",
     reason="no full sandbox on this machine (Debian: bubblewrap)",
 )
-def test_programs_make_parts_where_allowed(monkeypatch):
+def test_programs_make_parts_if_allowed(monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
     text = to_openscad(plate_boxes())
     parts = with_part(

@@ -1,4 +1,4 @@
-"""Towers of digits: rules against the geometry of bars, every fault by its own check, the score."""
+"""Digit towers: the rules compared with the geometry of bars, each fault, and the score."""
 
 import json
 import math
@@ -35,6 +35,25 @@ TALLEST = (
     "8f 8f 8f 8f 8f 9f 9f 9f 9f 9f 6z 9f 6z 9f 6z 9f 9f 6z 9f 6z 6z 6z 9f 6z 6z 6z "
     "3f 3f 3f 3f 3f 7f 7f 7f 3Y 1X 1X 1X"
 )
+# The centres of both halves of each bar, from the coordinates that the prompt prints. Bars are
+# rotated by rotating these points.
+BARS = {
+    "a": [(-2, 10), (2, 10)], "b": [(5, 2), (5, 8)], "c": [(5, -2), (5, -8)],
+    "d": [(-2, -10), (2, -10)], "e": [(-5, -2), (-5, -8)], "f": [(-5, 2), (-5, 8)],
+    "g": [(-2, 0), (2, 0)],
+}  # fmt: skip
+TURNS = {
+    "f": lambda x, y: (x, y),
+    "x": lambda x, y: (-x, y),
+    "y": lambda x, y: (x, -y),
+    "z": lambda x, y: (-x, -y),
+}
+# Mostly digits that can rest on each other, so that legal towers occur.
+likely = st.lists(
+    st.tuples(st.sampled_from([8, 9, 6, 3, 7, 1, 1, 1]), st.sampled_from("fffffzXXY")),
+    max_size=8,
+).map(lambda items: sorted(items, key=lambda item: [8, 9, 6, 3, 7, 1].index(item[0])))
+wild = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("fxyzXY")), max_size=8)
 
 
 def tower(text):
@@ -62,7 +81,7 @@ def with_params(**changes):
     ("items", "digits", "height"),
     [(tower(LARGEST), 42, 80.4), (tower(TALLEST), 38, 115.6), (BEST, 65, 158.0)],
 )
-def test_the_known_numbers_score_their_share_of_65_digits(items, digits, height):
+def test_known_numbers_score_their_share_of_65_digits(items, digits, height):
     given = verdict(items)
     assert given.score == digits / 65
     assert given.metrics["height_mm"] == height
@@ -70,32 +89,17 @@ def test_the_known_numbers_score_their_share_of_65_digits(items, digits, height)
     assert failed(items) == (set() if digits == 65 else {"length"})
 
 
-# What bars lie where, as the middles of their two halves; computed from the coordinates that the
-# prompt prints, and turned by turning the points.
-BARS = {
-    "a": [(-2, 10), (2, 10)], "b": [(5, 2), (5, 8)], "c": [(5, -2), (5, -8)],
-    "d": [(-2, -10), (2, -10)], "e": [(-5, -2), (-5, -8)], "f": [(-5, 2), (-5, 8)],
-    "g": [(-2, 0), (2, 0)],
-}  # fmt: skip
-TURNS = {
-    "f": lambda x, y: (x, y),
-    "x": lambda x, y: (-x, y),
-    "y": lambda x, y: (x, -y),
-    "z": lambda x, y: (-x, -y),
-}
-
-
-def material(digit, code):
+def bar_points(digit, code):
     return {TURNS[code](*p) for segment in PAPER.segments[digit] for p in BARS[segment]}
 
 
 @pytest.mark.parametrize(("target", "factor"), [(115.5, 1), (115.6, 0.9)])
-def test_only_a_taller_tower_is_tall(target, factor):
+def test_tower_must_exceed_target_height(target, factor):
     params = with_params(target_height_mm=target)
     assert verdict(TALLEST, params).score == 38 / 65 * factor
 
 
-def test_what_may_not_be_used_voids_the_answer():
+def test_forbidden_digits_orientations_and_lengths_score_0():
     assert failed(LARGEST, with_params(digits=(1, 3, 6, 7, 8))) == {"allowed", "length"}
     assert failed(LARGEST, with_params(orientations=("flat", "rotate180Z", "rotate90Y"))) == {
         "allowed", "length",
@@ -105,11 +109,11 @@ def test_what_may_not_be_used_voids_the_answer():
     assert verdict(LARGEST, with_params(max_digits=41)).score == 0
 
 
-def test_long_numbers_are_refused_before_they_cost_anything():
+def test_long_numbers_are_rejected_quickly():
     with a_minute_of_work():
         assert failed("9f " * (MAX_DIGITS + 1)) == {"resource_limit"}
         assert "resource_limit" not in failed("9f " * MAX_DIGITS)
-        # Without small factors, and a probable prime: the most that a test can take.
+        # 1031 ones have no small factor and are a probable prime: the slowest case of the test.
         assert failed("1f " * 1031) == {"resource_limit"}
         assert is_prime("1" * 317)
 
@@ -118,7 +122,7 @@ def plain_prime(n):
     return n > 1 and all(n % k for k in range(2, math.isqrt(n) + 1))
 
 
-def test_primes_are_those_of_trial_division():
+def test_primes_match_trial_division():
     assert [n for n in range(20_000) if is_prime(str(n))] == [
         n for n in range(20_000) if plain_prime(n)
     ]
@@ -131,12 +135,12 @@ def test_primes_are_those_of_trial_division():
         318665857834031151167461, 3317044064679887385961981, 2**61 - 3, (2**61 - 1) * (2**31 - 1),
     ],
 )  # fmt: skip
-def test_numbers_that_fool_single_tests_are_composite(number):
+def test_pseudoprimes_are_composite(number):
     assert not is_prime(str(number))
 
 
 def plain_score(items):
-    """The score by the words of the prompt, with bars as points."""
+    """Score a tower by the rules of the prompt, with bars as points."""
     number = "".join(str(digit) for digit, _ in items)
     cut = [number[max(0, end - 3) : end] for end in range(len(number), 0, -3)]
     if (
@@ -167,9 +171,9 @@ def plain_score(items):
             continue
         if turn not in FLAT:
             return 0
-        bars = material(below, turn)
+        bars = bar_points(below, turn)
         if code in FLAT:
-            fits = material(digit, code) <= bars
+            fits = bar_points(digit, code) <= bars
         elif side:
             fits = any({(x, -2), (x, -8), (x, 2), (x, 8)} <= bars for x in (-5, 5))
         else:
@@ -179,16 +183,8 @@ def plain_score(items):
     return min(1.0, len(items) / 65) * (0.9 if tenths <= 700 else 1.0)
 
 
-# Mostly digits that lie on each other, so that legal towers turn up.
-likely = st.lists(
-    st.tuples(st.sampled_from([8, 9, 6, 3, 7, 1, 1, 1]), st.sampled_from("fffffzXXY")),
-    max_size=8,
-).map(lambda items: sorted(items, key=lambda item: [8, 9, 6, 3, 7, 1].index(item[0])))
-wild = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("fxyzXY")), max_size=8)
-
-
 @given(likely | wild)
 @settings(max_examples=150)
-def test_scores_are_those_of_the_words_of_the_prompt(items):
+def test_scores_follow_prompt_rules(items):
     text = " ".join(f"{digit}{code}" for digit, code in items)
     assert verdict(text).score == plain_score(items)

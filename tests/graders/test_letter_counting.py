@@ -1,4 +1,4 @@
-"""Letter counting: counted by a third route, from the prompt's own text."""
+"""Letter counting, checked by counting in the prompt's text."""
 
 import re
 
@@ -26,7 +26,7 @@ def spaces(draw):
 
 
 def counted(prompt):
-    """The count, read from the prompt alone."""
+    """Count the letters, from the prompt alone."""
     row = prompt.split("\n\n")[1]
     letters = re.findall(r'"([a-z])"', prompt.partition("Count how often")[2])
     inside = "".join(re.findall(r"\[([A-Za-z]+)\]", row))
@@ -35,7 +35,7 @@ def counted(prompt):
 
 @settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
-def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
+def test_grader_builder_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("letters", seed))
     right = counted(BUILDER.prompt(params))
     assert BUILDER.target(params) == str(right)

@@ -1,4 +1,4 @@
-"""Mazes: the specification's examples, and uniqueness against counting every route."""
+"""Mazes: the specification's examples, and routes compared with exhaustive search."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,6 +6,10 @@ from hypothesis import strategies as st
 
 from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
+
+FORGIVEN = [
+    "A0B\r\n888\r\n222", "\n\nA0B\n888\n222\n\n", " A0B\n888\n222 \t", "A0B  \n888 \n222\N{NBSP}",
+]  # fmt: skip
 
 
 def params(n, a, b, jumps, share=100, route=20):
@@ -47,13 +51,13 @@ def failed(maze, expected):
         ("A669B/98581/01472/39360/87432", (5, 5, 0, 2, 30), "jumps"),
     ],
 )  # fmt: skip
-def test_examples_of_the_specification(maze, numbers, wrong):
+def test_specification_examples(maze, numbers, wrong):
     assert failed(maze, params(*numbers)) == ([wrong] if wrong else [])
     assert verdict(maze, params(*numbers)).score == (wrong is None)
 
 
 def test_a_and_b_count_at_their_heights():
-    # 3 of 9 cells have height 5 with A and B; 2 without.
+    # 3 of 9 cells have height 5 if A and B count, otherwise 1.
     assert failed("A5B/012/346", params(3, 5, 5, 0, share=33, route=0)) == [
         "height_share"
     ]
@@ -89,25 +93,20 @@ def test_shares_are_compared_exactly():
         ("\r\n" * 10**6 + "A" + "\n" * 10**6 + "B", ["resource_limit"]),
     ],
 )  # fmt: skip
-def test_bad_texts_fail_by_their_own_faults(text, checks):
+def test_bad_texts_fail_their_own_checks(text, checks):
     result = grade(params(3, 5, 5, 1, share=40), Answer.model_validate(text))
     assert [check.id for check in result.checks if check.passed is False] == checks
     assert result.score == 0
 
 
-FORGIVEN = [
-    "A0B\r\n888\r\n222", "\n\nA0B\n888\n222\n\n", " A0B\n888\n222 \t", "A0B  \n888 \n222\N{NBSP}",
-]  # fmt: skip
-
-
 @pytest.mark.parametrize("text", FORGIVEN)
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"maze": text}])
-def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
+def test_line_ends_and_trailing_blanks_are_ignored(text, wrap):
     assert grade(params(3, 5, 5, 1), Answer.model_validate(wrap(text))).score == 1
 
 
 def every_route(n, heights, start, end):
-    """All simple routes, found by trying every move by the words of the rules."""
+    """Return all simple routes, trying every move that the rules allow."""
     routes = []
 
     def at(x, y):
@@ -138,7 +137,7 @@ def every_route(n, heights, start, end):
     heights=st.lists(st.sampled_from([0, 2, 3, 5, 6, 8]), min_size=16, max_size=16),
     ends=st.tuples(st.integers(0, 15), st.integers(0, 15)),
 )
-def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
+def test_routes_match_exhaustive_search(n, heights, ends):
     start, end = (end % (n * n) for end in ends)
     if start == end:
         return
@@ -171,7 +170,7 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
             assert verdict(maze, tight.model_copy(update=change)).score == 0
 
 
-def test_ends_that_are_stated_must_be_met():
+def test_stated_ends_must_be_met():
     expected = params(3, 5, 5, 1)
     for ends, missed in [
         (((0, 0), (0, 2)), ""),
@@ -190,7 +189,7 @@ def test_ends_that_are_stated_must_be_met():
         assert [c.message for c in result.checks if c.passed is False] == [
             missed
         ] * bool(missed)
-        # All else is judged just the same.
+        # The other checks are unaffected.
         assert result.metrics["route"] == [[0, 0], [2, 0]]
     for wrong in ([[0, 0], [0, 0]], [[0, 0], [0, 3]], [[-1, 0], [0, 1]]):
         with pytest.raises(ValueError, match="ends"):

@@ -1,4 +1,4 @@
-"""Choosing a film: the points are counted a third time from the prompt's own text."""
+"""Choosing a film, checked by counting points in the prompt's text."""
 
 import re
 
@@ -23,10 +23,12 @@ KNOWN = {
 MARK = re.compile(r"^(?:- |\(([A-E])\) )?", re.MULTILINE)
 LISTED = re.compile(r"(.* \(\d{4}\)); genres: (.*); themes: (.*)")
 PROSE = re.compile(r"(.*? \(\d{4}\)) is an? (.*?) film about ([^.]*)\.(?: |$)")
+A = ("Alpha", 1990, ("crime", "drama"), ("police",))
+B = ("Beta", 1991, ("drama",), ("police", "family"))
 
 
 def films_of(line):
-    """Return genres and themes of the films that a line tells."""
+    """Return genres and themes of the films in a line."""
     if line in KNOWN:
         return [KNOWN[line]]
     report = []
@@ -37,8 +39,8 @@ def films_of(line):
     return report
 
 
-def read(prompt):
-    """Return points by letter, from the prompt alone; of films told by title, from the data."""
+def points_from_prompt(prompt):
+    """Return points by letter, from the prompt alone; titles are looked up in the data."""
     weights = re.search(
         r"gets (\d+) points? for each genre that both have, and\s(\d+) points? for each theme",
         prompt,
@@ -78,9 +80,9 @@ def spaces(draw):
 
 @settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+def test_builder_grader_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("movies", seed))
-    liked, points = read(BUILDER.prompt(params))
+    liked, points = points_from_prompt(BUILDER.prompt(params))
     assert (liked, len(points)) == (point.reference_count, point.choice_count)
     first, second, *_ = sorted(points.values(), reverse=True)
     right = max(points, key=points.get)
@@ -100,10 +102,6 @@ def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
             assert judge(TASK, params, {"answer": answer})[0].score == (label == right)
 
 
-A = ("Alpha", 1990, ("crime", "drama"), ("police",))
-B = ("Beta", 1991, ("drama",), ("police", "family"))
-
-
 def of(*choices, liked=(A, B), genre=2, theme=3):
     return Params(
         liked=liked,
@@ -115,6 +113,6 @@ def of(*choices, liked=(A, B), genre=2, theme=3):
     )
 
 
-def test_a_tie_has_no_one_answer():
+def test_tie_is_an_error():
     with pytest.raises(ValueError, match="two choices have 12 points"):
         judge(TASK, of(A, ("Delta", 1993, *A[2:])), {"answer": "A"})

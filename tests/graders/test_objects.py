@@ -1,4 +1,4 @@
-"""Counting things: the sum is read a third time from the prompt's own text."""
+"""Counting things, checked by adding up the quantities in the prompt's text."""
 
 import re
 
@@ -49,7 +49,7 @@ ENTRY = re.compile(
 
 
 def read(prompt):
-    """How many entries there are and the sum asked for, from the prompt alone."""
+    """Return the number of entries and the sum asked for, from the prompt alone."""
     question, _, listing, rules, *_ = prompt.split("\n\n")
     asked = re.search("How many (.*) are there", question)[1]
     groups = re.split(", | and ", asked)
@@ -86,7 +86,7 @@ def spaces(draw):
 
 @settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+def test_builder_grader_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("objects", seed))
     entries, right = read(BUILDER.prompt(params))
     assert entries == len(params.entries) == point.length + point.distractors
@@ -101,7 +101,7 @@ def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
     assert all(GROUP_OF[noun] == group for _, _, noun, group in params.entries)
 
 
-def test_every_quantity_up_to_999_is_read():
+def test_quantities_up_to_999_are_read():
     assert len(WORDS) == 999
     for n, words in enumerate(WORDS, 1):
         assert quantity_of(words) == quantity_of(str(n)) == n
@@ -111,6 +111,6 @@ def test_every_quantity_up_to_999_is_read():
 @pytest.mark.parametrize(
     "text", ["", "dozen", "and", "-1", "1.5", "two dozens", "hundred"]
 )
-def test_what_is_no_quantity_is_refused(text):
+def test_non_quantities_are_rejected(text):
     with pytest.raises(ValueError, match="is not a quantity"):
         quantity_of(text)

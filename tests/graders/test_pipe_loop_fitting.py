@@ -1,4 +1,4 @@
-"""Pipe loops: every fault by its own check, limits from both sides, and what may not matter."""
+"""Pipe loops: each fault fails its own check, limits from both sides, and rounding."""
 
 import math
 
@@ -56,19 +56,19 @@ def changed(points, at, point):
     ("length", "right"),
     [(1.05, True), (0.95, True), (1.0500001, False), (0.9499999, False)],
 )
-def test_limits_of_a_length_count_as_inside(length, right):
+def test_length_limits_are_inclusive(length, right):
     square = [(0, 0), (length, 0), (length, length), (0, length)]
     assert ("length" not in failed(room(4), square)) == right
 
 
 @pytest.mark.parametrize(("x", "right"), [(0, True), (-5e-10, True), (-2e-9, False)])
-def test_walls_are_inside(x, right):
+def test_walls_count_as_inside(x, right):
     assert ("inside" not in failed(room(12, 3), shifted(RING, x, 0))) == right
     assert ("inside" not in failed(room(12, 3), shifted(RING, -x, -x))) == right
 
 
-def test_joints_are_the_same_if_six_decimals_agree():
-    # Two unit squares joined at a corner, whose two visits lie a little apart.
+def test_joints_with_six_equal_decimals_are_repeats():
+    # Two unit squares joined at a corner; the loop visits it twice, a little apart.
     def eight(gap):
         near, far = (1 + gap, 1 - gap), (1 - gap, 1 + gap)
         return [(0, 0), (1, 0), near, (2, 1), (2, 2), (1, 2), far, (0, 1)]
@@ -78,7 +78,7 @@ def test_joints_are_the_same_if_six_decimals_agree():
     assert failed(room(8), eight(2e-6)) == set()
 
 
-def test_a_fold_is_judged_by_its_cosine():
+def test_folds_are_detected_by_cosine():
     def fold(degrees):
         turn = math.radians(degrees)
         return [(2, 2), (3, 2), (2 + 1 - math.cos(turn), 2 + math.sin(turn))]
@@ -98,8 +98,8 @@ def test_a_fold_is_judged_by_its_cosine():
         )
 
 
-def bow(k):
-    """A loop of pipes of 1 m that crosses itself: a regular star of k points."""
+def star(k):
+    """Return a regular star of k points: a loop of 1 m pipes that crosses itself."""
     radius = 0.5 / math.sin(math.pi * 2 / k)
     return [
         (
@@ -114,7 +114,7 @@ def bow(k):
 def test_crossings_are_counted_exactly(points):
     for target in range(points + 3):
         expected = set() if target == points else {"crossings"}
-        assert failed(room(points, 4, target), bow(points)) == expected
+        assert failed(room(points, 4, target), star(points)) == expected
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_crossings_are_counted_exactly(points):
     ],
     ids=repr,
 )
-def test_every_constraint_from_both_sides(constraint, points, right):
+def test_constraints_at_their_limits(constraint, points, right):
     params = room(len(points), 4, 0, constraint)
     assert failed(params, points) == (set() if right else {constraint.type})
     assert check(params, points, constraint.type).passed == right
@@ -167,23 +167,23 @@ def test_every_constraint_from_both_sides(constraint, points, right):
         (0.8659, 59.9, True),
     ],
 )
-def test_sixty_degrees_pass_if_only_rounding_misses_them(tall, least, right):
+def test_rounded_sixty_degrees_pass(tall, least, right):
     rhombus = [(0, 0), (1, 0), (1.5, tall), (0.5, tall)]
     params = room(4, 4, 0, AngleRange(min_deg=least, max_deg=120.1))
     assert (verdict(params, rhombus).score == 1) == right
 
 
 @pytest.mark.parametrize(("bend", "straight"), [(4.9, True), (5, False), (5.1, False)])
-def test_a_joint_is_straight_above_175_degrees(bend, straight):
+def test_joints_above_175_degrees_are_straight(bend, straight):
     turn = math.radians(bend)
-    # A loop whose joint 1 bends by this much; the others close it with slack in their lengths.
+    # Joint 1 of this loop bends by this angle; the tolerance of the other lengths closes it.
     u = (1 + math.cos(turn), math.sin(turn))
     loop = [(0, 0), (1, 0), u, (u[0] - 0.1, u[1] + 1), (1, 1.05), (0, 1)]
     params = room(6, 4, 0, MaxStraightRun(joints=0), tolerance=0.1)
     assert (1 in check(params, loop, "max_straight_run").details["joints"]) == straight
 
 
-def test_a_joint_in_the_middle_lies_in_no_quadrant():
+def test_joint_on_a_midline_is_in_no_quadrant():
     square = [(2, 2), (3, 2), (3, 3), (2, 3)]
     result = check(
         room(4, 4, 0, CoverQuadrants()), square, "coverage_quadrants"
@@ -191,7 +191,7 @@ def test_a_joint_in_the_middle_lies_in_no_quadrant():
     assert result["offenders"] == ["bottom left", "bottom right", "top left"]
 
 
-def test_checks_without_a_loop_are_skipped_and_named():
+def test_checks_are_skipped_without_a_loop():
     every = room(12, 4, 0, CoverQuadrants())
     for points in ([], [(0, 0)], [(0, 0), (1, 0)], changed(RING, 3, (1e200, 0))):
         given = verdict(every, points)
@@ -202,7 +202,7 @@ def test_checks_without_a_loop_are_skipped_and_named():
         assert given.score == 0
 
 
-def test_angles_beside_a_pipe_without_length_are_unknown():
+def test_angles_at_a_zero_length_pipe_are_unknown():
     constraints = (
         AngleRange(min_deg=20, max_deg=179),
         MaxStraightRun(joints=9),
@@ -220,6 +220,6 @@ def test_angles_beside_a_pipe_without_length_are_unknown():
     }
 
 
-def test_a_flood_of_joints_is_not_gone_through():
+def test_too_many_joints_are_rejected():
     assert failed(room(12), RING * 4) == {"resource_limit"}
     assert failed(room(12), RING * 3) != {"resource_limit"}

@@ -1,4 +1,4 @@
-"""Swaps: the story is read and played a third time from the prompt's own text."""
+"""Swaps, checked by reading and playing the story in the prompt's text."""
 
 import re
 from typing import get_args
@@ -39,7 +39,7 @@ STARTS = re.compile(
 
 
 def play(prompt):
-    """Return the letter of the right option, from the prompt alone, and the number of swaps."""
+    """Return the right option's letter, from the prompt alone, and the number of swaps."""
     question, first, _, report, _, _, options, *_ = prompt.split("\n\n")
     held = {
         m[1]: m[2]
@@ -75,7 +75,7 @@ def spaces(draw):
 
 @settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+def test_builder_grader_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("shuffle", seed))
     right, swaps = play(BUILDER.prompt(params))
     assert swaps == point.max_depth

@@ -1,4 +1,4 @@
-"""SVG shapes: paths written by hand, and forms of answers."""
+"""SVG shapes: handwritten paths, and invalid shapes."""
 
 import runpy
 from pathlib import Path
@@ -43,9 +43,9 @@ def asked(path, first="triangle"):
 
 
 @pytest.mark.parametrize(("path", "kind"), BY_HAND)
-def test_paths_written_by_hand(path, kind):
+def test_handwritten_paths(path, kind):
     assert shape_of(path) == kind
-    assert look.classified(path)[0] == kind
+    assert look.classify(path)[0] == kind
     assert BUILDER.target(asked(path)) == kind_name(kind)
     assert judge(TASK, asked(path), {"answer": kind_name(kind)})[0].score == 1
 
@@ -60,6 +60,6 @@ def test_paths_written_by_hand(path, kind):
         ("M 0,0 A 1 1 0 1,1 Z", "A with 5 numbers"),
     ],
 )
-def test_what_is_no_shape_is_told(path, why):
+def test_invalid_shapes_are_rejected(path, why):
     with pytest.raises(ValueError, match=why):
         shape_of(path)

@@ -1,4 +1,4 @@
-"""Answers to text tasks as models write them: which are right, and what is said of the others."""
+"""Answers to text tasks as models write them: right ones, and the check that wrong ones fail."""
 
 import json
 
@@ -15,7 +15,7 @@ SEQUENCE = {
     "shown": 3,
     "asked": 3,
 }
-"""5, 8, 16, 19 - 1 = 18, 36, 39."""
+"""The terms are 5, 8, 16, 19 - 1 = 18, 36, 39."""
 DATE = {
     "story": "well", "opening": "Ann digs.", "events": ["the start", "the end", "the middle"],
     "date_format": "MM_DD_YYYY", "given": [[0, 2024, 2, 28, 0]], "steps": [[1, "days", 5, 0]],
@@ -62,7 +62,7 @@ BELLS = {
     "candidates": [3, 0, 4, 1],
     "style": 0,
 }
-"""Right are B and D."""
+"""The right answer is B and D."""
 BELL = BELLS | {"question": "but_for", "candidates": [0]}
 HALF = {
     "path": "M 10,0 A 10 10 0 0 1 -10,0 Z",
@@ -179,7 +179,7 @@ CASES = [
     CASES,
     ids=[row[0] for row in CASES],
 )
-def test_forms_of_answers(task_id, instance, right, said, wrong):
+def test_right_and_wrong_answers_of_text_tasks(task_id, instance, right, said, wrong):
     task = get_task(task_id)
     params = task.params_model.model_validate_json(json.dumps(instance))
     for answer in right:

@@ -16,6 +16,7 @@ BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]
 UNIT = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 FRAMES = [UNIT, *(PAPER[i].corners for i in (2, 20, 23))]
+PLACES = st.integers(0, 4 * 20 - 1)
 
 
 def verdict(params, segments):
@@ -80,15 +81,12 @@ def split_exactly(corners, chords, unit) -> list[int]:
     return sorted(n for n in counts if n >= 3)
 
 
-PLACES = st.integers(0, 4 * 20 - 1)
-
-
 @given(
     frame=st.sampled_from(FRAMES),
     first=st.tuples(PLACES, PLACES),
     second=st.tuples(PLACES, PLACES),
 )
-def test_regions_equal_an_exact_split_of_the_polygon(frame, first, second):
+def test_regions_match_exact_split(frame, first, second):
     if any(a == b or on_one_side((a, b), 20) for a, b in (first, second)):
         return
     assert sorted(regions(first, second, 20)) == split_exactly(
@@ -110,7 +108,7 @@ def test_numbers_are_read_as_their_shortest_decimal(x):
     dx=st.decimals("-0.0012", "0.0012", places=6),
     dy=st.decimals("-0.0012", "0.0012", places=6),
 )
-def test_nearest_place_equals_a_plain_search_in_fractions(corners, side, share, dx, dy):
+def test_nearest_place_matches_search_in_fractions(corners, side, share, dx, dy):
     ring = [tuple(Fraction(repr(x)) for x in corner) for corner in corners]
     a, b = ring[side], ring[(side + 1) % 4]
     point = tuple(
@@ -153,11 +151,11 @@ def test_tolerance_grows_with_the_side():
     assert locate(frame, (0.5, -0.001)).near
     assert not locate(frame, (0.5, -0.0010001)).near
     assert not locate(frame, (-0.0006, 0.5)).near
-    # Out from a corner both sides are equally near, and the longer one counts.
+    # Beyond a corner both sides are equally near, and the longer one counts.
     assert locate(frame, (-0.0006, -0.0006)).near
 
 
-def test_grid_has_its_own_tolerance_on_the_coordinates_as_written():
+def test_grid_tolerance_applies_to_written_coordinates():
     params = make(
         {"triangle": 3, "pentagon": 1}, coordinate_grid=(0.0, 0.33, 0.5, 0.67, 1.0)
     )
@@ -188,7 +186,7 @@ def test_grid_has_its_own_tolerance_on_the_coordinates_as_written():
         ([[[0.5, 0.5], [0.1, 1]], [[0.5, 0.5], [0.1, 1]]], {"boundary", "distinct"}),
     ],
 )
-def test_rules_of_segments_are_reported_together(segments, faults):
+def test_segment_faults_are_reported_together(segments, faults):
     assert failed(PAPER[4], segments) == faults
 
 

@@ -1,4 +1,4 @@
-"""Volumes and points of the printed solids, by mesh booleans and by Delaunay's simplices."""
+"""Volume and inside queries, checked with mesh booleans and Delaunay simplices."""
 
 from functools import reduce
 from itertools import combinations
@@ -27,7 +27,7 @@ def inside(params, points):
 
 
 @pytest.mark.parametrize("number", range(1, 22, 7))
-def test_volumes_are_those_of_mesh_booleans(number):
+def test_volumes_match_mesh_booleans(number):
     params = PAPER[number]
     bodies = [solid_body(solid) for solid in params.solids]
     places = range(len(bodies))
@@ -42,7 +42,7 @@ def test_volumes_are_those_of_mesh_booleans(number):
 
 
 @pytest.mark.parametrize("number", range(0, 22, 7))
-def test_points_lie_where_simplices_of_the_vertices_have_them(number):
+def test_inside_query_matches_delaunay_simplices(number):
     rng = Stream("points asked for", number)
     params = PAPER[number]
     meshes = [solid_mesh(solid).points for solid in params.solids]
@@ -61,7 +61,7 @@ def test_points_lie_where_simplices_of_the_vertices_have_them(number):
 
 
 @pytest.mark.parametrize("number", [0, 3, -1, 10**50])
-def test_a_solid_that_is_not_there_is_refused(number):
+def test_unknown_solid_is_rejected(number):
     with pytest.raises(
         QueryError, match=r"there is no solid .* they are numbered 1 to 2"
     ):

@@ -1,4 +1,4 @@
-"""Rain and maps of levels, as the plain rain has them, and within what a message may hold."""
+"""Rain and level queries, checked with the plain simulation, and their limits."""
 
 import json
 import runpy
@@ -38,7 +38,7 @@ def world(width, height, layers=3, **changes):
 
 
 def random_boxes(rng, width, height):
-    """Pits in the ground, then boxes anywhere, some of them not inside the world."""
+    """Return pits in the ground, then boxes anywhere, some partly outside the world."""
     boxes = []
     for _ in range(rng.between(0, 4)):
         low = [rng.between(1, width - 3), rng.between(1, width - 3), rng.between(1, 2)]
@@ -55,7 +55,7 @@ def random_boxes(rng, width, height):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
+def test_queries_match_plain_simulation(seed):
     rng = Stream("rain asked for", seed)
     width, height = rng.between(8, 10), rng.between(5, 8)
     params, boxes = world(width, height), random_boxes(rng, width, height)
@@ -115,7 +115,7 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     ]
 
 
-def test_what_fell_and_where_drops_were_lost():
+def test_report_lists_fallen_rock_and_lost_drops():
     slab = {"xyzMin": [2, 2, 5], "xyzMax": [4, 3, 6], "material": "Rock"}
     pit = {"xyzMin": [6, 6, 0], "xyzMax": [7, 6, 2], "material": "Air"}
     params = world(10, 8, rain=((6, 6), (2, 2)))
@@ -137,12 +137,12 @@ def test_what_fell_and_where_drops_were_lost():
         ({"z": 1, "low": [0, 0], "high": [39, 40]}, "at most 1,600 voxels"),
     ],
 )
-def test_a_piece_that_is_not_there_or_too_large_is_refused(fields, why):
+def test_level_outside_world_or_too_large_is_rejected(fields, why):
     with pytest.raises(QueryError, match=why):
         ask(Level, world(64, 8), [], **fields)
 
 
-def test_more_boxes_than_an_answer_may_have_are_refused():
+def test_too_many_boxes_are_rejected():
     with pytest.raises(QueryError, match="the list has 2 boxes; the limit is 1"):
         ask(Rain, world(16, 8, max_boxes=1), [{"bad": 1}] * 2)
     with pytest.raises(ValueError, match="at most 1000 items"):
@@ -150,7 +150,7 @@ def test_more_boxes_than_an_answer_may_have_are_refused():
 
 
 @pytest.mark.parametrize("step", ["settle", "rain_on"])
-def test_a_world_that_takes_too_much_work_is_refused(step, monkeypatch):
+def test_excessive_work_is_rejected(step, monkeypatch):
     def refuse(*_):
         raise TooMuchWorkError("drops searched more than 5 voxels")
 

@@ -1,4 +1,4 @@
-"""Walks that are asked for and moves that are made, judged once more by the words of the prompt."""
+"""Walk queries and moves, checked with a second implementation of the prompt's rules."""
 
 import json
 from itertools import product
@@ -41,7 +41,7 @@ def random_box(rng):
 
 
 def random_path(rng, params):
-    """A walk that mostly keeps the rules, from the start or anywhere."""
+    """Return a mostly legal walk, from the start or anywhere."""
     cells = list(product(*map(range, params.size)))
     path = [rng.choice([params.start, rng.choice(cells)])]
     for _ in range(rng.between(0, 12)):
@@ -54,7 +54,7 @@ def random_path(rng, params):
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_a_walk_is_legal_as_far_as_the_words_of_the_prompt_have_it(seed):
+def test_walk_query_follows_prompt_rules(seed):
     rng = Stream("walks asked for", seed)
     params = random_box(rng)
     path = random_path(rng, params)
@@ -99,7 +99,7 @@ def test_a_walk_is_legal_as_far_as_the_words_of_the_prompt_have_it(seed):
 
 
 @pytest.mark.parametrize("number", [0, 3])
-def test_moves_piece_by_piece_are_the_path_that_is_graded(number):
+def test_moves_add_up_to_graded_path(number):
     params = PAPER[number]
     expected = BUILDER.reference(params).model_dump(mode="json")
     path = [place["pos"] for place in expected["path"]]
@@ -117,7 +117,7 @@ def test_moves_piece_by_piece_are_the_path_that_is_graded(number):
     assert grade(params, Answer.model_validate(play.answer)).score == 1
 
 
-def test_a_move_that_cannot_be_made_leaves_the_snake_where_it_is():
+def test_illegal_move_changes_nothing():
     play = Play(Params(size=(2, 3), start=(0, 0), walls=((1, 1),), food=((1, 0),)))
     play.step(move([(0, 1)]))
     before = play.look()

@@ -1,4 +1,4 @@
-"""An OpenSCAD library other than the one that verdicts rest on gives no verdict, and says why."""
+"""An incompatible OpenSCAD library gives no verdict, and the error names the difference."""
 
 import ast
 import importlib.util
@@ -44,7 +44,7 @@ Evaluator._generate_cube = moved
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """A function that puts a changed library before the one that is installed."""
+    """Return a function that puts a changed library before the installed one."""
     real = Path(importlib.util.find_spec("openscad_evaluator").origin).parent
     monkeypatch.setattr(printed_parts, "_unlike", None)
     monkeypatch.setattr(printed_parts, "_cache", {})
@@ -72,11 +72,11 @@ def library(tmp_path, monkeypatch):
         (OTHER_PLACES, "hash of corners of 'difference() { cube("),
     ],
 )
-def test_another_library_is_told_with_its_version_and_what_differs(
+def test_incompatible_library_is_reported_with_version_and_difference(
     library, change, what
 ):
     library(change)
-    for _ in range(2):  # tried once
+    for _ in range(2):  # the second time, from the cached result
         with pytest.raises(CannotGrade) as caught:
             read_parts([("OpenSCAD", "cube(2);")])
         assert "openscad-evaluator 1.8." in str(caught.value)
@@ -84,7 +84,7 @@ def test_another_library_is_told_with_its_version_and_what_differs(
         assert f"the first: {what}" in str(caught.value)
 
 
-def test_answers_are_not_run_then_unless_they_are_meshes(library):
+def test_incompatible_library_grades_only_meshes(library):
     library(MORE_STEPS)
     task = get_task("interlocking_parts")
     params = task.builder().paper()[0].params
@@ -101,7 +101,7 @@ def test_answers_are_not_run_then_unless_they_are_meshes(library):
         assert (" instead of 1185" in outcome.reason) == (kind == "OpenSCAD")
 
 
-def test_every_private_name_of_the_library_that_is_used_is_looked_for():
+def test_private_names_in_use_are_checked():
     used, text = set(), ""
     for name in ("openscad_child.py", "openscad_steps.py", "openscad_2021.py"):
         text += (HOME / name).read_text("utf-8")

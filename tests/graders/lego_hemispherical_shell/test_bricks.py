@@ -1,4 +1,4 @@
-"""Bricks in space: pairs, areas, stud grids and groups against doing it one by one."""
+"""Pairs, areas, stud grids and groups of bricks, checked one by one."""
 
 import math
 from itertools import combinations
@@ -18,6 +18,17 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     off_grid,
     stances,
 )
+
+near = st.floats(-60, 60)
+level = st.sampled_from([4.8, 14.4, 24.0, 33.6]) | st.floats(0, 40)
+turn = st.sampled_from([0, 90, 180, 270, -90, 360]) | st.floats(-400, 400)
+on_studs = st.tuples(
+    st.integers(-8, 8).map(lambda k: 8.0 * k),
+    st.integers(-8, 8).map(lambda k: 8.0 * k),
+    level,
+    turn,
+)
+row = on_studs | st.tuples(near, near, level, turn)
 
 
 def plan(row):
@@ -45,23 +56,11 @@ def ours(rows):
     }
 
 
-near = st.floats(-60, 60)
-level = st.sampled_from([4.8, 14.4, 24.0, 33.6]) | st.floats(0, 40)
-turn = st.sampled_from([0, 90, 180, 270, -90, 360]) | st.floats(-400, 400)
-on_studs = st.tuples(
-    st.integers(-8, 8).map(lambda k: 8.0 * k),
-    st.integers(-8, 8).map(lambda k: 8.0 * k),
-    level,
-    turn,
-)
-row = on_studs | st.tuples(near, near, level, turn)
-
-
 @given(st.lists(row, max_size=25))
 @settings(max_examples=60)
-def test_pairs_are_those_of_comparing_all_with_all(rows):
+def test_pairs_match_all_pairs_comparison(rows):
     expected, found = plain_pairs(rows), ours(rows)
-    # Where a limit is met to the last digit, either may be right.
+    # At the exact limit, rounding decides, so either result is right.
     for pair in expected.keys() ^ found.keys():
         area, depth = {**expected, **found}[pair]
         assert abs(area - 1) < 1e-6 or abs(depth + 0.5) < 1e-6
@@ -69,7 +68,7 @@ def test_pairs_are_those_of_comparing_all_with_all(rows):
         assert found[pair] == pytest.approx(expected[pair], abs=1e-5)
 
 
-def test_crowds_are_not_compared():
+def test_crowds_exceed_pair_limit():
     rows = [(0.001 * i, 0.0, 4.8, 0.0) for i in range(100)]
     assert close_pairs(Bricks.of(rows), 4949) is None
     assert len(close_pairs(Bricks.of(rows), 4950).lower) == 4950
@@ -79,7 +78,7 @@ def test_crowds_are_not_compared():
     st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 360), st.sampled_from([0, 90, 180, 270]),
     st.tuples(st.integers(-3, 3), st.integers(-3, 3)),
 )  # fmt: skip
-def test_bricks_on_one_grid_fit_however_the_grid_is_turned(x, y, angle, quarter, studs):
+def test_bricks_on_a_rotated_grid_fit(x, y, angle, quarter, studs):
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     dx, dy = 8 * studs[0], 8 * studs[1]
     rows = [
@@ -119,7 +118,7 @@ def plain_misfits(bricks, label):
     ),
     st.sampled_from([0.0, 17.0, 45.0]),
 )  # fmt: skip
-def test_misfits_are_those_of_comparing_all_pairs_of_a_group(rows, turn):
+def test_misfits_match_all_pairs_comparison(rows, turn):
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     places = [(8 * x + d, 8 * y - d, a) for x, y, d, a, _ in rows]
     bricks = Bricks.of(
@@ -134,7 +133,7 @@ def test_misfits_are_those_of_comparing_all_pairs_of_a_group(rows, turn):
     st.integers(1, 40),
     st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=60),
 )
-def test_groups_are_those_of_walking(count, links):
+def test_groups_match_graph_search(count, links):
     links = [(a % count, b % count) for a, b in links]
     lower, upper = (np.array(side, dtype=np.int64) for side in zip(*links, strict=True)) if links else (np.zeros(0, dtype=np.int64),) * 2  # fmt: skip  # noqa: E501
     label = groups(count, Pairs(lower, upper, lower * 0.0, lower * 0.0)).tolist()

@@ -1,4 +1,4 @@
-"""Bricks to each other and to the target, by polygons and by counting points of a grid."""
+"""Brick queries, checked with polygons and by counting grid points."""
 
 import json
 import math
@@ -29,7 +29,7 @@ def plan(x, y, _z, turn):
 
 
 def share(x, y, z, turn):
-    """How many of the points of a fine grid in a brick are in the shell."""
+    """Return the share of a brick's grid points that are in the shell."""
     u, v, w = np.meshgrid(
         *(
             np.linspace(-h, h, n, endpoint=False) + h / n

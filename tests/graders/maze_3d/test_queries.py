@@ -1,4 +1,4 @@
-"""Moves and reach in mazes, judged once more by the words of the prompt."""
+"""Walk and reach queries in mazes, checked with a second implementation of the rules."""
 
 import json
 
@@ -8,6 +8,8 @@ from scbench.base.seeding import Stream
 from scbench.graders.maze_3d.queries import Reach, Walk
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.maze_3d import Params
+
+SMALL = Params(size=3, a_height=5, b_height=0, jumps=1)
 
 
 def ask(kind, params, maze, **fields):
@@ -28,7 +30,7 @@ def is_jump(heights, a, b):
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_moves_are_those_of_the_words_of_the_prompt(seed):
+def test_walk_and_reach_follow_prompt_rules(seed):
     rng = Stream("mazes asked about", seed)
     n = rng.between(2, 7)
     params = Params(
@@ -82,9 +84,6 @@ def test_moves_are_those_of_the_words_of_the_prompt(seed):
     ]
 
 
-SMALL = Params(size=3, a_height=5, b_height=0, jumps=1)
-
-
 @pytest.mark.parametrize(
     ("maze", "path", "why"),
     [
@@ -95,6 +94,6 @@ SMALL = Params(size=3, a_height=5, b_height=0, jumps=1)
         (["AB5", "814", "823"], [[10**300, 0]], r"each in 0\.\.2"),
     ],
 )
-def test_what_is_no_maze_or_no_cell_is_refused(maze, path, why):
+def test_invalid_mazes_and_cells_are_rejected(maze, path, why):
     with pytest.raises(QueryError, match=why):
         ask(Walk, SMALL, maze, path=path)

@@ -1,4 +1,4 @@
-"""Formulas: read as Python reads them, worked out in fractions, at bounded cost."""
+"""Formulas: parsed like Python, evaluated in fractions, at bounded cost."""
 
 import ast
 import io
@@ -42,10 +42,65 @@ LAYOUT = {
     tokenize.ENDMARKER,
     tokenize.ENCODING,
 }
+PIECES = [
+    "x",
+    "y",
+    "(",
+    ")",
+    "+",
+    "-",
+    "*",
+    "/",
+    "**",
+    "2",
+    "0.5",
+    ".5",
+    "3.",
+    "1e2",
+    "007",
+    "00",
+]
+PIECES += [
+    " ",
+    "\n",
+    "\t",
+    "\\\n",
+    "\r\n",
+    ",",
+    "return",
+    "f",
+    "def",
+    ":",
+    "//",
+    "=",
+    "#",
+    ";",
+]
+PIECES += [
+    "1_0",
+    "0x1",
+    "2j",
+    "''",
+    "[",
+    "if",
+    "x2",
+    "X",
+    "\n    ",
+    "\n\n",
+    "()",
+    "-x**2",
+    "+y",
+]
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
-def python_reads(text: str) -> ast.expr | None:
-    """The expression, if Python's own tokenizer and parser find one function of the right form."""
+def parse_with_python(text: str) -> ast.expr | None:
+    """Return the expression if Python's tokenizer and parser find one valid function."""
     if not text.isascii():
         return None
     try:
@@ -96,7 +151,7 @@ def python_reads(text: str) -> ast.expr | None:
     return None
 
 
-def we_read(text: str):
+def parse_or_none(text: str):
     text = plain_lines(text)
     if not text.isascii() or foreign_tokens(text):
         return None
@@ -106,63 +161,14 @@ def we_read(text: str):
         return None
 
 
-PIECES = [
-    "x",
-    "y",
-    "(",
-    ")",
-    "+",
-    "-",
-    "*",
-    "/",
-    "**",
-    "2",
-    "0.5",
-    ".5",
-    "3.",
-    "1e2",
-    "007",
-    "00",
-]
-PIECES += [
-    " ",
-    "\n",
-    "\t",
-    "\\\n",
-    "\r\n",
-    ",",
-    "return",
-    "f",
-    "def",
-    ":",
-    "//",
-    "=",
-    "#",
-    ";",
-]
-PIECES += [
-    "1_0",
-    "0x1",
-    "2j",
-    "''",
-    "[",
-    "if",
-    "x2",
-    "X",
-    "\n    ",
-    "\n\n",
-    "()",
-    "-x**2",
-    "+y",
-]
-
-
 @settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join))
-def test_any_text_is_read_as_python_reads_it(body):
+def test_parser_agrees_with_python(body):
     for text in (HEAD + body, f"def f(x,y):return {body}", f"{HEAD}({body})"):
         given = text.strip()
-        assert (we_read(given) is None) == (python_reads(given) is None), repr(given)
+        assert (parse_or_none(given) is None) == (parse_with_python(given) is None), (
+            repr(given)
+        )
 
 
 def atoms():
@@ -189,7 +195,7 @@ FORMULAS = st.recursive(atoms(), combine, max_leaves=12)
 
 
 def by_fractions(node, text, x, y):
-    """The value by Python's operators on fractions, numbers read as they are written."""
+    """Evaluate with Python's operators on fractions, reading numbers as written."""
     match node:
         case ast.Constant():
             return Fraction(ast.get_source_segment(text, node))
@@ -206,19 +212,11 @@ def by_fractions(node, text, x, y):
     raise AssertionError(node)
 
 
-OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-
-
 @settings(max_examples=150)
 @given(FORMULAS)
-def test_signs_are_those_of_fractions(body):
+def test_signs_match_fractions(body):
     text = HEAD + body
-    formula = we_read(text)
+    formula = parse_or_none(text)
     if formula is None or formula.faults:
         return
     try:
@@ -226,7 +224,7 @@ def test_signs_are_those_of_fractions(body):
     except FormulaCostError:
         assert body.count("**40") > 1
         return
-    expression = python_reads(text)
+    expression = parse_with_python(text)
     for y in range(5):
         for x in range(5):
             assert positive[y, x] == (by_fractions(expression, text, x, y) > 0), (
@@ -248,14 +246,14 @@ def test_signs_are_those_of_fractions(body):
         "(x*y)**512*x",
     ],
 )
-def test_what_is_no_polynomial_of_permitted_degree_is_a_fault(body):
+def test_non_polynomials_and_high_degrees_are_faults(body):
     assert parse(HEAD + body).faults
 
 
 @pytest.mark.parametrize(
     "body", ["x**512*x**512", "(x*y)**512", "x/(2*3 - 1)", "x**0", "3**0*x"]
 )
-def test_limits_of_degree_and_constant_divisors_are_permitted(body):
+def test_degree_limit_and_constant_divisors_are_allowed(body):
     formula = parse(HEAD + body)
     assert not formula.faults
     assert formula.nodes[-1].degree <= MAX_DEGREE
@@ -265,9 +263,9 @@ def test_limits_of_degree_and_constant_divisors_are_permitted(body):
     ("bits", "fine"),
     [(62, True), (63, True), (64, True), (MAX_BITS, True), (MAX_BITS + 1, False)],
 )
-def test_numbers_are_exact_up_to_their_limit(bits, fine):
+def test_numbers_are_exact_up_to_size_limit(bits, fine):
     assert positive_cells(parse(f"{HEAD}({2**63 - 1})**512 + 0*x + 0*y"), 2).all()
-    # 2**(bits - 1) takes so many bits; take one off it and put it back.
+    # 2**(bits - 1) has this many bits; factors have exponents of at most 512.
     steps = []
     left = bits - 1
     while left:
@@ -299,7 +297,7 @@ def test_numbers_are_exact_up_to_their_limit(bits, fine):
         ("10**400/10**399 + x + y", 9),
     ],
 )
-def test_nothing_is_rounded_and_nothing_overflows(body, positive):
+def test_values_are_not_rounded_and_do_not_overflow(body, positive):
     assert int(positive_cells(parse(HEAD + body), 3).sum()) == positive
 
 
@@ -311,7 +309,7 @@ def test_division_by_0_is_undefined(body):
         positive_cells(parse(HEAD + body), 3)
 
 
-def test_work_is_bounded(monkeypatch):
+def test_work_is_limited(monkeypatch):
     costly = parse(HEAD + "+".join(f"(x*y + {i})**50" for i in range(40)))
     positive_cells(costly, 16)
     monkeypatch.setattr(formula_values, "MAX_WORK", 1_000_000)
@@ -319,7 +317,7 @@ def test_work_is_bounded(monkeypatch):
         positive_cells(costly, 16)
 
 
-def test_work_may_come_to_the_bound_and_not_past_it(monkeypatch):
+def test_work_limit_is_inclusive(monkeypatch):
     def work(formula: str) -> int:
         evaluation = formula_values.Evaluation()
         evaluation.run(parse(HEAD + formula), slice(0, 4), slice(0, 4))
@@ -342,15 +340,15 @@ def test_work_may_come_to_the_bound_and_not_past_it(monkeypatch):
         (60, 30, 3),
         (2069, 2069, 3094),  # 69 digits: 0.65 * 69 * 69
         (2099, 2099, 3185),
-        (4199, 4199, 9655),  # 140 digits, in Karatsuba's way: 12740 / 2**0.4
+        (4199, 4199, 9655),  # 140 digits, by Karatsuba: 12740 / 2**0.4
         (4199, 0, 91),
     ],
 )
-def test_the_time_of_a_product_grows_with_both_lengths(bits, other_bits, time):
+def test_product_time_grows_with_both_lengths(bits, other_bits, time):
     assert digit_time(bits, other_bits) == time
 
 
-def test_the_size_of_values_is_that_of_their_integers():
+def test_size_of_values():
     words = Values(np.ones((2, 3), np.int64), 1)
     assert words.size == 100 + 6 * 8
     integers = Values(np.full((2, 3), 2**70, object), 71)
@@ -358,14 +356,14 @@ def test_the_size_of_values_is_that_of_their_integers():
 
 
 @pytest.mark.parametrize(("bits", "result"), [(31, 62), (32, 2)])
-def test_a_bound_is_looked_at_again_where_a_power_leaves_machine_words(bits, result):
-    """1 squared, of which only is known that it has at most so many bits."""
+def test_loose_bounds_are_tightened_when_a_power_may_overflow(bits, result):
+    """Square 1, given only an upper bound on its bits."""
     loose = Values(np.ones((1, 1), np.int64), bits)
     squared = formula_values.Evaluation()._power(loose, 2)
     assert (squared.bits, squared.array.dtype) == (result, np.int64)
 
 
-def test_values_that_do_not_fit_at_once_are_worked_out_for_fewer_cells(monkeypatch):
+def test_large_values_are_computed_in_smaller_blocks(monkeypatch):
     pending = (
         "".join(f"(x + {i}*y - 3)**7*(" for i in range(1, 60)) + "x - y" + ")" * 59
     )

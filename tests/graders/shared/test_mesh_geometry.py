@@ -1,4 +1,4 @@
-"""Triangles in each other's way, windings and volumes, against slower or simpler ways."""
+"""Triangle contacts, windings and volumes, checked with slower or simpler methods."""
 
 import itertools
 import math
@@ -23,6 +23,13 @@ from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.csg_union import Box, Prism, UvSphere
 
+BASE = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
+coordinate = st.integers(-4, 4)
+side = st.integers(1, 6)
+a_box = st.tuples(
+    st.tuples(coordinate, coordinate, coordinate), st.tuples(side, side, side)
+)
+
 
 def random_triangles(seed, count, grid=None):
     rng = random.Random(seed)
@@ -32,7 +39,7 @@ def random_triangles(seed, count, grid=None):
 
 
 def sampled_distance(p, q, steps=24):
-    """The distance of two triangles, never too small and at most a few sides / steps too large."""
+    """Return a distance of two triangles at most a few side lengths / steps too large."""
     weights = np.array(
         [(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]
     )
@@ -42,7 +49,7 @@ def sampled_distance(p, q, steps=24):
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), margin=st.sampled_from([0.0, 0.01, 0.5]))
-def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
+def test_close_pairs_match_bounding_boxes(seed, margin):
     corners = random_triangles(seed, 40)
     expected = [
         (i, j)
@@ -58,7 +65,7 @@ def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), distance=st.sampled_from([0.05, 0.3, 1.0]))
-def test_nearness_agrees_with_sampled_distances(seed, distance):
+def test_nearer_than_agrees_with_sampled_distances(seed, distance):
     corners = random_triangles(seed, 2)
     near = len(nearer_than(corners, np.array([[0, 1]]), distance)) == 1
     small = nearer_than(corners / 128, np.array([[0, 1]]), distance / 128)
@@ -72,7 +79,7 @@ def test_nearness_agrees_with_sampled_distances(seed, distance):
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
-def test_triangles_cross_exactly_if_some_side_runs_through_the_other(seed):
+def test_triangles_cross_if_a_side_passes_through_the_other(seed):
     corners = random_triangles(seed, 2)
     pairs = np.array([[0, 1]])
     crossing = len(find_contacts(corners, pairs, 1e-9).crossing) == 1
@@ -96,19 +103,16 @@ def runs_through(a, b, face):
     return all(signs) or not any(signs)
 
 
-BASE = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
-
-
 @pytest.mark.parametrize(
     ("other", "crossing", "covering"),
     [
         ([[1, 1, -1], [1, 1, 1], [1, 9, 1]], True, False),  # through the middle
-        ([[1, 1, -0.005], [1, 1, 5], [2, 1, 5]], False, False),  # a tip that is hardly through
+        ([[1, 1, -0.005], [1, 1, 5], [2, 1, 5]], False, False),  # a tip that barely passes through
         ([[1, 1, -0.5], [1, 1, 5], [2, 1, 5]], True, False),
         ([[0, 0, 0], [4, 0, 0], [0, 0, 4]], False, False),  # joined along a side
         ([[0, 0, 0], [4, 0, 0], [0, 3, 0]], False, True),  # folded back onto it
-        ([[0, 0, 0], [4, 0, 0], [0, -4, 0]], False, False),  # beside it in its plane
-        ([[1, 1, 0.005], [2, 1, 0.005], [1, 2, 0.005]], False, True),  # on it, all but
+        ([[0, 0, 0], [4, 0, 0], [0, -4, 0]], False, False),  # next to it in its plane
+        ([[1, 1, 0.005], [2, 1, 0.005], [1, 2, 0.005]], False, True),  # almost on it
         ([[1, 1, 0.02], [2, 1, 0.02], [1, 2, 0.02]], False, False),
         ([[1, 1, 0], [2, 1, 0], [1.5, 1.009, 0]], False, False),  # a sliver on it
         ([[4, 0, 0], [8, 0, 0], [4, 4, 0]], False, False),  # meets it in a corner
@@ -124,7 +128,7 @@ def test_known_contacts(other, crossing, covering):
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 30))
-def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
+def test_triangulated_star_shaped_face_keeps_its_area(seed, n):
     rng = random.Random(seed)
     angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(n))
     ring = [[math.cos(a), math.sin(a)] for a in angles]
@@ -151,13 +155,6 @@ def triangles_of(body):
     ]
 
 
-coordinate = st.integers(-4, 4)
-side = st.integers(1, 6)
-a_box = st.tuples(
-    st.tuples(coordinate, coordinate, coordinate), st.tuples(side, side, side)
-)
-
-
 def box_solid(low, size):
     middle = tuple(a + s / 2 for a, s in zip(low, size, strict=True))
     return solid_mesh(Box(kind="box", size=size, translation=middle))
@@ -165,8 +162,8 @@ def box_solid(low, size):
 
 @settings(max_examples=60)
 @given(st.lists(a_box, min_size=1, max_size=4), a_box)
-def test_boxes_on_a_grid_have_the_volumes_that_counting_cells_gives(solids, other):
-    # Sides of all boxes lie in common planes all the time, which is where booleans are delicate.
+def test_volumes_of_boxes_match_cell_counts(solids, other):
+    # Boxes on a grid often have coplanar sides, where booleans are delicate.
     def cells(low, size):
         return set(
             itertools.product(
@@ -219,7 +216,7 @@ def as_body(solid):
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6))
-def test_turned_solids_have_the_volumes_of_mesh_booleans(seed):
+def test_volumes_of_rotated_solids_match_mesh_booleans(seed):
     rng = random.Random(seed)
     solids = round_solids(rng)
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
@@ -232,7 +229,7 @@ def test_turned_solids_have_the_volumes_of_mesh_booleans(seed):
     assert common == pytest.approx((union ^ other).volume(), rel=1e-5, abs=1e-5)
 
 
-def test_a_volume_has_6_decimals_and_no_sign_if_it_is_0():
+def test_volume_is_rounded_and_zero_is_positive():
     assert volume(Manifold.cube((1, 1, 1.2345674))) == 1.234567
     assert volume(Manifold.cube((1, 1, 1.2345676))) == 1.234568
     assert math.copysign(1, volume(Manifold())) == 1

@@ -1,4 +1,4 @@
-"""Options as answers name them, and what names none or several."""
+"""Options named in answers, and answers that name none or several."""
 
 import pytest
 
@@ -23,7 +23,7 @@ CITIES = ("Rome", "Paris", "A Coruña", "New York")
         *("Paris, because Rome is older", "The friend lives in Paris"),
     ],
 )  # fmt: skip
-def test_an_option_is_named_by_letter_or_text(value):
+def test_options_are_read_by_letter_or_text(value):
     assert option(value, CITIES) == 1
 
 
@@ -39,11 +39,11 @@ def test_an_option_is_named_by_letter_or_text(value):
         *("(A) (B)", "B. Or maybe A."),
     ],
 )  # fmt: skip
-def test_no_option_or_two_are_none(value):
+def test_missing_or_ambiguous_option_is_none(value):
     assert option(value, CITIES) is None
 
 
-def test_hyphens_plurals_articles_and_common_words_make_no_difference():
+def test_hyphens_plurals_articles_and_common_words_are_ignored():
     shapes = ("triangle", "half ellipse", "ellipse")
     for value in (
         "half-ellipse",
@@ -69,7 +69,7 @@ def test_hyphens_plurals_articles_and_common_words_make_no_difference():
     assert option("B) red ball", balls) is None
 
 
-def test_texts_of_options_beat_letters_and_labels_can_be_chosen():
+def test_option_text_takes_precedence_over_labels():
     assert option("A Coruña", CITIES) == 2
     assert option("new  york", CITIES) == 3
     assert option("3", CITIES, labels="1234") == 2

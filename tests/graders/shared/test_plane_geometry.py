@@ -1,4 +1,4 @@
-"""Exact plane geometry against brute force."""
+"""Exact plane geometry, checked by brute force."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -24,7 +24,7 @@ point_sets = st.lists(
 
 
 def circle(a, b, c):
-    """Centre and squared radius of the circle through three points, as fractions."""
+    """Return centre and squared radius of the circle through three points, as fractions."""
     d = Fraction(
         2 * (a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1]))
     )
@@ -52,7 +52,7 @@ def test_in_circle_agrees_with_distances(a, b, c, d):
 
 
 @given(point_sets)
-def test_the_first_point_inside_is_the_first_that_in_circle_finds(points):
+def test_first_inside_agrees_with_in_circle(points):
     for triangle in combinations(range(len(points)), 3):
         for order in (triangle, triangle[::-1]):
             a, b, c = (points[i] for i in triangle)
@@ -65,19 +65,19 @@ def test_the_first_point_inside_is_the_first_that_in_circle_finds(points):
 
 
 def hull_area(points):
-    """Twice the area of the convex hull, by gift wrapping over all pairs."""
+    """Return twice the area of the convex hull, by gift wrapping over all pairs."""
     total = 0
     for a in points:
         for b in points:
             turns = [orient(a, b, p) for p in points]
-            # The longest edge of each hull side: nothing to its right, and nothing beyond b.
+            # Take the longest edge of each hull side: no point is to its right, none is beyond b.
             if a != b and min(turns) >= 0 and not any(beyond(a, b, p) for p in points):
                 total += a[0] * b[1] - a[1] * b[0]
     return total
 
 
 def beyond(a, b, p):
-    """Whether p lies on the line of a and b but not between them."""
+    """Return whether p lies on the line through a and b but not between them."""
     if orient(a, b, p) or p in {a, b}:
         return False
     return not (min(a, b) <= p <= max(a, b))
@@ -105,7 +105,7 @@ def test_triangulations_cover_the_hull_once_with_empty_circles(points):
     assert outline == set(zip(hull, hull[1:] + hull[:1], strict=True))
 
 
-def test_equal_points_are_refused():
+def test_equal_points_are_rejected():
     with pytest.raises(GenerationError, match="equal"):
         triangulate([(0, 0), (1, 0), (0, 1), (1, 0)])
 

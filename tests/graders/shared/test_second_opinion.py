@@ -1,4 +1,4 @@
-"""What trimesh, a library of others, says of meshes that our graders measure and our files hold."""
+"""Volumes and exported files of solids, checked with trimesh."""
 
 import io
 
@@ -19,7 +19,7 @@ VOLUMES = {
     "tetrahedra_shadow_projection": 2**0.5 / 12,
     "pack_rectangular_prisms": None,
 }
-"""Tasks with solids, and the volume of one body where all are alike."""
+"""Tasks with solids, and the volume of each body if all are equal."""
 
 
 def theirs(points, corners) -> "trimesh.Trimesh":
@@ -27,7 +27,7 @@ def theirs(points, corners) -> "trimesh.Trimesh":
 
 
 @pytest.mark.parametrize("task_id", VOLUMES)
-def test_references_are_written_as_solids(task_id):
+def test_exported_solids_match_trimesh(task_id):
     builder = get_task(task_id).builder()
     params = builder.paper()[0].params
     meshes = solids_of(get_task(task_id))(params, builder.reference(params))

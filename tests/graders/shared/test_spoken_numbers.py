@@ -10,7 +10,7 @@ TEENS = [
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
-def said(number: int) -> str:
+def in_words(number: int) -> str:
     if number < 10:
         return ONES[number - 1]
     if number < 20:
@@ -22,9 +22,11 @@ def said(number: int) -> str:
         (n, w) for n, w in ((1000, "thousand"), (100, "hundred")) if number >= n
     )
     rest = number % big
-    return f"{said(number // big)} {name}" + (f" and {said(rest)}" if rest else "")
+    return f"{in_words(number // big)} {name}" + (
+        f" and {in_words(rest)}" if rest else ""
+    )
 
 
-def test_every_number_up_to_ten_thousand_is_read():
+def test_numbers_below_ten_thousand_are_read():
     for number in range(1, 10_000):
-        assert list(spoken_numbers(f"there are {said(number)} pears")) == [number]
+        assert list(spoken_numbers(f"there are {in_words(number)} pears")) == [number]

@@ -1,4 +1,4 @@
-"""Blasts that are asked for and blasts that are set leave the ground that the grader judges."""
+"""Blast queries and actions, checked with the plain simulation and the grader."""
 
 import math
 
@@ -42,7 +42,7 @@ def ground(rows, **changes):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_seen_is_what_the_plain_blasts_leave(seed):
+def test_blast_query_matches_plain_simulation(seed):
     rng = Stream("blasts asked for", seed)
     n = rng.between(3, 30)
     start = [[rng.between(-9, 90) / 10 for _ in range(n)] for _ in range(n)]
@@ -62,7 +62,7 @@ def test_what_is_seen_is_what_the_plain_blasts_leave(seed):
 
 
 @pytest.mark.parametrize("sizes", [(1, 2, 0, 3), (30,), (7, 20)], ids=str)
-def test_blasts_set_piece_by_piece_are_the_plan_that_is_graded(sizes):
+def test_blasts_set_in_steps_equal_graded_plan(sizes):
     params = PAPER[0]
     blasts = BUILDER.reference(params).model_dump(mode="json")["blasts"][:30]
     play, at = Play(params), 0
@@ -85,7 +85,7 @@ def test_blasts_set_piece_by_piece_are_the_plan_that_is_graded(sizes):
     ]
 
 
-def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
+def test_list_with_a_bad_blast_is_rejected():
     play = Play(ground([[5, 8], [5, 2]], max_blasts=3))
     first = play.step(action([{"x": 1, "y": 0, "z": 2.5}]))
     for x, y, z, why in [
@@ -130,7 +130,7 @@ def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
     ],
     ids=["none", "hundred", "more", "deep", "hostile"],
 )
-def test_a_query_costs_what_it_takes(blasts, cost):
+def test_query_cost_grows_with_work(blasts, cost):
     listed = [{"x": 0, "y": 0, "z": z} for z in blasts]
     assert BlastHere(query="blast", blasts=listed).cost() == cost
     if len(blasts) <= 100:

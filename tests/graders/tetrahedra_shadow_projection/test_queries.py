@@ -1,4 +1,4 @@
-"""Shadows and cuts of a few tetrahedra, turned by products of quaternions."""
+"""Shadow and cut queries, checked with quaternion products."""
 
 import json
 import math
@@ -47,7 +47,7 @@ def placed(pose):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_shadows_are_hulls_of_the_placed_corners(seed):
+def test_shadows_match_hulls_of_corners(seed):
     rng = Stream("shadows asked for", seed)
     poses = [
         [rng.uniform(-2, 2) for _ in range(3)] + [rng.uniform(-1, 1) for _ in range(4)]
@@ -77,10 +77,10 @@ def test_shadows_are_hulls_of_the_placed_corners(seed):
         assert heights == pytest.approx([lowest, highest], abs=6e-5)
 
 
-def test_depths_along_a_side_of_the_tetrahedron():
+def test_depths_along_a_side():
     stay = (1, 0, 0, 0)
     poses = [(x, 0, 0, *stay) for x in (0, 0.9, 1.9, 2.9, 5)]
-    depth = 0.1 / math.sqrt(2)  # along what parts two opposite edges, 45 degrees from x
+    depth = 0.1 / math.sqrt(2)  # normal to two opposite edges, at 45 degrees to x
     assert ask(Cut, *poses)["pairs"] == [[0, 1, pytest.approx(depth, abs=1e-6)]]
     low = [(0, 0, 0, *stay), (0, 0, 0.7, *stay), (0, 0, math.sqrt(2 / 3), *stay)]
     pairs = ask(Cut, *low)["pairs"]

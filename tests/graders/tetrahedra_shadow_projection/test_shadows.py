@@ -1,4 +1,4 @@
-"""Areas of covers, against exact fractions."""
+"""Areas of covers, checked with exact fractions."""
 
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -14,7 +14,7 @@ SLACK = 0.05
 
 
 def ring(polygon):
-    """Corners of a convex polygon, counter-clockwise, as fractions."""
+    """Return the corners of a convex polygon, counter-clockwise, as fractions."""
     oriented = shapely.orient_polygons(polygon)
     return [
         (Fraction(x), Fraction(y))
@@ -23,7 +23,7 @@ def ring(polygon):
 
 
 def clipped(points, by):
-    """A convex ring cut down to another, by half planes."""
+    """Clip a convex ring to another, by half planes."""
     for (ax, ay), (bx, by_) in pairwise([*by, by[0]]):
         sides = [(bx - ax) * (y - ay) - (by_ - ay) * (x - ax) for x, y in points]
         kept = []
@@ -43,7 +43,7 @@ def clipped(points, by):
 
 
 def hull(points):
-    """Andrew's monotone chain."""
+    """Return the convex hull by Andrew's monotone chain."""
     halves = []
     for order in (sorted(set(points)), sorted(set(points), reverse=True)):
         chain = []
@@ -71,7 +71,7 @@ def grown(points, slack):
 
 
 def height(points, x):
-    """The lowest and highest point of a convex ring on an upright line, if it reaches it."""
+    """Return the lowest and highest point of a convex ring on a vertical line, or None."""
     result = []
     for (ax, ay), (bx, by) in pairwise([*points, points[0]]):
         if min(ax, bx) < x < max(ax, bx):
@@ -80,7 +80,7 @@ def height(points, x):
 
 
 def exact_area(rings, expected):
-    """Area where a rule of membership in convex rings holds, by upright strips."""
+    """Return the area where a rule on ring membership is true, by vertical strips."""
     edges = [edge for points in rings for edge in pairwise([*points, points[0]])]
     events = {x for points in rings for x, _ in points}
     for ((ax, ay), (bx, by)), ((cx, cy), (dx, dy)) in combinations(edges, 2):
@@ -102,7 +102,7 @@ def exact_area(rings, expected):
 
 
 def triangles(seed, count):
-    """Shadows of tetrahedra around the origin."""
+    """Return shadows of tetrahedra around the origin."""
     rng = np.random.default_rng(seed)
     moves = np.hstack([rng.uniform(-0.8, 0.2, (count, 2)), np.zeros((count, 1))])
     bodies = corners(np.hstack([moves, rng.normal(size=(count, 4))]))
