@@ -1,4 +1,4 @@
-"""But-for causation: the sentences of the prompt, read by themselves, lead to the target."""
+"""But-for causation: the prompt's sentences alone lead to the target."""
 
 import re
 from collections import Counter
@@ -23,8 +23,8 @@ BUILDER = TaskBuilder()
 TASK = get_task("but_for_causation")
 
 
-def by_reading(prompt):
-    """The answer to a prompt, from its text and the forms of the events alone."""
+def answer_from_prompt(prompt):
+    """Answer a prompt, from its text and the forms of the events alone."""
     story, workings = prompt.split("How the story works:")
     assert "whatever its rule says" in workings
     (setting,) = [setting for setting in settings() if setting.opening in story]
@@ -98,15 +98,15 @@ def spaces(draw):
 
 @given_settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_reading_the_prompt_leads_to_the_target(point, seed):
+def test_prompt_alone_leads_to_the_target(point, seed):
     try:
         case = BUILDER.case(point, seed)
     except GenerationError:
-        # A short chain where most second causes suffice by themselves, often without anything else.
+        # In a short chain, second causes may leave no event whose facts matter.
         assert point.max_depth <= 2 or point.events <= 4
         assert point.prob_overdetermination + point.prob_preemption >= 0.8
         return
-    assert by_reading(case.input) == case.target
+    assert answer_from_prompt(case.input) == case.target
     (verdict,) = judge(
         TASK, BUILDER.params_model(**case.instance), {"answer": case.target}
     )
@@ -121,7 +121,7 @@ def test_reading_the_prompt_leads_to_the_target(point, seed):
     assert blind == (0.5 if point.question == "but_for" else 1 / (n * (n - 1)))
 
 
-def test_causes_of_what_did_not_happen_are_not_asked_for():
+def test_outcomes_that_did_not_happen_are_rejected():
     params = BUILDER.params_model(**BUILDER.case(Space(), 0).instance)
     never = tuple((event, False) for event, _ in params.told)
     rules = ((params.outcome, "all", ((never[0][0], True),)),)
@@ -145,7 +145,7 @@ def test_yes_and_no_are_equally_likely(parameters):
     assert 240 < targets["yes"] < 360
 
 
-def test_no_rule_of_thumb_answers_a_story_whose_facts_matter():
+def test_stories_with_facts_matter_need_their_facts():
     point = {"question": "necessary_set", "events": 8, "prob_overdetermination": 0.3}
     answered = []
     for facts_matter in (False, True):
@@ -156,7 +156,7 @@ def test_no_rule_of_thumb_answers_a_story_whose_facts_matter():
     assert answered[1] == 0
 
 
-def test_the_baseline_stops_at_the_first_or():
+def test_baseline_stops_at_the_first_or():
     (case,) = BUILDER.generate_random(question="necessary_set", distractors=0)
     # The fire burns if the match is struck; the alarm rings if it burns or a guard calls.
     params = TASK.params_model.model_validate(case["instance"]).model_copy(
@@ -174,7 +174,7 @@ def test_the_baseline_stops_at_the_first_or():
     assert BUILDER.reference(params).answer == ("A", "B")
 
 
-def test_facts_can_matter_for_sets_only():
+def test_facts_matter_needs_necessary_set():
     with pytest.raises(
         ValueError, match="facts_matter needs the question necessary_set"
     ):

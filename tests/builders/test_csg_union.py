@@ -1,4 +1,4 @@
-"""CSG union: references against the specification's figures, and what the parameters promise."""
+"""CSG union: items drawn with each parameter, and their measures."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def volumes_without_each(params):
     ("relation", "rotation"),
     [("overlap", "free"), ("contact", "45"), ("disjoint", "none")],
 )
-def test_every_solid_adds_a_twentieth_of_itself(relation, rotation):
+def test_every_solid_adds_a_twentieth_of_its_volume(relation, rotation):
     for seed in range(3):
         params = draw_scenes(seed, relation=relation, rotation=rotation, solids=4)
         total, volumes, unions = volumes_without_each(params)
@@ -69,14 +69,14 @@ def test_panels_enclose_a_void():
         assert total == pytest.approx(sum(sizes))
 
 
-def test_what_cannot_be_drawn_is_said_so():
+def test_impossible_parameters_are_reported():
     with pytest.raises(GenerationError, match="at most 8 vertices"):
         BUILDER.case(
             Space(solids=3, relation="overlap", kinds=("cone",), max_vertices=8), 0
         )
 
 
-def test_what_is_found_out_about_two_boxes_is_counted_by_hand():
+def test_measure_of_two_boxes_matches_count_by_hand():
     def boxes(*at):
         solids = [
             {"kind": "box", "size": (4, 4, 4), "translation": move} for move in at
@@ -87,11 +87,11 @@ def test_what_is_found_out_about_two_boxes_is_counted_by_hand():
     assert (
         boxes((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8
     )  # a contact, four corners of each gone
-    # One of each is gone, and six crossings have coordinates that the prompt gives.
+    # An overlap: one corner of each is gone, and six crossings have coordinates from the prompt.
     assert boxes((0, 0, 0), (2, 2, 2)) == 1 + 2 + 20 + 6
 
 
-def test_sets_that_a_hull_or_one_solid_nearly_is_are_thrown_away():
+def test_items_that_baselines_nearly_solve_are_redrawn():
     params = draw_scenes(
         1, solids=2, kinds=["tetrahedron"], relation="overlap", greedy=0.6
     )

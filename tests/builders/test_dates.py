@@ -1,4 +1,4 @@
-"""Dates: the sentences of the prompt, read by themselves, lead to the target day by day."""
+"""Dates: the prompt's sentences alone lead to the target, counted day by day."""
 
 import re
 from calendar import day_name, isleap, month_name
@@ -35,10 +35,11 @@ STEPS = [
     (rf"{WHAT} {VERB} {UNITS} {SIDE} {ORIGIN}", "shift"),
     (rf"Exactly {UNITS} {SIDE} {ORIGIN} {VERB} {WHAT}", "shift"),
 ]
+LEAP_YEARS = "February has 29 days in years divisible by 4"
 
 
 def read_date(text):
-    """The date that words such as "on the 5th of March 2021" stand for; None if they do not."""
+    """Parse a date such as "on the 5th of March 2021"; return None for other text."""
     text = re.sub(rf"^.+? {VERB} ", "", text)
     if match := re.fullmatch(r"(\d+) days (after|before) (\d\d)/(\d\d)/(\d{4})", text):
         days = int(match[1]) * (1 if match[2] == "after" else -1)
@@ -61,8 +62,8 @@ def read_date(text):
     return None
 
 
-def walked(start, kind, match):
-    """Go from a date to another, one day or one month at a time."""
+def walk_to_date(start, kind, match):
+    """Go from one date to another, one day or one month at a time."""
     at, back = start, match.get("side") == "before"
     if kind == "counted":
         for _ in range(int(match["n"]) - 1):
@@ -93,8 +94,8 @@ def walked(start, kind, match):
     return at
 
 
-def by_reading(prompt):
-    """The date asked for, from the text of the prompt alone."""
+def answer_from_prompt(prompt):
+    """Return the date asked for, from the text of the prompt alone."""
     question, story, *_ = prompt.split("\n\n")
     request = re.fullmatch(
         r"(?:On which date is|What is the date of|On what date does) (.+?)(?: fall)?\?",
@@ -116,7 +117,7 @@ def by_reading(prompt):
     while waiting:
         kind, match = waiting.pop(0)
         if match["other"].lower() in days:
-            days[match["what"].lower()] = walked(
+            days[match["what"].lower()] = walk_to_date(
                 days[match["other"].lower()], kind, match
             )
         else:
@@ -135,9 +136,9 @@ def spaces(draw):
 
 @settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_reading_the_prompt_leads_to_the_target(point, seed):
+def test_prompt_alone_leads_to_the_target(point, seed):
     case = BUILDER.case(point, seed)
-    assert by_reading(case.input) == (case.target, case.steps)
+    assert answer_from_prompt(case.input) == (case.target, case.steps)
     (verdict,) = judge(
         TASK, BUILDER.params_model(**case.instance), {"answer": case.target}
     )
@@ -145,7 +146,7 @@ def test_reading_the_prompt_leads_to_the_target(point, seed):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_tiers_do_what_they_say(form):
+def test_tiers_have_their_kinds_of_steps(form):
     for tier in range(4):
         cases = BUILDER.generate_random(count=60, tier=tier, date_format=form)
         steps = {case["steps"] for case in cases}
@@ -166,7 +167,7 @@ def test_tiers_do_what_they_say(form):
 
 
 @pytest.mark.parametrize("links", [1, 5, 8, 12])
-def test_long_chains_are_told_of_two_scenarios(links):
+def test_long_chains_use_two_scenarios(links):
     for seed in range(30):
         point = Space(tier=3, links=links, date_format="RELATIVE_OFFSET")
         params = BUILDER.draw(point, Stream("links", seed))
@@ -175,31 +176,28 @@ def test_long_chains_are_told_of_two_scenarios(links):
         homes = {s.id for s in scenarios() if {*s.events} & {*params.events}}
         assert len(homes) == (1 if links <= 5 else 2)
         text = BUILDER.prompt(params).replace(params.opening, "Once.")
-        assert by_reading(text) == (BUILDER.target(params), links)
-
-
-LEAP_YEARS = "February has 29 days in years divisible by 4"
+        assert answer_from_prompt(text) == (BUILDER.target(params), links)
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_rule_on_leap_years_is_printed_wherever_it_can_change_the_answer(form):
-    """Without the rule, no February 29 is on the way of a step that counts days."""
+def test_leap_year_rule_is_printed_wherever_it_matters(form):
+    """Without the rule, no step that counts days passes a February 29."""
     without_rule = 0
     for tier in range(4):
         for case in BUILDER.generate_random(count=150, tier=tier, date_format=form):
             if LEAP_YEARS not in case["input"]:
                 without_rule += 1
                 assert not case["leap_day"] or counts_no_days(case)
-    # Most stories with days of a year have one after February.
+    # Most stories with ordinal days have a day after February, so the rule is printed.
     assert without_rule > (0 if form == "ORDINAL_DAY" else 100)
 
 
 def counts_no_days(case):
-    """Whether all steps of a case are by months or years, or to the end of a month."""
+    """Return whether all steps of a case are months, years, or ends of months."""
     kinds = {kind for _, kind, _, _ in case["instance"]["steps"]}
     return kinds <= {"months", "years", "month_first", "month_last"}
 
 
-def test_only_the_last_tier_has_links():
+def test_links_need_the_last_tier():
     with pytest.raises(ValueError, match="links"):
         Space(tier=2, links=3)

@@ -1,4 +1,4 @@
-"""Delaunay point sets: the paper's are re-made from their seeds, fresh ones have one answer."""
+"""Delaunay point sets: the paper's follow from their seeds, fresh ones have one answer."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from scbench.graders.shared.plane_geometry import (
 BUILDER = TaskBuilder()
 
 
-def test_the_papers_points_are_those_of_their_seeds_rounded_to_three_decimals():
+def test_paper_points_match_their_seeds():
     for item in BUILDER.paper():
         points = np.random.default_rng(item.seed).uniform(
             0, 1, (len(item.params.points), 2)
@@ -52,6 +52,6 @@ def test_fresh_sets_are_in_general_position(layout, points):
         ), "no four points share an empty circle"
 
 
-def test_an_impossible_point_ends_with_a_reason():
+def test_impossible_parameters_are_reported():
     with pytest.raises(GenerationError, match="ask for fewer points"):
         BUILDER.draw(Space(points=200, decimals=2), Stream("crowded"))

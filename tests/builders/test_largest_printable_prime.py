@@ -1,4 +1,4 @@
-"""The search for the longest prime: against plain enumeration, and the proof for the paper."""
+"""The search for the longest prime, compared with exhaustive search, and the paper's optimum."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def with_params(**changes):
 
 
 def towers(params, first, number, tops):
-    """Every number that can be printed, by trying each digit in each orientation.
+    """Yield every number that can be printed, trying each digit in each orientation.
 
     Args:
         params: the rules.
@@ -49,8 +49,8 @@ def towers(params, first, number, tops):
             yield from towers(params, first, longer, poses)
 
 
-def enumerated(params):
-    """The longest prime, and the largest of those, among all towers; 2 and 5 are left out."""
+def longest_by_enumeration(params):
+    """Return the longest prime, the largest of equal length, except 2 and 5."""
     primes = [
         number
         for first in range(1, params.group + 1)
@@ -83,21 +83,25 @@ def enumerated(params):
     ],
     ids=repr,
 )
-def test_the_search_finds_what_plain_enumeration_finds(changes):
+def test_search_agrees_with_enumeration(changes):
     params = with_params(group=2, **changes)
     limit = params.max_digits
     if limit is None:
-        assert longest_prime(params).number == enumerated(params)
+        assert longest_prime(params).number == longest_by_enumeration(params)
     else:
-        assert len(longest_prime(params).number) == limit < len(enumerated(params))
+        assert (
+            len(longest_prime(params).number)
+            == limit
+            < len(longest_by_enumeration(params))
+        )
 
 
-def test_65_digits_are_the_most_under_the_papers_rules():
+def test_65_digits_are_optimal_under_the_paper_rules():
     result = longest_prime(PAPER)
     assert result.number == LONGEST
     assert Graph(PAPER).longest() == 66
     assert not list(Graph(PAPER).numbers(66))
-    # Even without a height to reach there is nothing longer.
+    # Even without a target height, no prime is longer.
     assert longest_prime(with_params(target_height_mm=0.0)).number == LONGEST
 
 
@@ -112,7 +116,7 @@ def test_65_digits_are_the_most_under_the_papers_rules():
     ],
     ids=repr,
 )
-def test_fresh_rules_keep_their_parameters_and_state_their_longest_prime(parameters):
+def test_fresh_rules_satisfy_their_parameters_and_state_their_optimum(parameters):
     point = Space(**parameters)
     params = BUILDER.draw(point, Stream("towers", parameters))
     assert params.group == point.group
@@ -130,7 +134,7 @@ def test_fresh_rules_keep_their_parameters_and_state_their_longest_prime(paramet
     assert listed == "".join(map(str, params.digits))
 
 
-def test_rules_under_which_greed_goes_far_are_thrown_away():
+def test_rules_that_suit_greedy_search_are_redrawn():
     shares = {1.0: [], 0.4: []}
     for limit, outcome in shares.items():
         point = Space(
@@ -147,7 +151,7 @@ def test_rules_under_which_greed_goes_far_are_thrown_away():
     assert max(shares[0.4]) <= 0.4 < max(shares[1.0])
 
 
-def test_a_tall_target_height_is_reached_by_no_tower_that_ignores_it():
+def test_tall_targets_need_towers_built_for_height():
     point = Space(
         group=2,
         digits=6,
@@ -164,9 +168,9 @@ def test_a_tall_target_height_is_reached_by_no_tower_that_ignores_it():
         target = round(10 * params.target_height_mm)
         reached = tallest(params, longest_prime(params).number)
         ignoring = params.model_copy(update={"target_height_mm": 0.0})
-        standing = tallest(params, longest_prime(ignoring).number)
-        assert standing.height <= target < reached.height
-        # Nor is it right where all orientations are allowed.
+        unaware = tallest(params, longest_prime(ignoring).number)
+        assert unaware.height <= target < reached.height
+        # The tower for all orientations uses forbidden ones, so it is not right either.
         every = params.model_copy(update={"orientations": PAPER.orientations})
         turns = {turn for _, turn in longest_prime(every).tower}
         assert not turns <= {*params.orientations}

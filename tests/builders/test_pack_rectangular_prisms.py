@@ -1,4 +1,4 @@
-"""Fresh lists of prisms, what is proved of their density, and the solver's packings."""
+"""Fresh lists of prisms, proofs of their density, and the solver's packings."""
 
 import math
 from itertools import product
@@ -17,6 +17,7 @@ from scbench.scoring.judge import judge
 BUILDER = TaskBuilder()
 TASK = get_task("pack_rectangular_prisms")
 PAPER = [item.params for item in BUILDER.paper()]
+edge = st.integers(1, 5)
 
 
 def counts_of(params):
@@ -27,7 +28,7 @@ def counts_of(params):
     return counts
 
 
-def test_packings_of_the_paper_are_as_dense_as_the_best_known():
+def test_paper_packings_are_as_dense_as_the_best_known():
     densities = [1, 1, 1, 0.98951, 0.98637, 0.98505, 0.98727, 0.98614, 0.97569]
     for params, efficiency in zip(PAPER, densities, strict=True):
         (result,) = judge(
@@ -42,7 +43,7 @@ def test_packings_of_the_paper_are_as_dense_as_the_best_known():
     [{(1, 2, 3): 2}, {(2, 3, 5): 7, (3, 5, 7): 11}, {(1, 1, 4): 3, (2, 2, 2): 5}],
     ids=repr,
 )
-def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts):
+def test_perfect_boxes_match_search_over_divisors(counts):
     volume = sum(math.prod(size) * n for size, n in counts.items())
     slow = [
         (a, b, volume // (a * b))
@@ -66,7 +67,7 @@ def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts
     ],
     ids=repr,
 )  # fmt: skip
-def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
+def test_fresh_lists_satisfy_their_parameters_and_are_solved(parameters):
     space = Space(**parameters)
     for seed in range(2):
         params = BUILDER.draw(space, Stream("test", seed))
@@ -96,15 +97,12 @@ def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
             assert judge(TASK, params, answer)[0].score < 1, name
 
 
-def test_a_point_without_lists_ends_with_a_reason():
-    # There are not eight sizes with primes up to 5 and a perfect packing is never proved.
+def test_impossible_parameters_are_reported():
+    # Edges of 2, 3 and 5 do not give eight sizes.
     with pytest.raises(GenerationError, match="found no list of 8 sizes"):
         BUILDER.draw(
             Space(kinds=8, max_edge=5, primes=True, max_count=2), Stream("none")
         )
-
-
-edge = st.integers(1, 5)
 
 
 @given(
@@ -116,7 +114,7 @@ edge = st.integers(1, 5)
     )
 )
 @settings(max_examples=40)
-def test_every_packing_of_the_solver_is_one(counts):
+def test_solver_packings_are_legal(counts):
     try:
         packing = pack(counts, 1)
     except GenerationError:  # its search is bounded
@@ -135,7 +133,7 @@ def test_every_packing_of_the_solver_is_one(counts):
     )
 
 
-def test_layers_of_rooms_are_legal_but_leave_gaps():
+def test_layer_packings_of_rooms_are_legal_but_leave_gaps():
     point = Space(
         kinds=4, max_count=6, max_edge=12, perfect="possible", greedy=0.95, rooms=True
     )

@@ -1,4 +1,4 @@
-"""Fresh rooms at the ends of their parameters, the loops of the solver, and what prompts print."""
+"""Fresh rooms at the extremes of the parameters, and the solver's loops."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def solved(params):
     ],
     ids=repr,
 )  # fmt: skip
-def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers(
+def test_extreme_rooms_are_solved_and_reject_wrong_answers(
     parameters,
 ):
     for seed in range(2):
@@ -51,7 +51,7 @@ def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_each_family_gives_closed_loops_of_unit_pipes(family):
+def test_families_give_closed_loops_of_unit_pipes(family):
     candidates = list(loops(family, 36, 7))
     assert candidates
     assert candidates == list(loops(family, 36, 7))
@@ -66,14 +66,14 @@ def test_each_family_gives_closed_loops_of_unit_pipes(family):
             assert loop_measures.cosines.min() > -0.6
 
 
-def test_the_number_of_pipes_varies_where_it_may():
+def test_number_of_pipes_varies():
     point = Space(pipes=12, vary=5, side=6)
     counts = {BUILDER.draw(point, Stream("vary", seed)).pipes for seed in range(40)}
     assert counts == {12, 14, 16, 18, 20, 22}
 
 
 @pytest.mark.parametrize("side", [1, 2, 5, 7])
-def test_combs_are_loops_wherever_they_fit(side):
+def test_combs_are_loops_if_they_fit(side):
     for pipes in range(4, (side + 1) ** 2 + 1, 2):
         bare = Params(
             pipes=pipes, side=side, length_tolerance=0.05, crossings=0, constraints=()
@@ -89,7 +89,7 @@ def test_combs_are_loops_wherever_they_fit(side):
     assert not any("comb" in name for name in odd)
 
 
-def test_generic_loops_begin_where_the_loop_has_to_start_and_are_not_right_where_none_may_be():
+def test_generic_loops_fail_if_generic_is_off():
     point = Space(pipes=8, vary=4, side=9, constraints=2, strictness=0.7, generic=False)
     for seed in range(6):
         params = BUILDER.draw(point, Stream("generic", seed))
@@ -111,7 +111,7 @@ def test_generic_loops_begin_where_the_loop_has_to_start_and_are_not_right_where
 @pytest.mark.parametrize(
     ("pipes", "side", "crossings"), [(40, 7, 1), (66, 8, 2), (140, 13, 4)]
 )
-def test_fingers_cross_as_often_as_they_have_to(pipes, side, crossings):
+def test_fingers_have_the_required_crossings(pipes, side, crossings):
     bare = Params(
         pipes=pipes,
         side=side,
@@ -123,7 +123,7 @@ def test_fingers_cross_as_often_as_they_have_to(pipes, side, crossings):
     assert len(set(candidates)) > 6
     assert candidates == list(loops("fingers", pipes, side, crossings))
     assert all(is_accepted(bare, loop) for loop in candidates)
-    # A room smaller than a finger has none.
+    # A room smaller than a finger has no such loop.
     assert not list(loops("fingers", pipes, 2, crossings))
 
 
@@ -135,7 +135,7 @@ def test_fingers_cross_as_often_as_they_have_to(pipes, side, crossings):
     ],
     ids=repr,
 )
-def test_no_other_loop_of_the_solver_keeps_a_room_that_is_not_generic(parameters):
+def test_non_generic_rooms_accept_only_one_solver_loop(parameters):
     pipes, side = parameters["pipes"], parameters["side"]
     crossings = parameters.get("crossings", 0)
     families = ["crossed stars", "fingers"] if crossings else FAMILIES

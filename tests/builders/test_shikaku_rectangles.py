@@ -1,4 +1,4 @@
-"""Shikaku: the paper's puzzles, the solver against brute force, and the parameters."""
+"""Shikaku: the solver compared with brute force, and the parameters."""
 
 import pytest
 from hypothesis import given
@@ -9,9 +9,16 @@ from scbench.base.seeding import Stream
 from scbench.builders.shikaku_rectangles import Space, TaskBuilder
 from scbench.builders.shikaku_rectangles.solver import solve
 
+POINTS = [
+    {}, {"width": 5, "height": 5, "max_area": 8}, {"width": 5, "height": 20},
+    {"width": 20, "height": 20, "max_area": 24}, {"min_area": 4},
+    {"min_area": 5, "allow_single": True}, {"max_area": 3}, {"min_candidates": 95},
+    {"max_candidates": 75}, {"min_nodes": 2}, {"thin": 0.0}, {"thin": 1.0},
+]  # fmt: skip
+
 
 def all_solutions(grid):
-    """Fill the first free cell with every rectangle that starts there, without any reasoning."""
+    """Fill the first free cell with every rectangle that starts there."""
     height, width = len(grid), len(grid[0])
     free = {(x, y) for x in range(width) for y in range(height)}
     solutions = set()
@@ -35,7 +42,7 @@ def all_solutions(grid):
     return solutions
 
 
-def brute_force(grid, limit, max_nodes=10**6):
+def solver_solutions(grid, limit, max_nodes=10**6):
     result = solve(grid, limit=limit, max_nodes=max_nodes)
     assert result.complete
     assert len(set(result.solutions)) == len(result.solutions)
@@ -55,12 +62,12 @@ def brute_force(grid, limit, max_nodes=10**6):
         )
     )
 )
-def test_solver_finds_what_brute_force_finds_in_any_grid(grid):
-    assert brute_force(grid, limit=10**6) == all_solutions(grid)
+def test_solver_agrees_with_brute_force_on_any_grid(grid):
+    assert solver_solutions(grid, limit=10**6) == all_solutions(grid)
 
 
 @given(seed=st.integers(0, 2**32), width=st.integers(2, 6), height=st.integers(2, 6))
-def test_solver_finds_what_brute_force_finds_in_loose_puzzles(seed, width, height):
+def test_solver_agrees_with_brute_force_on_loose_puzzles(seed, width, height):
     rng = Stream("loose", seed)
     depth, grid = [0] * width, [[0] * width for _ in range(height)]
     while (top := min(depth)) < height:
@@ -71,18 +78,18 @@ def test_solver_finds_what_brute_force_finds_in_loose_puzzles(seed, width, heigh
         depth[x : x + w] = [top + h] * w
     truth = all_solutions(grid)
     assert truth
-    assert brute_force(grid, limit=10**6) == truth
-    assert len(brute_force(grid, limit=2)) == min(2, len(truth))
+    assert solver_solutions(grid, limit=10**6) == truth
+    assert len(solver_solutions(grid, limit=2)) == min(2, len(truth))
 
 
-def test_solver_stops_at_its_bound_and_says_so():
-    # Every 2 x 2 block of clues 2 on a diagonal can be cut into rows or columns by itself.
+def test_solver_reports_stopping_at_its_limit():
+    # Each 2 x 2 block, with clues 2 on a diagonal, can be cut into rows or into columns.
     blocks = 3
     grid = [[0] * 2 * blocks for _ in range(2 * blocks)]
     for y in range(2 * blocks):
         for x in range(blocks):
             grid[y][2 * x + y % 2] = 2
-    assert all_solutions(grid) == brute_force(grid, limit=10**6)
+    assert all_solutions(grid) == solver_solutions(grid, limit=10**6)
     assert len(all_solutions(grid)) > 2**blocks
     cut_short = solve(grid, limit=10**6, max_nodes=3)
     assert cut_short.nodes == 3
@@ -90,10 +97,10 @@ def test_solver_stops_at_its_bound_and_says_so():
     assert len(solve(grid, limit=2, max_nodes=1000).solutions) == 2
 
 
-def test_a_puzzle_without_a_solution_has_none():
+def test_unsolvable_puzzles_have_no_solution():
     assert solve([[2, 2], [0, 2]], limit=1, max_nodes=10).solutions == []
     assert solve([[0, 0], [0, 0]], limit=1, max_nodes=10).solutions == []
-    # Both clues need the middle cell, and every cell is reached.
+    # Both clues need the middle cell.
     assert solve([[2, 0, 2]], limit=1, max_nodes=10).solutions == []
     unsolvable = TaskBuilder.params_model(width=2, height=1, grid=((0, 1),))
     with pytest.raises(GenerationError, match="no solution"):
@@ -108,16 +115,8 @@ def areas(params):
     return [(r - l + 1) * (b - t + 1) for l, t, r, b in rectangles_of(params)]
 
 
-POINTS = [
-    {}, {"width": 5, "height": 5, "max_area": 8}, {"width": 5, "height": 20},
-    {"width": 20, "height": 20, "max_area": 24}, {"min_area": 4},
-    {"min_area": 5, "allow_single": True}, {"max_area": 3}, {"min_candidates": 95},
-    {"max_candidates": 75}, {"min_nodes": 2}, {"thin": 0.0}, {"thin": 1.0},
-]  # fmt: skip
-
-
 @pytest.mark.parametrize("parameters", POINTS, ids=str)
-def test_fresh_puzzles_keep_their_parameters(parameters):
+def test_fresh_puzzles_satisfy_their_parameters(parameters):
     point = Space(**parameters)
     params = TaskBuilder().draw(point, Stream("knobs", 1))
     assert (params.width, params.height) == (point.width, point.height)

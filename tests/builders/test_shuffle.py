@@ -1,4 +1,4 @@
-"""Stories of swaps: their sentences, what each parameter moves, and that no option stands out."""
+"""Stories of swaps: no option stands out."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ def draw_cases(count=300, **parameters):
 
 
 @pytest.mark.parametrize("people", [3, 5, 12])
-def test_the_right_option_can_have_any_letter(people):
+def test_right_option_can_have_any_letter(people):
     letters = Counter(
         case["target"] for case in draw_cases(100 * people, people=people)
     )
@@ -26,7 +26,7 @@ def test_the_right_option_can_have_any_letter(people):
         )
 
 
-def test_what_the_person_had_at_first_is_no_better_guess_than_any():
+def test_initial_thing_is_no_better_than_a_guess():
     cases = draw_cases(1000, max_depth=20, people=5)
     stayed = [
         case["instance"]["things"][case["instance"]["asked"]]

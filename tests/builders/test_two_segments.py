@@ -14,7 +14,7 @@ TARGETS = [*get_args(Common), *get_args(Rare)]
 @pytest.mark.parametrize(
     "frame", ["unit", "unit_grid", "square", "rotated", "quadrilateral"]
 )
-def test_every_target_can_be_made_on_every_frame(frame):
+def test_every_target_can_be_drawn_on_every_frame(frame):
     for target in TARGETS:
         case = BUILDER.case(Space(frame=frame, target=target, snap_decimals=4), 1)
         params = Params.model_validate(case.instance)
@@ -24,7 +24,7 @@ def test_every_target_can_be_made_on_every_frame(frame):
 
 
 @pytest.mark.parametrize("values", [16, 26, 40])
-def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
+def test_listed_frames_have_few_allowed_ends(values):
     for seed in range(8):
         point = Space(frame="listed", target="2t2p", grid_values=values)
         params = BUILDER.draw(point, Stream("listed", values, seed))
@@ -38,7 +38,7 @@ def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
         assert BUILDER.measure(params) > 430.5, "the paper's hardest"
 
 
-def test_of_several_targets_each_item_draws_one():
+def test_items_draw_one_of_several_targets():
     point = Space(frame="rotated", target=("2t1q", "4q"))
     drawn = [BUILDER.draw(point, Stream("several", seed)).counts for seed in range(12)]
     assert {counts.quadrilateral for counts in drawn} == {1, 4}

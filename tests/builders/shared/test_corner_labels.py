@@ -1,4 +1,4 @@
-"""Fresh squares and polygons over the whole of their parameter spaces, and the paper's cases."""
+"""Fresh squares and polygons over the whole parameter space."""
 
 from itertools import product
 
@@ -34,7 +34,7 @@ def fresh(task, seeds, **parameters):
 
 
 @pytest.mark.parametrize("k", [4, 5, 6, 7, 8])
-def test_orders_of_each_kind(k):
+def test_corner_orders_of_each_kind(k):
     ring = POLYGONS[k]
     orders = {
         kind: {draw_order(ring, kind, Stream("order", k, kind, i)) for i in range(300)}
@@ -78,7 +78,7 @@ def test_fresh_names(squares, odd_corners):
         assert len({*names}) == 3
 
 
-def test_no_count_of_names_is_fixed():
+def test_counts_of_names_vary():
     counts = set()
     for params, _ in fresh(NAMES, 30, squares=3, odd_corners=0):
         counts.add(tuple(sorted(behaviour(ring) for ring in rings(params))))
@@ -86,7 +86,7 @@ def test_no_count_of_names_is_fixed():
 
 
 @pytest.mark.parametrize("task", [EDGES, NAMES])
-def test_without_renaming_labels_count_from_one_round_the_ring(task):
+def test_labels_start_from_one_without_renaming(task):
     for params, _ in fresh(task, 10, rename=False):
         assert all(ring in CASES for ring in rings(params))
     labellings = {ring for params, _ in fresh(task, 10) for ring in rings(params)}
@@ -96,7 +96,7 @@ def test_without_renaming_labels_count_from_one_round_the_ring(task):
 
 @pytest.mark.parametrize("task", [EDGES, NAMES, TOPOLOGY])
 @pytest.mark.parametrize("order", ["ring", "crossing"])
-def test_order_parameter(task, order):
+def test_corner_order_parameter(task, order):
     parameter = "order" if task is TOPOLOGY else "corner_order"
     for params, _ in fresh(task, 20, **{parameter: order}):
         ring = POLYGONS[len(params.corner_order)]
