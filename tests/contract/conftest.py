@@ -1,4 +1,4 @@
-"""Every test of the contract is run for every task of the catalogue."""
+"""Run every test of the contract for every task of the catalogue."""
 
 import pytest
 

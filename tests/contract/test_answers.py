@@ -1,4 +1,4 @@
-"""Answers of every task: whole numbers, the schema that providers take, and faults in our words."""
+"""Answers of every task: whole numbers, the schema for providers, and messages about faults."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from scbench.scoring.outcomes import grade_prediction
 
 jsonschema_rs = Later("jsonschema_rs")
 
-# What the structured-output modes of OpenAI (strict), Anthropic and Gemini all accept.
+# The subset that the structured-output modes of OpenAI (strict), Anthropic and Gemini accept.
 PLAIN = {"string", "number", "integer", "boolean", "null"}
 KEYWORDS = {
     "object": {"type", "description", "properties", "required", "additionalProperties"},
@@ -27,10 +27,14 @@ KEYWORDS = {
 }
 UNIONS = 16
 LEVELS = 5
+PYDANTIC = re.compile(
+    r"Input should|[Vv]alid (integer|tuple|list|string|number|dict|bool)|\btuple\b|Field required"
+    r"|dictionary|Value error|Assertion failed|should (have|match|be)|function-|union|NoneType"
+)
 
 
 def faults(schema: dict[str, Any]) -> list[str]:
-    """What of a schema is outside of the common subset."""
+    """List the parts of a schema outside the common subset."""
     result = (
         []
         if schema.get("type") == "object" and "anyOf" not in schema
@@ -74,7 +78,7 @@ def faults(schema: dict[str, Any]) -> list[str]:
     return result + [f"{unions} anyOf"] * (unions > UNIONS)
 
 
-def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references(task):
+def test_provider_schema_is_portable_and_accepts_references(task):
     schema = provider_schema(task.answer_model)
     assert faults(schema) == []
     validator = jsonschema_rs.validator_for(schema)
@@ -83,12 +87,12 @@ def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references
         assert not validator.is_valid({**reference, "extra": 1})
 
 
-def floated(value: Any) -> Any:
-    """The same with every whole number as a float."""
+def with_floats(value: Any) -> Any:
+    """Return a value with every whole number as a float."""
     if isinstance(value, dict):
-        return {key: floated(item) for key, item in value.items()}
+        return {key: with_floats(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [floated(item) for item in value]
+        return [with_floats(item) for item in value]
     return (
         float(value)
         if isinstance(value, int) and not isinstance(value, bool)
@@ -103,9 +107,9 @@ def outcome(task, params, **fields):
     return result
 
 
-def test_a_whole_number_may_be_written_as_a_float(task):
+def test_whole_numbers_may_be_floats(task):
     for params, reference, _ in items(task.id)[: 1 if task.heavy else 4]:
-        given = floated(reference)
+        given = with_floats(reference)
         assert score(task, params, given) == 1
     for text in (
         json.dumps(given),
@@ -117,8 +121,8 @@ def test_a_whole_number_may_be_written_as_a_float(task):
             )
 
 
-def test_nothing_but_a_number_is_one(task):
-    """At the first and the last number of a right answer."""
+def test_other_values_are_not_numbers(task):
+    """Replace the first and last numbers of a right answer."""
     params, reference, _ = nth_item(task.id, 0)
     result = {
         path: part for path, part in parts(reference) if type(part) in {int, float}
@@ -135,18 +139,12 @@ def test_nothing_but_a_number_is_one(task):
                 for v in judge(task, params, answer["it"])
                 for check in v.failed
             ]
-            # Fluid simulation leaves bad boxes out, and short answers may be words.
+            # Fluid simulation ignores bad boxes, and short answers may be words.
             named = {"answer_schema", "boxes"} & {*failed}
             assert named or shape_of(task.answer_model).is_short, bad
 
 
-PYDANTIC = re.compile(
-    r"Input should|[Vv]alid (integer|tuple|list|string|number|dict|bool)|\btuple\b|Field required"
-    r"|dictionary|Value error|Assertion failed|should (have|match|be)|function-|union|NoneType"
-)
-
-
-def test_faults_of_shape_are_told_in_our_own_words(task):
+def test_schema_faults_have_our_own_messages(task):
     params, reference, _ = nth_item(task.id, 0)
     junk = [
         *JUNK,
@@ -159,7 +157,7 @@ def test_faults_of_shape_are_told_in_our_own_words(task):
         0.5,
     ]
     said = set()
-    # Of items of one list, the first two stand for all.
+    # The first two entries represent a list.
     paths = [
         path
         for path in [(), *places(reference)]
@@ -186,7 +184,7 @@ def test_faults_of_shape_are_told_in_our_own_words(task):
         assert not PYDANTIC.search(message), message
 
 
-def test_a_prompt_is_no_answer(task):
+def test_prompts_are_not_answers(task):
     for params, _, _ in items(task.id):
         prompt = task.builder().prompt(params)
         for reply in (prompt, prompt[-300:], prompt.rpartition("\n\n")[2]):
@@ -200,7 +198,7 @@ def test_a_prompt_is_no_answer(task):
             assert not any(verdict.score for verdict in result.verdicts)
 
 
-def test_every_prompt_says_in_the_same_words_which_object_counts(task):
+def test_prompts_state_which_object_counts(task):
     for params, _, _ in items(task.id):
         text = task.builder().prompt(params)
         assert text.count("\nThe last JSON object in your reply counts.\n") == 1

@@ -1,4 +1,4 @@
-"""The contract that every registered task keeps. A new task joins by being in the catalogue."""
+"""The contract of every registered task. New tasks join by being in the catalogue."""
 
 import json
 import random
@@ -35,26 +35,30 @@ from scbench.scoring.judge import judge
 jsonschema_rs = Later("jsonschema_rs")
 
 DATA = Path(__file__).parent.parent / "data"
+LONG = 32
+"""Shorter parts are often in the prompt: the start of a path, the name of a class."""
+# The tolerance between the score of an honest mistake and the task's formula.
+HONEST = 0.05
 
 
-def test_lists_are_there_and_say_how_hard_their_instances_are(task):
+def test_paper_items_have_a_difficulty(task):
     listed = task.builder().paper()
     assert bool(listed) == (task.bucket != MANIFOLDS)
     for i, item in enumerate(listed):
         assert item.difficulty in get_args(Difficulty), f"{task.id}/{i:02d}"
 
 
-def test_the_card_says_what_is_asked_for(task):
+def test_card_text_starts_with_asks_for(task):
     assert task.card_text.startswith("**Asks for** ")
 
 
-def test_params_survive_canonical_json(task):
+def test_params_round_trip_through_canonical_json(task):
     for params, _, _ in items(task.id):
         text = canonical_json(params.model_dump(mode="json"))
         assert task.params_model.model_validate_json(text) == params
 
 
-def test_prompt_is_stable_and_asks_for_the_answers_keys(task):
+def test_prompt_is_stable_and_names_the_answer_keys(task):
     schema = json_schema(task.answer_model)
     for params, _, _ in items(task.id):
         prompt = task.builder().prompt(params)
@@ -63,12 +67,8 @@ def test_prompt_is_stable_and_asks_for_the_answers_keys(task):
             assert f'"{key}"' in prompt
 
 
-LONG = 32
-"""Shorter parts of an answer are often told: where a path begins, the name of a class."""
-
-
 def texts(answer) -> set[str]:
-    """The answer and its long parts as a prompt might print them, without space."""
+    """Return the answer and its long parts as a prompt might print them, without spaces."""
     result = set()
     for path in places(answer):
         part = answer
@@ -88,7 +88,7 @@ def texts(answer) -> set[str]:
     )
 
 
-def test_no_prompt_prints_its_answer(task):
+def test_prompts_do_not_print_their_answers(task):
     result = items(task.id)
     prompts = [
         "".join(task.builder().prompt(params).split()) for params, _, _ in result
@@ -97,13 +97,13 @@ def test_no_prompt_prints_its_answer(task):
     for i, prompt in enumerate(prompts):
         for text in right[i]:
             if text in prompt:
-                # An example of the form may happen to be right, if it is as well where it is wrong.
+                # An example of the format may happen to be right if other prompts have it, too.
                 pairs = zip(prompts, right, strict=True)
                 example = any(text in other and text not in its for other, its in pairs)
                 assert example, f"the prompt of {task.id}/{i:02d} prints {text[:60]}"
 
 
-def test_published_schema_takes_the_reference_and_no_unknown_key(task):
+def test_published_schema_accepts_references_and_rejects_unknown_keys(task):
     schema = json_schema(task.answer_model)
     validator = jsonschema_rs.validator_for(schema)
     for _, reference, _ in items(task.id):
@@ -112,15 +112,15 @@ def test_published_schema_takes_the_reference_and_no_unknown_key(task):
             assert not validator.is_valid({**reference, "extra": 1})
 
 
-def test_every_reference_scores_one(task):
-    # Verifying the frozen release judges every reference, those of lengthy tasks there alone.
+def test_references_score_1(task):
+    # Verifying the frozen release grades every reference, so two of a lengthy task are enough.
     for i, (params, reference, _) in enumerate(
         items(task.id)[: 2 if lengthy(task) else None]
     ):
         assert score(task, params, reference) == 1, f"{task.id}/{i:02d}"
 
 
-def test_every_reference_of_the_specification_scores_one(task):
+def test_specification_references_score_1(task):
     path = DATA / "spec_references" / f"{task.id}.json"
     if not path.exists():
         assert task.id not in newest_list(), (
@@ -136,13 +136,13 @@ def test_every_reference_of_the_specification_scores_one(task):
             )
 
 
-def test_every_counter_reference_scores_below_one(task):
-    # Those that are written down are all judged in test_verdicts.py.
+def test_counter_references_score_below_1(task):
+    # test_verdicts.py grades all stored answers.
     written = (DATA / "verdicts" / f"{task.id}.tsv").exists()
     for i, (params, reference, counters) in enumerate(items(task.id)):
         assert len(counters) >= 3
         for name, answer in counters.items():
-            # As text, because Python holds True for equal to 1.
+            # Compare as text, because in Python True == 1.
             same = canonical_json(answer) == canonical_json(reference)
             assert not same, f"{task.id}/{i:02d} {name} is the reference"
             assert written or score(task, params, answer) < 1, (
@@ -150,14 +150,10 @@ def test_every_counter_reference_scores_below_one(task):
             )
 
 
-# How far the score of an honest mistake may be from the score of the task's formula.
-HONEST = 0.05
-
-
-def test_honest_faults_keep_the_score_of_the_formula(task):
+def test_honest_faults_score_by_the_formula(task):
     builder = task.builder()
     if type(builder).honest_faults is Builder.honest_faults:
-        return  # without this, references would be made for nothing
+        return  # saves making references
     for i, (params, _, _) in enumerate(items(task.id)[: 2 if lengthy(task) else None]):
         for name, (answer, expected) in builder.honest_faults(params).items():
             result = score(task, params, answer)
@@ -166,7 +162,7 @@ def test_honest_faults_keep_the_score_of_the_formula(task):
             )
 
 
-def test_unknown_keys_are_noted_and_change_nothing(task):
+def test_unknown_keys_are_noted_and_ignored(task):
     params, reference, _ = nth_item(task.id, 0)
     verdicts = judge(task, params, {**reference, "why": "because"})
     assert all(
@@ -175,7 +171,7 @@ def test_unknown_keys_are_noted_and_change_nothing(task):
 
 
 def could_be_right(task: Task, junk) -> bool:
-    """Whether junk is a fair answer: a number, a truth value, or a set with one member repeated."""
+    """Return whether junk may be right: a number, a truth value, or a repeated entry."""
     shape = shape_of(task.answer_model)
     listed = shape.is_list and junk == ["a"] * 100
     return shape.is_short and (
@@ -183,7 +179,7 @@ def could_be_right(task: Task, junk) -> bool:
     )
 
 
-def test_junk_scores_below_one_and_never_raises(task):
+def test_junk_scores_below_1_and_never_raises(task):
     known = items(task.id)
     junks = JUNK[::3] if lengthy(task) else JUNK
     for params, reference, _ in known[:: max(1, len(known) // 3)]:
@@ -209,7 +205,7 @@ def test_mutations_never_raise(task_id, seed, steps, pick):
     if lengthy(get_task(task_id)) and seed % 4:
         return  # a quarter of the examples is enough
     params, reference, counters = nth_item(task_id, pick)
-    if lengthy(get_task(task_id)):  # those are short
+    if lengthy(get_task(task_id)):  # counter-references are short
         reference = rng.choice(list(counters.values()))
     answer = {"it": reference}
     for _ in range(steps):
@@ -219,7 +215,7 @@ def test_mutations_never_raise(task_id, seed, steps, pick):
     score(get_task(task_id), params, answer.get("it"), again=True)
 
 
-def test_fresh_instances_are_repeatable_distinct_and_solved(task):
+def test_fresh_items_are_repeatable_distinct_and_solved(task):
     builder = task.builder()
     point = builder.get_generation_schema()()
     cases = [builder.case(point, seed) for seed in FRESH_SEEDS]
@@ -235,18 +231,18 @@ def test_fresh_instances_are_repeatable_distinct_and_solved(task):
             continue
         counters = builder.counter_references(params)
         assert len(counters) >= 3
-        # `test_verdicts.py` judges all of them on the paper's items.
+        # `test_verdicts.py` grades all of them on the paper's items.
         names = list(counters)[:5] if lengthy(task) else counters
         for name in names:
             assert score(task, params, counters[name]) < 1, name
 
 
-def test_generate_random_keeps_its_schemas(task):
+def test_generate_random_follows_its_schemas(task):
     builder = task.builder(random.Random(7))
     cases = builder.generate_random(count=3)
     assert cases == task.builder(random.Random(7)).generate_random(count=3)
     fields = builder.get_generation_schema().model_fields
-    # A parameter that came later is left out at its default, so that streams keep their names.
+    # Later parameters are omitted at their defaults, so that names of streams do not change.
     named = {name for name, field in fields.items() if field.exclude_if is None} - {
         "count"
     }
@@ -259,7 +255,7 @@ def test_generate_random_keeps_its_schemas(task):
         builder.generate_random(no_such_knob=1)
 
 
-def test_a_value_beyond_a_bound_is_refused_with_the_name_and_the_bound(task):
+def test_out_of_range_parameters_are_rejected_with_name_and_limit(task):
     builder = task.builder()
     for name, schema in json_schema(builder.get_generation_schema())[
         "properties"
@@ -275,7 +271,7 @@ def test_a_value_beyond_a_bound_is_refused_with_the_name_and_the_bound(task):
                 assert error["input"] == schema[bound] + away
 
 
-def test_every_check_of_the_list_is_made(task):
+def test_every_listed_check_is_triggered(task):
     missing = set(task.checks)
     for params, answer in attempts(task):
         for verdict in judge(task, params, answer):

@@ -1,4 +1,4 @@
-"""Every task's picture: of an instance alone, of right answers, and of wrong ones."""
+"""Pictures of every task: items alone, right answers, and wrong answers."""
 
 import html
 import random
@@ -20,9 +20,9 @@ from scbench.scoring.judge import judge
 
 TASKS = [task.id for task in available_tasks() if task.has("report.pictures")]
 MOST_BYTES = 600_000
-"""Of one flat panel; a report holds hundreds."""
+"""The limit for one flat panel; a report has hundreds."""
 WRONG = 20
-# The same of a task whose verdicts take seconds.
+# The number of wrong answers for a task whose verdicts take seconds.
 FEW_WRONG = 8
 TEXT = re.compile(
     r'<text x="([-\d.]+)" y="([-\d.]+)" font-size="([\d.]+)" text-anchor="(\w+)" '
@@ -44,7 +44,7 @@ def examine(picture: Picture) -> None:
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_every_instance_has_a_picture(task_id):
+def test_every_item_has_a_picture(task_id):
     task = get_task(task_id)
     for item in task.builder().paper():
         examine(draw_of(task)(item.params, None, ()))
@@ -71,7 +71,7 @@ def test_right_answers_have_pictures(task_id):
 
 
 def wrong_answers(task) -> Iterator[tuple[object, object]]:
-    """Counterexamples of a few instances, baselines of one, odd shapes, and changed references."""
+    """Yield counter-references, baselines, odd shapes, and mutated references."""
     known = (
         items(task.id)[:4]
         if task.heavy
@@ -95,10 +95,10 @@ def wrong_answers(task) -> Iterator[tuple[object, object]]:
         yield params, mutate({"it": start}, rng).get("it")
 
 
-def drawn_wrong(task, params, answer):
-    """Return the picture of an answer, without its reasons and with them, and the answer as read.
+def draw_wrong(task, params, answer):
+    """Draw a wrong answer; return pictures without and with reasons, and the validated answer.
 
-    Each has a mark. None if the answer is right after all.
+    Assert that the picture marks a failure; return None if the answer is right.
     """
     verdicts = read_back(judge(task, params, answer))
     if all(verdict.score == 1 for verdict in verdicts):
@@ -116,12 +116,12 @@ def drawn_wrong(task, params, answer):
 
 @pytest.mark.parametrize("task_id", TASKS)
 def test_wrong_answers_show_where_they_fail(task_id):
-    """In the colours of what fails at its place, or in words where there is no place."""
+    """Mark failures in colour where they have a place, otherwise in words."""
     task = get_task(task_id)
     most = FEW_WRONG if lengthy(task) else WRONG
     count = placed = fitting = 0
     for params, answer in wrong_answers(task):
-        drawn = drawn_wrong(task, params, answer)
+        drawn = draw_wrong(task, params, answer)
         if drawn is None:
             continue
         bare, picture, valid = drawn
@@ -155,11 +155,11 @@ def test_real_wrong_answers_show_where_they_fail(real_rows):
             continue
         paper = builders.setdefault(task.id, task.builder().paper())
         params = paper[int(prediction["id"].partition("/")[2])].params
-        drawn_wrong(task, params, prediction.get("answer"))
+        draw_wrong(task, params, prediction.get("answer"))
 
 
 def overlaps(view: object) -> list[tuple[str, str]]:
-    """Return pairs of texts that stand on each other in a flat drawing."""
+    """Return pairs of texts that overlap in a flat drawing."""
     if not isinstance(view, Drawing):
         return []
     outcome = []

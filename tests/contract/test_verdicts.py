@@ -1,4 +1,4 @@
-"""Verdicts do not move: a change of any needs a new version of its grader."""
+"""Golden verdicts: changing any verdict needs a new version of its grader."""
 
 import runpy
 from pathlib import Path
@@ -20,10 +20,10 @@ GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
 RENEW = "if that is meant, raise the grader's VERSION and run tools/golden_verdicts.py"
 
 
-def test_verdicts_on_stored_answers_are_those_written_down(task):
+def test_stored_answers_get_golden_verdicts(task):
     version, written = GOLDEN.read(task.id)
     if not written and task.id not in newest_list():
-        return  # until a release holds the task, its grader may change
+        return  # before its first release, a task's grader may change
     assert version == task.grader_version, "run tools/golden_verdicts.py"
     params = [item.params for item in task.builder().paper()]
     keys = set()
@@ -49,9 +49,7 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
 
 
 @pytest.mark.parametrize("task", paper_tasks(), ids=str)
-def test_real_answers_get_the_verdicts_written_down_and_the_scores_of_a_right_grader(
-    task, real_rows
-):
+def test_real_answers_get_golden_verdicts_and_expected_scores(task, real_rows):
     _, written = GOLDEN.read(task.id)
     params = [item.params for item in task.builder().paper()]
     expected = [
@@ -78,9 +76,7 @@ def test_real_answers_get_the_verdicts_written_down_and_the_scores_of_a_right_gr
         assert scores == pytest.approx(right, abs=row.get("tolerance") or 1e-9), row
 
 
-def test_a_changed_verdict_is_not_written_down_without_a_new_version(
-    tmp_path, monkeypatch
-):
+def test_changed_verdicts_are_not_written_without_a_new_version(tmp_path, monkeypatch):
     task = get_task("two_segments")
     space = GOLDEN.write.__globals__
     monkeypatch.setitem(space, "FOLDER", tmp_path)
