@@ -1,4 +1,4 @@
-"""Outcomes: what happened to each row, and that nothing a grader does gets past it."""
+"""Outcomes: the status of each row, and containment of errors in graders."""
 
 import json
 
@@ -32,15 +32,8 @@ blocked, missing, api_error, not_run = (
     Status.API_ERROR,
     Status.NOT_RUN,
 )
-
-
-def outcome(**fields) -> Outcome:
-    prediction = Prediction.model_validate({"id": "parity/01", **fields})
-    return grade_prediction(prediction, PARITY, ODD)
-
-
 ROWS = {
-    # call fails, times out or returns nothing
+    # the call fails, times out or returns nothing
     "nothing": ({}, missing, None, "the line contains neither answer nor response"),
     "blank": ({"response": " \n"}, unparsed, 0, "the response is empty"),
     "blank, answered": (
@@ -80,7 +73,7 @@ ROWS = {
         0,
         "no answer can be",
     ),
-    # empty payload, required key absent
+    # empty object, wrong keys
     "empty object in text": ({"response": "{}"}, unparsed, 0, "no answer can be read"),
     "false as answer": ({"answer": False}, answered, 0, ""),
     "wrong key": ({"answer": {"bits": 1}}, answered, 0, ""),
@@ -176,7 +169,7 @@ ROWS = {
         1,
         "",
     ),
-    # early stop of a runner, and other statuses a lab may give
+    # other statuses that a predictions file may give
     "not run": ({"status": "not_run"}, not_run, None, "given in the predictions file"),
     "missing": ({"status": "missing", "error": "lost"}, missing, None, "lost"),
     "api_error with text": (
@@ -202,12 +195,24 @@ ROWS = {
         "RuntimeError: ",
     ),
 }
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def outcome(**fields) -> Outcome:
+    prediction = Prediction.model_validate({"id": "parity/01", **fields})
+    return grade_prediction(prediction, PARITY, ODD)
 
 
 @pytest.mark.parametrize(
     ("fields", "status", "score", "reason"), ROWS.values(), ids=ROWS
 )
-def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, reason):
+def test_rows_get_the_right_status(fields, status, score, reason):
     found = outcome(**fields)
     assert found.status is status
     assert status.scored == (score is not None)
@@ -258,8 +263,8 @@ def test_finish_reasons_of_all_providers_are_understood(reason, status):
     assert outcome(response=PROSE, finish_reason=reason).status is status
 
 
-def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_task):
-    task, params = make_task(raising(AssertionError), scores=9)
+def test_unscored_rows_have_no_verdicts(make_task):
+    task, params = make_task(grader_raising(AssertionError), scores=9)
     assert grade_prediction(Prediction(id="a"), task, params).verdicts == ()
     prose = grade_prediction(Prediction(id="a", response="Hm."), task, params)
     assert [verdict.score for verdict in prose.verdicts] == [0.0] * 9
@@ -268,14 +273,14 @@ def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_t
 # Graders that fail.
 
 
-def raising(error):
+def grader_raising(error):
     def grade(params, answer):
         raise error
 
     return grade
 
 
-def giving(verdict):
+def grader_returning(verdict):
     def grade(params, answer):
         return verdict
 
@@ -325,10 +330,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("error", "reason"), FAULTS.values(), ids=FAULTS)
-def test_a_grader_that_raises_is_a_grader_error_without_machine_paths(
-    make_task, error, reason
-):
-    found = graded(make_task, raising(error))
+def test_exceptions_become_grader_errors_without_paths(make_task, error, reason):
+    found = graded(make_task, grader_raising(error))
     assert found.status is Status.GRADER_ERROR
     assert found.verdicts == ()
     assert found.reason.startswith(reason)
@@ -336,16 +339,16 @@ def test_a_grader_that_raises_is_a_grader_error_without_machine_paths(
     found.reason.encode()
 
 
-def test_memory_errors_are_passed_on(make_task):
+def test_memory_errors_propagate(make_task):
     with pytest.raises(MemoryError):
-        graded(make_task, raising(MemoryError()))
+        graded(make_task, grader_raising(MemoryError()))
 
 
 # Hostile answers.
 
 
-def test_an_answer_of_millions_of_values_is_a_zero_not_a_fault(make_task):
-    task, params = make_task(raising(AssertionError))
+def test_oversized_answers_score_0_without_a_grader_error(make_task):
+    task, params = make_task(grader_raising(AssertionError))
     values = [""] * (MAX_VALUES + 10)
     found = grade_prediction(
         Prediction(id="a", answer={"values": values}), task, params
@@ -360,8 +363,8 @@ def test_an_answer_of_millions_of_values_is_a_zero_not_a_fault(make_task):
     )
 
 
-def test_a_long_answer_is_graded_but_not_copied(make_task):
-    task, params = make_task(giving(Verdict(1.0, ())))
+def test_long_answers_are_graded_but_not_copied(make_task):
+    task, params = make_task(grader_returning(Verdict(1.0, ())))
     for spare, copied in ((0, True), (1, False)):
         why = "x" * (MAX_ANSWER_CHARACTERS - len('{"values":[1],"why":""}') + spare)
         prediction = Prediction(id="a", answer={"values": [1], "why": why})
@@ -382,7 +385,7 @@ def test_a_long_answer_is_graded_but_not_copied(make_task):
         "[" * 5000,
     ],
 )
-def test_hostile_replies_are_zeros_that_can_be_written(response):
+def test_hostile_replies_score_0_and_can_be_written(response):
     found = outcome(response=response)
     assert found.status in {answered, unparsed}
     assert found.verdicts[0].score == 0
@@ -390,17 +393,8 @@ def test_hostile_replies_are_zeros_that_can_be_written(response):
     (found.answer or "").encode()
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
 @given(json_values | st.fixed_dictionaries({"bit": json_values}))
-def test_no_answer_gets_past_the_worker(answer):
+def test_any_answer_gets_a_status(answer):
     found = outcome(answer=answer)
     assert found.status in {answered, missing}
     if found.answer is not None:
@@ -420,5 +414,5 @@ def test_no_answer_gets_past_the_worker(answer):
         ("I can't place the second one there, so I move it.", False),
     ],
 )
-def test_a_working_is_no_refusal(text, is_refusal):
+def test_reasoning_is_not_a_refusal(text, is_refusal):
     assert declines(text) is is_refusal

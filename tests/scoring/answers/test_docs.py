@@ -1,4 +1,4 @@
-"""Every sentence of docs/answers.md is true of the reader."""
+"""Every rule and example in docs/answers.md is true of answer extraction."""
 
 import json
 import re
@@ -15,6 +15,14 @@ from scbench.scoring.answers.shape import Shape, shape_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "answers.md"
 PATH = Shape(("path",), {"path": "path"}, {"path": frozenset({"array"})})
+READERS = {
+    "a number": number,
+    "a truth value": truth,
+    "an option": lambda value: option(value, ("Rome", "Paris", "half ellipse")),
+    "a date": date,
+    "a list": entries,
+    "brackets": unspaced,
+}
 
 
 def rows(*headings: str) -> list[list[str]]:
@@ -36,7 +44,7 @@ def rows(*headings: str) -> list[list[str]]:
     ("rule", "reply", "counts"),
     rows("Visible text", "Candidates", "The candidate that counts"),
 )
-def test_a_rule_holds_for_its_example(rule, reply, counts):
+def test_examples_follow_their_rules(rule, reply, counts):
     assert rule.endswith(".")
     text = re.match(r"`(.*)`(?: \(cut\))?$", reply)[1].replace("\\|", "|")
     result = from_response(text, PATH)
@@ -45,25 +53,15 @@ def test_a_rule_holds_for_its_example(rule, reply, counts):
     )
 
 
-READERS = {
-    "a number": number,
-    "a truth value": truth,
-    "an option": lambda value: option(value, ("Rome", "Paris", "half ellipse")),
-    "a date": date,
-    "a list": entries,
-    "brackets": unspaced,
-}
-
-
 @pytest.mark.parametrize(("kind", "examples"), rows("Text answers"))
-def test_text_answers_are_read_as_the_page_says(kind, examples):
+def test_text_answers_are_read_as_documented(kind, examples):
     read = READERS[kind]
     for example in re.findall(r"`([^`]+)`", examples):
         ambiguous = example == "03.04.2021"
         assert (read(example) is None) is ambiguous, example
 
 
-def test_a_sentence_is_no_list_of_words():
+def test_sentences_are_not_lists_of_words():
     task = get_task("pattern_interference")
     said = "The answer is valid: the counts are [3, 4, 5]."
     for text, value in (
@@ -76,7 +74,7 @@ def test_a_sentence_is_no_list_of_words():
 
 
 @pytest.mark.parametrize("form", ["{}", "Here it is:\n```\n{}\n```"])
-def test_a_maze_and_a_function_count_alone(form):
+def test_mazes_and_functions_need_no_key(form):
     for task, text in (
         ("maze_3d", "A10\n2B3"),
         ("polynomial_curve_fitting", "def f(x, y): return x"),
@@ -85,7 +83,7 @@ def test_a_maze_and_a_function_count_alone(form):
         assert [*result.value.values()] == [text]
 
 
-def test_what_is_recorded():
+def test_sources_and_repairs_are_recorded():
     sources = {
         "whole": "{}",
         "fence": "```\n{}\n```",
