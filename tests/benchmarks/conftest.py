@@ -1,4 +1,4 @@
-"""What several benchmarks use, and the table of what was timed beside something else."""
+"""Shared fixtures of the benchmarks, and the table of comparisons."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what only times other programs where nothing is timed: it tests nothing here."""
+    """Skip tests that only time other programs, unless timing is on."""
     if not config.getoption("benchmark_enable") and not config.getoption(
         "benchmark_only"
     ):
@@ -14,7 +14,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 class Ratio(NamedTuple):
-    """Seconds that ours and another program take for the same thing, timed in turns in one run."""
+    """Seconds of our code and another program for the same work, timed alternately in one run."""
 
     what: str
     beside: str
@@ -27,7 +27,7 @@ RATIOS = pytest.StashKey[list[Ratio]]()
 
 @pytest.fixture
 def versus(request):
-    """Takes what was timed beside something else: what, beside what, our seconds, theirs."""
+    """Return a function that records a comparison: name, other program, our seconds, theirs."""
     ratios = request.config.stash.setdefault(RATIOS, [])
     return lambda *found: ratios.append(Ratio(*found))
 

@@ -1,4 +1,4 @@
-"""Fresh cases per second of processor time, beside those of reasoning-gym (extra ``benchmark``).
+"""CPU time of drawing cases, compared with reasoning-gym (extra ``benchmark``).
 
 ``pytest tests/benchmarks/test_generation.py --benchmark-enable -n0`` times one of our cases; the
 table at the end has what a case takes in both libraries, taken in turns in the same
@@ -51,7 +51,7 @@ def maker(task_id: str, parameters: dict):
 
 
 def seconds(make, start: int) -> float:
-    """Processor time of one case, over some in a row."""
+    """Return the CPU time of one case, averaged over several in a row."""
     began = time.process_time()
     for i in range(start, start + AT_A_TIME):
         make(i)
@@ -60,7 +60,7 @@ def seconds(make, start: int) -> float:
 
 @pytest.mark.beside
 @pytest.mark.parametrize("pair", PAIRS)
-def test_cases_beside_reasoning_gym(benchmark, versus, pair):
+def test_cases_compared_with_reasoning_gym(benchmark, versus, pair):
     import reasoning_gym as gym  # noqa: PLC0415  (the extra benchmark has it)
 
     task_id, parameters, name, options = PAIRS[pair]
@@ -77,7 +77,7 @@ def test_cases_beside_reasoning_gym(benchmark, versus, pair):
         (seconds(ours, start), seconds(theirs.__getitem__, start))
         for start in range(0, SIZE, AT_A_TIME)
     ]
-    # The least of many rounds is what the code needs; the rest is what else the machine did.
+    # The fastest of many rounds has the least disturbance from other programs.
     own, other = (min(times) for times in zip(*rounds, strict=True))
     versus(f"drawing a case: {pair}", "reasoning-gym", own, other)
 

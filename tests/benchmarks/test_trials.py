@@ -1,4 +1,4 @@
-"""What 64 trials of mixed tasks take at once, with heavy steps in worker processes."""
+"""Time of 64 simultaneous trials of mixed tasks, with heavy steps in worker processes."""
 
 import threading
 import time
