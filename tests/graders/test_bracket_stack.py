@@ -22,12 +22,18 @@ SPACES = st.builds(
 
 
 def is_balanced(text):
-    """Return whether a text consists of matched pairs, by removing the first pair each time."""
+    """Return whether a text consists of matched pairs, removing the first pair each time."""
     while text:
-        closing = dict(PAIRS).get(text[0])
-        depths = accumulate((b == text[0]) - (b == closing) for b in text)
-        end = next((place for place, depth in enumerate(depths) if depth == 0), 0)
-        if closing is None or not end or not is_balanced(text[1:end]):
+        opening = text[0]
+        closing = dict(PAIRS).get(opening)
+        if closing is None:
+            return False
+        changes = ((sign == opening) - (sign == closing) for sign in text)
+        depths = list(accumulate(changes))
+        if 0 not in depths:
+            return False
+        end = depths.index(0)
+        if not is_balanced(text[1:end]):
             return False
         text = text[end + 1 :]
     return True
@@ -49,13 +55,12 @@ def test_target_balances_the_sequence(point, seed):
 @settings(max_examples=40)
 @given(st.integers(0, 2**63))
 def test_no_other_ending_scores(seed):
-    params = BUILDER.draw(
-        Space(length=9, max_depth=3, kinds=2), Stream("endings", seed)
-    )
-    taken = [
-        "".join(ending)
-        for size in range(1, 5)
-        for ending in product(")]", repeat=size)
-        if judge(TASK, params, {"answer": "".join(ending)})[0].score == 1
-    ]
-    assert taken == [BUILDER.target(params)]
+    point = Space(length=9, max_depth=3, kinds=2)
+    params = BUILDER.draw(point, Stream("endings", seed))
+    right = []
+    for size in range(1, 5):
+        for signs in product(")]", repeat=size):
+            ending = "".join(signs)
+            if judge(TASK, params, {"answer": ending})[0].score == 1:
+                right.append(ending)
+    assert right == [BUILDER.target(params)]

@@ -30,10 +30,8 @@ def verdict(params, labels):
 )
 def test_number_of_labels_must_match(labels):
     result = verdict(ONE_OF_EACH, labels)
-    assert [(c.id, c.passed) for c in result.failed] == [
-        ("length", False),
-        ("names", None),
-    ]
+    failed = [(check.id, check.passed) for check in result.failed]
+    assert failed == [("length", False), ("names", None)]
 
 
 def opposite(corner):

@@ -54,6 +54,49 @@ def random_boxes(rng, width, height):
     return boxes
 
 
+def levels_of(cells):
+    counts = Counter(z for _, _, z in cells)
+    return {str(z): count for z, count in counts.items()}
+
+
+def columns_of(cells):
+    return {(x, y) for x, y, _ in cells}
+
+
+def is_open_above(cell, rock, height):
+    """Return whether drops can fall to a cell from the layer where they start."""
+    x, y, z = cell
+    return not any((x, y, level) in rock for level in range(z, height - 1))
+
+
+def facts_of(lake, open_air):
+    """Return the entry of a lake in the report of a rain query."""
+    return {
+        "voxels": len(lake),
+        "columns": len(columns_of(lake)),
+        "levels": levels_of(lake),
+        "low": [min(cell[i] for cell in lake) for i in range(3)],
+        "high": [max(cell[i] for cell in lake) for i in range(3)],
+        "visible": bool(lake & open_air),
+    }
+
+
+def depth_from(cell, wet):
+    """Count the wet cells from a cell upwards, without a gap."""
+    x, y, z = cell
+    depth = 0
+    while (x, y, z + depth) in wet:
+        depth += 1
+    return depth
+
+
+def mark(cell, wet, rock):
+    """Return the character of a cell in a level map."""
+    if cell in wet:
+        return "~"
+    return "#" if cell in rock else "."
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_queries_match_plain_simulation(seed):
     rng = Stream("rain asked for", seed)
@@ -65,54 +108,26 @@ def test_queries_match_plain_simulation(seed):
     report = ask(Rain, params, boxes)
 
     assert report["water"]["voxels"] == len(wet)
-    assert report["water"]["levels"] == {
-        str(z): n for z, n in Counter(z for *_, z in wet).items()
-    }
-    open_air = {
-        (x, y, z)
-        for x, y, z in wet
-        if not any((x, y, w) in rock for w in range(z, height - 1))
-    }
-    assert report["visible"]["count"] == len({(x, y) for x, y, _ in open_air})
-    lakes = plain.pieces(wet)
+    assert report["water"]["levels"] == levels_of(wet)
+    open_air = {cell for cell in wet if is_open_above(cell, rock, height)}
+    assert report["visible"]["count"] == len(columns_of(open_air))
+    lakes = sorted(plain.pieces(wet), key=len, reverse=True)
     assert report["lakes"]["count"] == len(lakes)
-    facts = [
-        {
-            "voxels": len(lake),
-            "columns": len({(x, y) for x, y, _ in lake}),
-            "levels": {str(z): n for z, n in Counter(z for *_, z in lake).items()},
-            "low": [min(cell[i] for cell in lake) for i in range(3)],
-            "high": [max(cell[i] for cell in lake) for i in range(3)],
-            "visible": bool(lake & open_air),
-        }
-        for lake in sorted(lakes, key=len, reverse=True)
-    ]
-    assert report["lakes"]["first"] == facts[:8]
-    deepest = (
-        max(
-            (
-                sum(
-                    set(wet) >= {(x, y, w) for w in range(z, top + 1)}
-                    for top in range(z, height)
-                )
-            )
-            for x, y, z in wet
-        )
-        if wet
-        else 0
-    )
+    facts = [facts_of(lake, open_air) for lake in lakes[:8]]
+    assert report["lakes"]["first"] == facts
+    deepest = max((depth_from(cell, wet) for cell in wet), default=0)
     assert report["deepest"]["voxels"] == deepest
     assert (report["fallen_rock"]["voxels"] == 0) == (carved == rock)
 
     z = rng.between(0, height - 1)
-    (x, u), (y, v) = (
-        sorted((rng.between(0, width - 1), rng.between(0, width - 1))) for _ in range(2)
-    )
-    rows = ask(Level, params, boxes, z=z, low=[x, y], high=[u, v])["rows"]
-    mark = lambda cell: "~" if cell in wet else "#" if cell in rock else "."  # noqa: E731
-    assert rows == [
-        "".join(mark((a, b, z)) for a in range(x, u + 1)) for b in range(y, v + 1)
-    ]
+    left, right = sorted((rng.between(0, width - 1), rng.between(0, width - 1)))
+    near, far = sorted((rng.between(0, width - 1), rng.between(0, width - 1)))
+    level = ask(Level, params, boxes, z=z, low=[left, near], high=[right, far])
+    rows = []
+    for y in range(near, far + 1):
+        marks = [mark((x, y, z), wet, rock) for x in range(left, right + 1)]
+        rows.append("".join(marks))
+    assert level["rows"] == rows
 
 
 def test_report_lists_fallen_rock_and_lost_drops():

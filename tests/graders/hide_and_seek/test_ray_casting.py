@@ -19,18 +19,23 @@ def boxes(*boxes):
 
 
 def exact_picture(view, low, high):
-    """Intersect every pixel with every box, in fractions of the camera's own numbers."""
+    """Intersect every pixel with every box, in fractions of the camera's numbers."""
     columns, rows = view.image
-    vectors = [[Fraction(v) for v in d] for d in (view.forward, view.right, view.up)]
+    forward, right, up = (
+        [Fraction(v) for v in vector] for vector in (view.forward, view.right, view.up)
+    )
     eye, tangent = [Fraction(v) for v in view.eye], Fraction(view.tangent)
     owner = np.full((rows, columns), NOTHING)
     for row in range(rows):
         for column in range(columns):
             a = (Fraction(2 * column + 1, columns) - 1) * tangent * columns / rows
             b = (1 - Fraction(2 * row + 1, rows)) * tangent
-            ray = [f + r * a + u * b for f, r, u in zip(*vectors, strict=True)]
+            ray = [
+                f + r * a + u * b for f, r, u in zip(forward, right, up, strict=True)
+            ]
             nearest = None
             for i in range(len(low)):
+                # The ray is in the box where it is between both sides on every axis.
                 enter, leave = Fraction(0), None
                 for axis in range(3):
                     ends = sorted(
@@ -53,7 +58,10 @@ def exact_picture(view, low, high):
     )
 )
 def test_pixels_match_exact_arithmetic(places):
-    low, high = boxes(*[((x, y, 0), (x + w, y + w, h)) for x, y, w, h in places])
+    corners = []
+    for x, y, width, height in places:
+        corners.append(((x, y, 0), (x + width, y + width, height)))
+    low, high = boxes(*corners)
     assert (picture(SMALL, low, high) == exact_picture(SMALL, low, high)).all()
 
 

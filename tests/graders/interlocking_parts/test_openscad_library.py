@@ -102,23 +102,22 @@ def test_incompatible_library_grades_only_meshes(library):
 
 
 def test_private_names_in_use_are_checked():
-    used, text = set(), ""
+    text = ""
     for name in ("openscad_child.py", "openscad_steps.py", "openscad_2021.py"):
         text += (HOME / name).read_text("utf-8")
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-            owner = ast.unparse(node.value)
-            if owner in {"_library", "library", "evaluator", "library.Evaluator"}:
-                used.add(node.attr)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {
-            "getattr",
-            "setattr",
-        }:
-            used |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
+    owners = {"_library", "library", "evaluator", "library.Evaluator"}
+    accessors = {"getattr", "setattr"}
+    used = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Attribute(value=owner, attr=name) if name.startswith("_"):
+                if ast.unparse(owner) in owners:
+                    used.add(name)
+            case ast.Call(func=function) if ast.unparse(function) in accessors:
+                used |= {
+                    arg.value for arg in node.args if isinstance(arg, ast.Constant)
+                }
     assert {"_fn_segments", "_resolve_font", "_eval_range", "_triangulate_face"} <= used
     text += (HOME / "openscad_library.json").read_text("utf-8")
-    missing = {
-        name for name in used if isinstance(name, str) and f'{name}"' not in text
-    }
-    assert missing == set()
+    names = [name for name in used if isinstance(name, str)]
+    assert [name for name in names if f'{name}"' not in text] == []

@@ -55,10 +55,9 @@ def test_welding_closes_a_triangle_soup():
     rng = random.Random(1)
     order = list(range(len(soup)))
     rng.shuffle(order)
-    noise = (
-        np.array([rng.uniform(-1, 1) for _ in range(soup.size)]).reshape(soup.shape)
-        * 1e-9
-    )
+    # Noise below the welding tolerance.
+    values = [rng.uniform(-1e-9, 1e-9) for _ in range(soup.size)]
+    noise = np.array(values).reshape(soup.shape)
     again = weld(np.round(soup, 3)[order] + noise)
     assert count_edges(again) == (0, 0, 0)
     assert len(again.points) == len(triangles.points)
@@ -97,8 +96,11 @@ def test_rays_match_slow_rays(direction):
     body = mesh(bracket() + Manifold.sphere(12, 20).translate((25, 20, 4)))
     triangles = body.points[body.corners]
     rng = random.Random(2)
-    origins = np.array([[rng.uniform(-20, 70), rng.uniform(-20, 50), rng.uniform(-20, 30)]
-                        for _ in range(120)])  # fmt: skip
+    origins = []
+    for _ in range(120):
+        x, y, z = rng.uniform(-20, 70), rng.uniform(-20, 50), rng.uniform(-20, 30)
+        origins.append((x, y, z))
+    origins = np.array(origins)
     ray = np.array(direction, dtype=float)
     result = cast(origins, ray, triangles, Meter(1e9))
     wanted = [slow_ray(origin, ray, triangles) for origin in origins]
@@ -118,14 +120,13 @@ def test_rays_are_counted_before_they_are_cast():
 
 def test_bodies_with_many_close_triangles_are_crowded():
     rng = np.random.default_rng(5)
-    bodies = [
-        rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3))
-        for _ in range(3)
-    ]
-    low, high = (
-        np.concatenate([getattr(b, way)(axis=1) for b in bodies])
-        for way in ("min", "max")
-    )
+    bodies = []
+    for _ in range(3):
+        centres = rng.uniform(0, 100, (60, 1, 3))
+        bodies.append(centres + rng.uniform(-9, 9, (60, 3, 3)))
+    # Count the pairs of triangles of different bodies whose bounding boxes meet.
+    low = np.concatenate([body.min(axis=1) for body in bodies])
+    high = np.concatenate([body.max(axis=1) for body in bodies])
     meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
     owner = np.repeat(np.arange(3), 60)
     pairs = int(np.count_nonzero(meet & (owner[:, None] < owner[None])))
@@ -251,10 +252,10 @@ def test_share_of_directions_with_material_nearby():
 
 def bar_with(link):
     """Return a long bar and a short one behind a slot, with a link between them."""
-    bars = Manifold.cube((50, 10, 10)) + Manifold.cube((20, 10, 10)).translate(
-        (50.03, 0, 0)
-    )
-    return bars + Manifold.cube(link).translate((50 - link[0] / 2, 2, 2))
+    long = Manifold.cube((50, 10, 10))
+    short = Manifold.cube((20, 10, 10)).translate((50.03, 0, 0))
+    across_slot = Manifold.cube(link).translate((50 - link[0] / 2, 2, 2))
+    return long + short + across_slot
 
 
 @pytest.mark.parametrize(
@@ -267,9 +268,11 @@ def bar_with(link):
     ],
 )
 def test_thin_links_do_not_connect_bars(link, is_whole):
+    size = 50 * 100
+    if is_whole:
+        size += 20 * 100
     for turn in ((0, 0, 0), (90, 0, 0), (0, 90, 0), (0, 0, 180)):
         core = core_of(bar_with(link).rotate(turn).translate((7, -3, 5)))
-        size = 50 * 100 + is_whole * 20 * 100
         assert core.volume() == pytest.approx(size, abs=3)
 
 
@@ -287,14 +290,16 @@ def test_core_excludes_parts_thinner_than_the_cube():
 
 def sizes_swept_in_voxels(solid, side):
     """Count the voxels that a cube sweeps in each region it cannot leave, ascending."""
+    # free: whether the cube fits with its lowest corner at a voxel.
     free = np.lib.stride_tricks.sliding_window_view(solid, (side,) * 3).all((3, 4, 5))
     number = np.cumsum(free).reshape(free.shape) - 1
     pairs = []
     for axis in range(3):
-        lower = np.delete(np.arange(free.shape[axis]), -1)
-        a, b = (np.take(number, lower + step, axis) for step in (0, 1))
+        lower = np.arange(free.shape[axis] - 1)
         both = np.take(free, lower, axis) & np.take(free, lower + 1, axis)
-        pairs.append(np.stack([a[both], b[both]], axis=1))
+        first = np.take(number, lower, axis)[both]
+        second = np.take(number, lower + 1, axis)[both]
+        pairs.append(np.stack([first, second], axis=1))
     label = components(int(free.sum()), np.concatenate(pairs))
     sizes = []
     for region in np.unique(label):
@@ -313,16 +318,15 @@ def test_cores_match_voxels(seed):
     for _ in range(8):
         size = rng.integers(2, 13, 3)
         low = rng.integers(0, np.maximum(1, solid.shape - size))
-        x, y, z = low + size
-        solid[low[0] : x, low[1] : y, low[2] : z] = True
-        end = np.minimum([x, y, z], solid.shape)
-        body += Manifold.cube(tuple((end - low) / 10)).translate(tuple(low / 10))
+        high = np.minimum(low + size, solid.shape)
+        solid[low[0] : high[0], low[1] : high[1], low[2] : high[2]] = True
+        # A voxel is a tenth of a millimetre.
+        body += Manifold.cube(tuple((high - low) / 10)).translate(tuple(low / 10))
     volume = round(core_of(body).volume() * 1000)
     sizes = sizes_swept_in_voxels(solid, 4)
     # The core is the largest region by the cube's positions, not by swept volume.
-    assert any(
-        abs(volume - size) <= 15 for size in [s for s in sizes if s >= sizes[-1] / 2]
-    )
+    candidates = [size for size in sizes if size >= sizes[-1] / 2]
+    assert any(abs(volume - size) <= 15 for size in candidates)
 
 
 def test_blocks_overlapping_along_an_edge_are_separate():
@@ -391,11 +395,8 @@ def test_columns_pass_through_tight_openings():
     for side, free in ((39, True), (39.9, True), (40, False), (41, False)):
         result = openings(ring, ring, Spacing(**rules, free=side, blocked=side))
         assert (result.free > 0) == free
-        assert (
-            result.free
-            == result.unblocked
-            == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
-        )
+        area = max(0, 40 - side) ** 2
+        assert result.free == result.unblocked == pytest.approx(area, abs=1e-6)
     above = ring.translate((500, -300, 26))
     result = openings(above, above, Spacing(**rules, free=39, blocked=39))
     assert result.free == pytest.approx(400)

@@ -134,16 +134,57 @@ def test_invalid_stl_is_reported(text):
     assert not part.too_much
 
 
+def openscad_2021_volumes():
+    """Return programs that the library draws differently, with their volumes in OpenSCAD 2021."""
+    quarter = ring(40, 5, 7, 2) / 4
+    cut = "difference() { cube(40, true); rotate_extrude($fn = 4, angle = -90) square([7, 2]); }"
+    flat = "linear_extrude(height = 0) square(1); linear_extrude(height = -1) square(1); cube(2);"
+    return [
+        # Full turns, on either side of the axis; 5 and 30 segments.
+        ("rotate_extrude() translate([5, 0]) square(2);", ring(30 - 8, 5, 7, 2)),
+        ("rotate_extrude($fn = 5) translate([5, 0]) square(2);", ring(5, 5, 7, 2)),
+        # Parts of a turn: as many whole segments as fit.
+        ("rotate_extrude(angle = 90, $fn = 40) translate([5, 0]) square(2);", quarter),
+        ("rotate_extrude(angle = -90, $fn = 40) translate([5, 0]) square(2);", quarter),
+        ("rotate_extrude(angle = 90, $fn = 40) translate([-7, 0]) square(2);", quarter),
+        ("rotate_extrude(angle = -90, $fn = 40) translate([-7, 0]) square(2);", quarter),
+        ("rotate_extrude(angle = 90, $fn = 5) square(2);", 2 * 0.5 * 2**2),
+        ("rotate_extrude(angle = 180, $fn = 4) square(2);", polygon_prism(4, 2, 2) / 2),
+        (cut, 64000 - polygon_prism(4, 7, 2) / 4),
+        ("rotate_extrude(angle = 0) square(2); cube(2);", 8),
+        ("rotate_extrude() translate([-1, 0]) square(2); cube(2);", 8),
+        # Groups and variables.
+        ("group() { cube(2); translate([1, 0, 0]) cube(2); }", 12),
+        ("difference() { cube(2); group() { cube(1); translate([1, 1, 1]) cube(1); } }", 6),
+        ("assign(x = 3) cube(x);", 27),
+        ("x = 1; assign(x = 2, y = x) cube([x, y, 1]);", 2),
+        ("for (i = [3:0]) translate([2 * i, 0, 0]) cube(1);", 4),
+        ("for (i = [3:-1:0]) translate([2 * i, 0, 0]) cube(1);", 4),
+        ("v = [for (i = [3:0]) i]; cube([v[0] + 1, v[3], 1]);", 3),
+        # Bodies without a size draw nothing.
+        ("cube(0); cube([1, -1, 1]); sphere(0); sphere(-1); cube(2);", 8),
+        ("cylinder(0); cylinder(-1); cylinder(r = 0); cylinder(r1 = -1, r2 = 1); cube(2);", 8),
+        ("linear_extrude(2) { circle(0); square([0, 1]); square([1, -1]); square(2); }", 8),
+        (flat, 8),
+        ("difference() { cube(2); cube(0); }", 8),
+        # Heights.
+        ("linear_extrude() square(1);", 100),
+        ("linear_extrude(height = 5, scale = 0) square(3);", 15),
+        ("linear_extrude(height = 6, scale = -2) square(3);", 18),
+    ]  # fmt: skip
+
+
 def test_oversized_files_are_rejected():
-    large = (MOST_TRIANGLES + 1).to_bytes(4, "little")
-    data = base64.b64encode(
-        b"\0" * 80 + large + bytes(50 * (MOST_TRIANGLES + 1))
-    ).decode()
-    text = "solid\n" + "vertex 0 0 0\nendfacet\n" * (MOST_TRIANGLES + 1)
-    parts = read_parts(
-        [("STL", data), ("STL", text), ("STL", " " * (MOST_CHARACTERS + 1))]
-    )
-    assert all(part.too_much and part.shell is None for part in parts)
+    count = MOST_TRIANGLES + 1
+    binary_stl = bytes(80) + count.to_bytes(4, "little") + bytes(50 * count)
+    sources = [
+        base64.b64encode(binary_stl).decode(),
+        "solid\n" + "vertex 0 0 0\nendfacet\n" * count,
+        " " * (MOST_CHARACTERS + 1),
+    ]
+    for part in read_parts([("STL", source) for source in sources]):
+        assert part.too_much
+        assert part.shell is None
 
 
 @given(st.binary(max_size=300))
@@ -183,65 +224,10 @@ def ring(n, low, high, height):
     return polygon_prism(n, high, height) - polygon_prism(n, low, height)
 
 
-OPENSCAD_2021 = [
-    # Full turns, on either side of the axis; 5 and 30 segments.
-    ("rotate_extrude() translate([5, 0]) square(2);", ring(30 - 8, 5, 7, 2)),
-    ("rotate_extrude($fn = 5) translate([5, 0]) square(2);", ring(5, 5, 7, 2)),
-    # Parts of a turn: as many whole segments as fit.
-    (
-        "rotate_extrude(angle = 90, $fn = 40) translate([5, 0]) square(2);",
-        ring(40, 5, 7, 2) / 4,
-    ),
-    (
-        "rotate_extrude(angle = -90, $fn = 40) translate([5, 0]) square(2);",
-        ring(40, 5, 7, 2) / 4,
-    ),
-    (
-        "rotate_extrude(angle = 90, $fn = 40) translate([-7, 0]) square(2);",
-        ring(40, 5, 7, 2) / 4,
-    ),
-    (
-        "rotate_extrude(angle = -90, $fn = 40) translate([-7, 0]) square(2);",
-        ring(40, 5, 7, 2) / 4,
-    ),
-    ("rotate_extrude(angle = 90, $fn = 5) square(2);", 2 * 0.5 * 2**2),
-    ("rotate_extrude(angle = 180, $fn = 4) square(2);", polygon_prism(4, 2, 2) / 2),
-    (
-        "difference() { cube(40, true); rotate_extrude($fn = 4, angle = -90) square([7, 2]); }",
-        64000 - polygon_prism(4, 7, 2) / 4,
-    ),
-    ("rotate_extrude(angle = 0) square(2); cube(2);", 8),
-    ("rotate_extrude() translate([-1, 0]) square(2); cube(2);", 8),
-    # Groups and variables.
-    ("group() { cube(2); translate([1, 0, 0]) cube(2); }", 12),
-    ("difference() { cube(2); group() { cube(1); translate([1, 1, 1]) cube(1); } }", 6),
-    ("assign(x = 3) cube(x);", 27),
-    ("x = 1; assign(x = 2, y = x) cube([x, y, 1]);", 2),
-    ("for (i = [3:0]) translate([2 * i, 0, 0]) cube(1);", 4),
-    ("for (i = [3:-1:0]) translate([2 * i, 0, 0]) cube(1);", 4),
-    ("v = [for (i = [3:0]) i]; cube([v[0] + 1, v[3], 1]);", 3),
-    # Bodies without a size draw nothing.
-    ("cube(0); cube([1, -1, 1]); sphere(0); sphere(-1); cube(2);", 8),
-    (
-        "cylinder(0); cylinder(-1); cylinder(r = 0); cylinder(r1 = -1, r2 = 1); cube(2);",
-        8,
-    ),
-    ("linear_extrude(2) { circle(0); square([0, 1]); square([1, -1]); square(2); }", 8),
-    (
-        "linear_extrude(height = 0) square(1); linear_extrude(height = -1) square(1); cube(2);",
-        8,
-    ),
-    ("difference() { cube(2); cube(0); }", 8),
-    # Heights.
-    ("linear_extrude() square(1);", 100),
-    ("linear_extrude(height = 5, scale = 0) square(3);", 15),
-    ("linear_extrude(height = 6, scale = -2) square(3);", 18),
-]
-
-
 def test_openscad_2021_behaviour_is_reproduced():
-    sources = [source for source, _ in OPENSCAD_2021]
-    for part, (source, expected) in zip(scad(*sources), OPENSCAD_2021, strict=True):
+    cases = openscad_2021_volumes()
+    parts = scad(*(source for source, _ in cases))
+    for part, (source, expected) in zip(parts, cases, strict=True):
         assert volume(part) == pytest.approx(expected, rel=1e-6), source
 
 
@@ -296,24 +282,20 @@ def test_invalid_openscad_is_reported():
 
 
 def test_sources_share_step_limit_regardless_of_cache(monkeypatch):
-    sources = [
-        f"for (i = [0 : 9]) translate([2 * i, {k}, 0]) cube(1);" for k in range(3)
-    ]
-    each = [part.steps for part in scad(*sources)]
-    assert min(each) > 9 * 40
+    row = "for (i = [0 : 9]) translate([2 * i, {}, 0]) cube(1);"
+    sources = [row.format(y) for y in range(3)]
+    steps = [part.steps for part in scad(*sources)]
+    assert min(steps) > 9 * 40
     assert all(part.shell is not None for part in scad(*sources))
-    for known in ([], sources[:1]):
-        for most, enough in ((sum(each), True), (sum(each) - 1, False)):
+    answer = [("STL", to_ascii_stl(TETRAHEDRON))]
+    answer += [("OpenSCAD", source) for source in sources]
+    for cached in ([], sources[:1]):
+        for limit, enough in ((sum(steps), True), (sum(steps) - 1, False)):
             printed_parts._cache.clear()
             monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", 10**9)
-            scad(*known)
-            monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", most)
-            cube, *parts = read_parts(
-                [
-                    ("STL", to_ascii_stl(TETRAHEDRON)),
-                    *(("OpenSCAD", s) for s in sources),
-                ]
-            )
+            scad(*cached)
+            monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", limit)
+            cube, *parts = read_parts(answer)
             assert cube.shell is not None
             assert [part.shell is not None for part in parts] == [enough] * 3
             assert [part.too_much for part in parts] == [not enough] * 3
@@ -346,12 +328,14 @@ def test_memory_error_counts_as_resource_limit(monkeypatch):
 
 
 def test_missing_library_cannot_grade(monkeypatch):
-    there = printed_parts.find_spec
-    monkeypatch.setattr(
-        printed_parts, "find_spec", lambda name: None if name[0] == "o" else there(name)
-    )
+    find_spec = printed_parts.find_spec
+
+    def find_all_but_openscad(name):
+        return None if name.startswith("o") else find_spec(name)
+
+    monkeypatch.setattr(printed_parts, "find_spec", find_all_but_openscad)
     with pytest.raises(CannotGrade, match="pip install openscad-evaluator"):
-        scad("cube(1); // not yet known")
+        scad("cube(1); // not in the cache")
 
 
 @pytest.fixture

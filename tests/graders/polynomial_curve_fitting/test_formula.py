@@ -42,24 +42,43 @@ LAYOUT = {
     tokenize.ENDMARKER,
     tokenize.ENCODING,
 }
+# Parts of formulas, layout, and tokens that formulas must not have.
 PIECES = [
-    "x",
-    "y",
-    "(",
-    ")",
-    "+",
-    "-",
-    "*",
-    "/",
-    "**",
-    "2",
-    "0.5",
-    ".5",
-    "3.",
-    "1e2",
-    "007",
-    "00",
-]
+    "x", "y", "(", ")", "+", "-", "*", "/", "**", "2", "0.5", ".5", "3.", "1e2", "007", "00",
+    " ", "\n", "\t", "\\\n", "\r\n", ",", "return", "f", "def", ":", "//", "=", "#", ";",
+    "1_0", "0x1", "2j", "''", "[", "if", "x2", "X", "\n    ", "\n\n", "()", "-x**2", "+y",
+]  # fmt: skip
+
+
+def has_only_formula_tokens(text):
+    names = {"def", "return", "f", "x", "y"}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        match token.type:
+            case tokenize.NAME:
+                is_allowed = token.string in names
+            case tokenize.OP:
+                is_allowed = token.string in SIGNS
+            case tokenize.NUMBER:
+                is_allowed = NUMBER.fullmatch(token.string)
+            case _:
+                is_allowed = token.type in LAYOUT
+        if not is_allowed:
+            return False
+    return True
+
+
+def is_formula(expression):
+    allowed = ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.operator
+    for node in ast.walk(expression):
+        if not isinstance(node, allowed | ast.unaryop | ast.expr_context):
+            return False
+        if isinstance(node, ast.Name) and node.id not in {"x", "y"}:
+            return False
+        if isinstance(node, ast.Constant) and not math.isfinite(node.value):
+            return False
+    return True
+
+
 PIECES += [
     " ",
     "\n",
@@ -100,25 +119,12 @@ OPERATORS = {
 
 
 def parse_with_python(text: str) -> ast.expr | None:
-    """Return the expression if Python's tokenizer and parser find one valid function."""
+    """Return the expression if Python's parser finds one valid function."""
     if not text.isascii():
         return None
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NAME and token.string not in {
-                "def",
-                "return",
-                "f",
-                "x",
-                "y",
-            }:
-                return None
-            if token.type == tokenize.OP and token.string not in SIGNS:
-                return None
-            if token.type == tokenize.NUMBER and not NUMBER.fullmatch(token.string):
-                return None
-            if token.type not in LAYOUT | {tokenize.NAME, tokenize.OP, tokenize.NUMBER}:
-                return None
+        if not has_only_formula_tokens(text):
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
@@ -139,15 +145,8 @@ def parse_with_python(text: str) -> ast.expr | None:
                 body=[ast.Return(ast.expr() as expression)],
                 returns=None,
             )
-        ]:
-            allowed = ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.operator
-            plain = all(
-                isinstance(node, allowed | ast.unaryop | ast.expr_context)
-                and getattr(node, "id", "x") in {"x", "y"}
-                and math.isfinite(getattr(node, "value", 0))
-                for node in ast.walk(expression)
-            )
-            return expression if plain else None
+        ] if is_formula(expression):
+            return expression
     return None
 
 
@@ -179,19 +178,18 @@ def atoms():
 
 
 def combine(inner):
+    sign = st.sampled_from(["+", "-", "*", " - ", "*-"])
+    suffix = st.sampled_from(["/3", "/0.7", "**0", "**2", "**3", "**7", "**40"])
     return (
-        st.tuples(inner, st.sampled_from(["+", "-", "*", " - ", "*-"]), inner).map(
-            "".join
-        )
-        | st.tuples(
-            inner, st.sampled_from(["/3", "/0.7", "**0", "**2", "**3", "**7", "**40"])
-        ).map("".join)
+        st.tuples(inner, sign, inner).map("".join)
+        | st.tuples(inner, suffix).map("".join)
         | inner.map("({})".format)
         | inner.map("-{}".format)
     )
 
 
-FORMULAS = st.recursive(atoms(), combine, max_leaves=12)
+def formulas():
+    return st.recursive(atoms(), combine, max_leaves=12)
 
 
 def by_fractions(node, text, x, y):
@@ -213,7 +211,7 @@ def by_fractions(node, text, x, y):
 
 
 @settings(max_examples=150)
-@given(FORMULAS)
+@given(formulas())
 def test_signs_match_fractions(body):
     text = HEAD + body
     formula = parse_or_none(text)
@@ -227,11 +225,8 @@ def test_signs_match_fractions(body):
     expression = parse_with_python(text)
     for y in range(5):
         for x in range(5):
-            assert positive[y, x] == (by_fractions(expression, text, x, y) > 0), (
-                body,
-                x,
-                y,
-            )
+            value = by_fractions(expression, text, x, y)
+            assert positive[y, x] == (value > 0), (body, x, y)
 
 
 @pytest.mark.parametrize(
@@ -364,13 +359,13 @@ def test_loose_bounds_are_tightened_when_a_power_may_overflow(bits, result):
 
 
 def test_large_values_are_computed_in_smaller_blocks(monkeypatch):
-    pending = (
-        "".join(f"(x + {i}*y - 3)**7*(" for i in range(1, 60)) + "x - y" + ")" * 59
-    )
-    crowded = parse(f"{HEAD}{pending} + x/0.3 - 2*y**3")
+    # Nested products, whose 59 left factors wait until the innermost bracket is computed.
+    opened = "".join(f"(x + {i}*y - 3)**7*(" for i in range(1, 60))
+    closed = ")" * 59
+    crowded = parse(f"{HEAD}{opened}x - y{closed} + x/0.3 - 2*y**3")
     drawn = positive_cells(crowded, 11)
-    for bound in (60_000, 20_000):
-        monkeypatch.setattr(formula_values, "MAX_BYTES", bound)
+    for limit in (60_000, 20_000):
+        monkeypatch.setattr(formula_values, "MAX_BYTES", limit)
         assert (positive_cells(crowded, 11) == drawn).all()
     monkeypatch.setattr(formula_values, "MAX_BYTES", 1_000)
     with pytest.raises(FormulaCostError, match="too much memory"):

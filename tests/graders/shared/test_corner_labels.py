@@ -25,16 +25,33 @@ def border(ring, size):
     A side changes class half way, so that each of its points shows one of its two corners.
     """
     last = size - 1
-    loop = (
-        [(i, 0) for i in range(last)]
-        + [(last, i) for i in range(last)]
-        + [(i, last) for i in range(last, 0, -1)]
-        + [(0, i) for i in range(last, 0, -1)]
-    )
-    return {
-        point: ring[round(i * len(ring) / len(loop)) % len(ring)]
-        for i, point in enumerate(loop)
-    }
+    loop = [(i, 0) for i in range(last)]
+    loop += [(last, i) for i in range(last)]
+    loop += [(i, last) for i in range(last, 0, -1)]
+    loop += [(0, i) for i in range(last, 0, -1)]
+    labels = {}
+    for i, point in enumerate(loop):
+        corner = round(i * len(ring) / len(loop)) % len(ring)
+        labels[point] = ring[corner]
+    return labels
+
+
+def groups_cross(one, other):
+    """Return whether the first of two groups is split by members of the second."""
+    for x in one:
+        for y in other:
+            if min(one) < min(other) < x < y:
+                return True
+    return False
+
+
+def joined_pairs(groups, sides):
+    """Return the pairs of crossed sides that no group separates."""
+    pairs = []
+    for a, b in combinations(range(len(sides)), 2):
+        if not any(straddles(group, a, b) for group in groups):
+            pairs.append((sides[a], sides[b]))
+    return pairs
 
 
 def drawable_without_common_point(ring, size):
@@ -96,30 +113,22 @@ def straddles(group, a, b):
 def drawings_without_junction(ring):
     """Return every drawing without a junction, as its joined pairs of crossed sides.
 
-    Built from the areas, not from the curves: stretches of the border between crossings belong to
-    pieces of one class each; pieces do not cross; n curves cut the square into n + 1 pieces.
+    Drawings are built from areas, not from curves. Each stretch of the border between crossings
+    belongs to a piece of one class. Pieces do not cross; n curves cut the square into n + 1 pieces.
     """
     sides = crossed_sides(ring)
     n = len(sides)
+    if n == 0:
+        return [[]]
     label = [ring[(side + 1) % len(ring)] for side in sides]
     result = []
     for groups in partitions(list(range(n))):
         one_class = all(len({label[i] for i in group}) == 1 for group in groups)
-        crossing = any(
-            min(g) < min(h) < x < y
-            for g, h in permutations(groups, 2)
-            for x in g
-            for y in h
-        )
-        if one_class and not crossing and 2 * (len(groups) - 1) == n:
-            result.append(
-                [
-                    (sides[a], sides[b])
-                    for a, b in combinations(range(n), 2)
-                    if not any(straddles(group, a, b) for group in groups)
-                ]
-            )
-    return result if n else [[]]
+        crossing = any(groups_cross(g, h) for g, h in permutations(groups, 2))
+        # n ends belong to n / 2 curves.
+        if one_class and not crossing and len(groups) == n / 2 + 1:
+            result.append(joined_pairs(groups, sides))
+    return result
 
 
 def test_behaviour_matches_all_drawings():
@@ -156,11 +165,10 @@ def test_canonical_form_depends_only_on_equal_labels(labels, names):
 )
 def test_agrees_compares_known_letters(labels, known):
     known = known[: len(labels)]
-    expected = all(
-        (labels[i] == labels[j]) == (known[i] == known[j])
-        for i, j in combinations(range(len(labels)), 2)
-        if "?" not in {known[i], known[j]}
-    )
+    expected = True
+    for i, j in combinations(range(len(labels)), 2):
+        if "?" not in {known[i], known[j]}:
+            expected &= (labels[i] == labels[j]) == (known[i] == known[j])
     assert agrees(labels, known) == expected
     assert agrees(labels, "")
 

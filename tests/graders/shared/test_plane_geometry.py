@@ -24,22 +24,25 @@ point_sets = st.lists(
 
 
 def circle(a, b, c):
-    """Return centre and squared radius of the circle through three points, as fractions."""
-    d = Fraction(
-        2 * (a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1]))
-    )
-    squares = [x * x + y * y for x, y in (a, b, c)]
-    ux = (
-        squares[0] * (b[1] - c[1])
-        + squares[1] * (c[1] - a[1])
-        + squares[2] * (a[1] - b[1])
-    ) / d
-    uy = (
-        squares[0] * (c[0] - b[0])
-        + squares[1] * (a[0] - c[0])
-        + squares[2] * (b[0] - a[0])
-    ) / d
-    return (ux, uy), (a[0] - ux) ** 2 + (a[1] - uy) ** 2
+    """Return centre and squared radius of the circle through three points."""
+    (ax, ay), (bx, by), (cx, cy) = a, b, c
+    aa, bb, cc = ax * ax + ay * ay, bx * bx + by * by, cx * cx + cy * cy
+    d = Fraction(2 * (ax * (by - cy) + bx * (cy - ay) + cx * (ay - by)))
+    x = (aa * (by - cy) + bb * (cy - ay) + cc * (ay - by)) / d
+    y = (aa * (cx - bx) + bb * (ax - cx) + cc * (bx - ax)) / d
+    return (x, y), (ax - x) ** 2 + (ay - y) ** 2
+
+
+def first_by_in_circle(points, triangle):
+    """Return the first point inside the circle of a triangle, in any orientation."""
+    a, b, c = (points[i] for i in triangle)
+    turn = orient(a, b, c)
+    if turn == 0:
+        return None
+    if turn < 0:
+        b, c = c, b
+    inside = [i for i, p in enumerate(points) if in_circle(a, b, c, p) > 0]
+    return min(inside, default=None)
 
 
 @given(*[st.tuples(coordinates, coordinates)] * 4)
@@ -54,14 +57,9 @@ def test_in_circle_agrees_with_distances(a, b, c, d):
 @given(point_sets)
 def test_first_inside_agrees_with_in_circle(points):
     for triangle in combinations(range(len(points)), 3):
-        for order in (triangle, triangle[::-1]):
-            a, b, c = (points[i] for i in triangle)
-            turn = orient(a, b, c)
-            ring = (a, b, c) if turn > 0 else (a, c, b)
-            inside = [
-                i for i, p in enumerate(points) if turn and in_circle(*ring, p) > 0
-            ]
-            assert first_inside(points, order) == (inside[0] if inside else None)
+        expected = first_by_in_circle(points, triangle)
+        assert first_inside(points, triangle) == expected
+        assert first_inside(points, triangle[::-1]) == expected
 
 
 def hull_area(points):

@@ -16,15 +16,12 @@ def in_words(number: int) -> str:
     if number < 20:
         return TEENS[number - 10]
     if number < 100:
-        rest = number % 10
-        return TENS[number // 10 - 2] + (f"-{ONES[rest - 1]}" if rest else "")
-    big, name = next(
-        (n, w) for n, w in ((1000, "thousand"), (100, "hundred")) if number >= n
-    )
-    rest = number % big
-    return f"{in_words(number // big)} {name}" + (
-        f" and {in_words(rest)}" if rest else ""
-    )
+        tens, rest = TENS[number // 10 - 2], number % 10
+        return f"{tens}-{ONES[rest - 1]}" if rest else tens
+    size, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
+    count, rest = divmod(number, size)
+    words = f"{in_words(count)} {name}"
+    return f"{words} and {in_words(rest)}" if rest else words
 
 
 def test_numbers_below_ten_thousand_are_read():

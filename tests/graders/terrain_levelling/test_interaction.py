@@ -53,12 +53,13 @@ def test_blast_query_matches_plain_simulation(seed):
             z = min(rows[y][x], round(rng.uniform(0.1, 6), 2))
             plan.append({"x": x, "y": y, "z": z})
             plain_blast(rows, n, x, y, z)
-    u, v = rng.below(n), rng.below(n)
-    report = ask(ground(start), plan, corner=[u, v])
-    assert report["heights"] == hundredths(row[u : u + 24] for row in rows[v : v + 24])
-    assert (report["blasts"], report["corner"]) == (len(plan), [u, v])
-    lost = math.fsum(map(math.fsum, start)) - math.fsum(map(math.fsum, rows))
-    assert report["lost"] == pytest.approx(lost, abs=0.0051)
+    column, row = rng.below(n), rng.below(n)
+    report = ask(ground(start), plan, corner=[column, row])
+    window = [line[column : column + 24] for line in rows[row : row + 24]]
+    assert report["heights"] == hundredths(window)
+    assert (report["blasts"], report["corner"]) == (len(plan), [column, row])
+    before, after = (math.fsum(map(math.fsum, lines)) for lines in (start, rows))
+    assert report["lost"] == pytest.approx(before - after, abs=0.0051)
 
 
 @pytest.mark.parametrize("sizes", [(1, 2, 0, 3), (30,), (7, 20)], ids=str)
@@ -72,17 +73,16 @@ def test_blasts_set_in_steps_equal_graded_plan(sizes):
             report = play.step(action(blasts[at : at + size]))
             at += size
     assert play.answer == {"blasts": blasts}
-    heights = queries.ground_after(params, Answer.model_validate(play.answer).blasts)
+    answer = Answer.model_validate(play.answer)
+    heights = queries.ground_after(params, answer.blasts)
     again = Play(params)
     queries._last.clear()
     assert again.step(action(blasts)) == report == play.look() == ask(params, blasts)
-    graded = grade(params, Answer.model_validate(play.answer)).metrics["heights_after"]
-    assert [round(height, 4) for height in heights] == [
-        h for row in graded for h in row
-    ]
-    assert [h for line in report["heights"] for h in line.split()] == [
-        str(round(100 * height)) for height in heights
-    ]
+    rows = grade(params, answer).metrics["heights_after"]
+    graded = [height for row in rows for height in row]
+    assert [round(height, 4) for height in heights] == graded
+    printed = " ".join(report["heights"]).split()
+    assert printed == [str(round(100 * height)) for height in heights]
 
 
 def test_list_with_a_bad_blast_is_rejected():
