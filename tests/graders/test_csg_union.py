@@ -61,13 +61,16 @@ HOSTILE = {
 }  # fmt: skip
 SPHERE = 16
 """The item whose solids have the most faces: a sphere and a cube."""
+STEPS_TO_SIDES = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
 
 
 def box(low, high):
     """Return the vertices of a box; its faces are those of the cube."""
-    return [
-        [a + (b - a) * t for a, b, t in zip(low, high, v, strict=True)] for v in CUBE
-    ]
+    vertices = []
+    for corner in CUBE:
+        ends = zip(low, high, corner, strict=True)
+        vertices.append([b if is_high else a for a, b, is_high in ends])
+    return vertices
 
 
 def mesh(vertices, faces):
@@ -95,9 +98,8 @@ def verdict(subtask, answer):
 
 
 def failed(subtask, answer):
-    return {
-        check.id for check in verdict(subtask, answer).checks if check.passed is False
-    }
+    checks = verdict(subtask, answer).checks
+    return {check.id for check in checks if check.passed is False}
 
 
 def reference(subtask):
@@ -158,41 +160,32 @@ def test_unmerged_nested_solids_are_rejected():
 # Inner walls.
 
 
-def halves(low, high, gap, hair=0.0, at=0.0):
-    """Return a box cut in two across x; a square hair or a ribbon along z may join the halves."""
+def halves(low, high, gap, hair=0.0, height=0.0):
+    """Return a box cut in two across x; a hair or a ribbon of some height may join the halves."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     middle = (x0 + x1) / 2
-    left = Manifold.cube((middle - gap / 2 - x0, y1 - y0, z1 - z0)).translate(low)
-    right = Manifold.cube((x1 - middle - gap / 2, y1 - y0, z1 - z0)).translate(
-        (middle + gap / 2, y0, z0)
-    )
-    body = left + right
+    size = (middle - gap / 2 - x0, y1 - y0, z1 - z0)
+    body = Manifold.cube(size).translate(low)
+    body += Manifold.cube(size).translate((middle + gap / 2, y0, z0))
     if hair:
-        thread = (gap + 1, hair, at or hair)
-        body += Manifold.cube(thread, center=True).translate(
-            (middle, (y0 + y1) / 2, (z0 + z1) / 2)
-        )
+        thread = Manifold.cube((gap + 1, hair, height or hair), center=True)
+        body += thread.translate((middle, (y0 + y1) / 2, (z0 + z1) / 2))
     return polyhedron_of(body)
 
 
 def polyhedron_of(body, decimals=9):
-    mesh = body.to_mesh64()
-    points = np.round(np.asarray(mesh.vert_properties)[:, :3], decimals).tolist()
-    return {
-        "polyhedron": {
-            "vertex": [{"xyz": point} for point in points],
-            "faces": [{"vertex": face} for face in np.asarray(mesh.tri_verts).tolist()],
-        }
-    }
+    manifold_mesh = body.to_mesh64()
+    points = np.round(np.asarray(manifold_mesh.vert_properties)[:, :3], decimals)
+    return mesh(points.tolist(), np.asarray(manifold_mesh.tri_verts).tolist())
 
 
 @pytest.mark.parametrize(
-    ("gap", "hair", "at"),
+    ("gap", "hair", "height"),
     [(0.02, 0, 0), (0.5, 0.05, 0), (0.1, 0.02, 9.5), (0.5, 0.3, 0.02)],
 )
-def test_barely_joined_halves_score_0(gap, hair, at):
+def test_barely_joined_halves_score_0(gap, hair, height):
     # Subtask 0 is a box of 18 x 10 x 10. Its two boxes meet where it is cut.
-    result = verdict(0, halves([-5] * 3, [13, 5, 5], gap, hair, at))
+    result = verdict(0, halves([-5] * 3, [13, 5, 5], gap, hair, height))
     assert result.metrics["score_by_volume"] > 0.95
     assert result.score == 0
     walls = result.failed[0]
@@ -201,6 +194,11 @@ def test_barely_joined_halves_score_0(gap, hair, at):
     assert 130 < walls.details["area"] <= 200
     bodies = [check for check in result.failed if check.id == "bodies"]
     assert bool(bodies) == (not hair)
+
+
+def neighbours_of(cell, steps):
+    x, y, z = cell
+    return {(x + dx, y + dy, z + dz) for dx, dy, dz in steps}
 
 
 def test_slot_costs_its_inner_wall_area():
@@ -286,22 +284,13 @@ def cells_of(low, high):
 
 def surface_of(cells):
     """Count the sides of cells that have no cell behind them."""
-    steps = [
-        step
-        for step in itertools.product((-1, 0, 1), repeat=3)
-        if sum(map(abs, step)) == 1
-    ]
-    moved = (
-        tuple(map(sum, zip(cell, step, strict=True)))
-        for cell in cells
-        for step in steps
-    )
-    return sum(cell not in cells for cell in moved)
+    return sum(len(neighbours_of(cell, STEPS_TO_SIDES) - cells) for cell in cells)
 
 
 def passages(boxes, start, way):
     """Return where a line enters and leaves each box; it misses a box it enters after leaving."""
-    low, high = (np.array([ends[k] for ends in boxes], dtype=float) for k in (0, 1))
+    low = np.array([low for low, _ in boxes], dtype=float)
+    high = np.array([high for _, high in boxes], dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         near, far = (low - start) / way, (high - start) / way
     # A line parallel to a side is inside its slab everywhere or nowhere.
@@ -310,6 +299,18 @@ def passages(boxes, start, way):
     first = np.where(along, np.where(inside, -np.inf, np.inf), np.minimum(near, far))
     last = np.where(along, np.where(inside, np.inf, -np.inf), np.maximum(near, far))
     return first.max(axis=1), last.min(axis=1)
+
+
+def points_of_side(ends, axis, at, step):
+    """Return the points of a grid on one side of a box, which is at one end of an axis."""
+    low, high = ends
+    coordinates = []
+    for k in range(3):
+        if k == axis:
+            coordinates.append([at])
+        else:
+            coordinates.append(np.arange(low[k] + step / 2, high[k], step))
+    return itertools.product(*coordinates)
 
 
 def is_shut_in(start, normal, solids, answer):
@@ -335,46 +336,68 @@ def is_shut_in(start, normal, solids, answer):
 
 def inner_walls_of(solids, answer, step=0.125):
     """Return the area of enclosed box sides, sampled at points a step apart."""
-    area = 0.0
-    for ends in answer:
-        for k, (side, sign) in itertools.product(range(3), ((0, -1), (1, 1))):
-            normal = np.zeros(3)
-            normal[k] = sign
-            axes = [
-                np.arange(ends[0][i] + step / 2, ends[1][i], step)
-                if i != k
-                else [ends[side][k]]
-                for i in range(3)
-            ]
-            for start in itertools.product(*axes):
-                area += step**2 * is_shut_in(np.array(start), normal, solids, answer)
-    return area
+    count = 0
+    for low, high in answer:
+        for axis in range(3):
+            for at, sign in ((low[axis], -1), (high[axis], 1)):
+                normal = np.zeros(3)
+                normal[axis] = sign
+                for start in points_of_side((low, high), axis, at, step):
+                    count += is_shut_in(np.array(start), normal, solids, answer)
+    return count * step**2
 
 
 def count_touching_groups(cells):
     """Count the groups of cells that touch, including at corners."""
-    return count_groups(cells, itertools.product((-1, 0, 1), repeat=3))
+    return count_groups(cells, list(itertools.product((-1, 0, 1), repeat=3)))
 
 
 def count_joined_groups(cells):
     """Count the groups of cells that share a side."""
-    steps = itertools.product((-1, 0, 1), repeat=3)
-    return count_groups(cells, (step for step in steps if sum(map(abs, step)) == 1))
+    return count_groups(cells, STEPS_TO_SIDES)
 
 
 def count_groups(cells, steps):
     """Count the groups of cells, with these steps from a cell to its neighbours."""
-    count, remaining, steps = 0, set(cells), list(steps)
+    count, remaining = 0, set(cells)
     while remaining:
         count += 1
         waiting = [remaining.pop()]
         while waiting:
-            cell = waiting.pop()
-            near = {tuple(map(sum, zip(cell, step, strict=True))) for step in steps}
-            result = remaining & near
-            remaining -= result
-            waiting += result
+            found = remaining & neighbours_of(waiting.pop(), steps)
+            remaining -= found
+            waiting += found
     return count
+
+
+def cells_of_all(boxes):
+    return set().union(*(cells_of(*ends) for ends in boxes))
+
+
+def present_solids(solids, taken):
+    """Return the solids of which the answer has half of the volume that is theirs alone."""
+    present = []
+    for i, ends in enumerate(solids):
+        alone = cells_of(*ends) - cells_of_all(solids[:i] + solids[i + 1 :])
+        if 2 * len(alone & taken) >= len(alone):
+            present.append(ends)
+    return present
+
+
+def score_by_volume(union, taken):
+    common = len(union & taken) / len(union)
+    difference = len(union ^ taken) / len(union)
+    score = common - 0.5 * difference
+    return 1.0 if score > 0.95 else max(0.0, score)
+
+
+def wall_factor(walls, area, hidden):
+    if not walls:
+        return 1.0
+    if not hidden:
+        return 0.0
+    limit = min(area / 10, hidden)
+    return min(1.0, max(0.0, 1.25 * (1 - walls / limit)))
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -386,43 +409,34 @@ def test_scores_of_boxes_match_cell_counts(seed):
         return low, [a + rng.randrange(1, 8) / 2 for a in low]
 
     solids = [draw() for _ in range(rng.randrange(1, 5))]
-    params = Params.model_validate(
-        {"solids": [{"kind": "box", "size": [b - a for a, b in zip(*ends, strict=True)],
-                     "translation": [(a + b) / 2 for a, b in zip(*ends, strict=True)]}
-                    for ends in solids]}
-    )  # fmt: skip
-    union = set().union(*(cells_of(*ends) for ends in solids))
+    listed = []
+    for ends in solids:
+        low, high = np.array(ends)
+        size, middle = (high - low).tolist(), ((low + high) / 2).tolist()
+        listed.append({"kind": "box", "size": size, "translation": middle})
+    params = Params.model_validate({"solids": listed})
+
+    # The answer consists of boxes that do not touch each other.
     answer, taken = [], set()
     for ends in [*solids, *(draw() for _ in range(4))]:
-        if (
-            rng.random() < 0.7
-            and count_touching_groups(taken | cells_of(*ends)) == len(answer) + 1
-        ):
+        more = taken | cells_of(*ends)
+        if rng.random() < 0.7 and count_touching_groups(more) == len(answer) + 1:
             answer.append(ends)
-            taken |= cells_of(*ends)
+            taken = more
     if not answer:
         return
     result = judge(TASK, params, boxes(*answer))[0]
-    common, whole, own = (len(cells) / 8 for cells in (union & taken, union, taken))
-    s = min(common, own) / whole - 0.5 * (whole + own - 2 * common) / whole
-    expected = 1.0 if s > 0.95 else max(0.0, s)
+
+    union = cells_of_all(solids)
+    # Sides of cells have an area of a quarter.
     area = surface_of(union) / 4
     hidden = sum(surface_of(cells_of(*ends)) for ends in solids) / 4 - area
     assert areas_of(params) == pytest.approx((area, hidden))
     walls = result.checks[-3].details.get("area", 0.0)
-    assert walls == pytest.approx(
-        inner_walls_of(solids, answer), abs=0.01 + 0.01 * area
-    )
-    if walls:
-        most = min(area / 10, hidden)
-        expected *= min(1.0, max(0.0, 1.25 * (1 - walls / most))) if hidden else 0.0
-    present = []
-    for i, ends in enumerate(solids):
-        others = solids[:i] + solids[i + 1 :]
-        alone = cells_of(*ends).difference(*(cells_of(*other) for other in others))
-        if 2 * len(alone & taken) >= len(alone):
-            present.append(ends)
-    joined = set().union(*(cells_of(*ends) for ends in present))
+    expected_walls = inner_walls_of(solids, answer)
+    assert walls == pytest.approx(expected_walls, abs=0.01 + 0.01 * area)
+    expected = score_by_volume(union, taken) * wall_factor(walls, area, hidden)
+    joined = cells_of_all(present_solids(solids, taken))
     if len(answer) > max(count_joined_groups(union), count_joined_groups(joined)):
         expected *= 0.5
     assert result.score == pytest.approx(expected, abs=1e-8)
@@ -518,10 +532,9 @@ def test_walls_thinner_than_001_touch(thickness, thin):
         (left, 5),
         (0, 5),
     ]
+    expected = {"touching"} if thin else {"union"}
     for ring in (fin, slit):
-        assert failed(0, extruded(ring)) - {"inner_walls", "bodies"} == (
-            {"touching"} if thin else {"union"}
-        )
+        assert failed(0, extruded(ring)) - {"inner_walls", "bodies"} == expected
 
 
 # Hostile answers.
@@ -592,9 +605,8 @@ def soup(n, flat):
 
 def zigzag(n):
     rng = random.Random(n)
-    return mesh(
-        [[rng.uniform(-9, 9), rng.uniform(-9, 9), 0] for _ in range(n)], [range(n)]
-    )
+    vertices = [[rng.uniform(-9, 9), rng.uniform(-9, 9), 0] for _ in range(n)]
+    return mesh(vertices, [range(n)])
 
 
 @pytest.mark.parametrize("name", HOSTILE)

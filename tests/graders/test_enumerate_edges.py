@@ -39,17 +39,21 @@ def test_long_answers_are_rejected():
     assert failed(ONE_OF_EACH, [*RIGHT[:4], [[0, 1]] * 1993]) == ["resource_limit"]
 
 
+def renumbered(pairs, new_index):
+    return [sorted((new_index[a], new_index[b])) for a, b in pairs]
+
+
 @given(st.permutations(RING), st.permutations(SIDES))
 def test_order_of_corners_and_sides_does_not_matter(corners, sides):
-    squares = tuple(
-        tuple(dict(zip(RING, square, strict=True))[corner] for corner in corners)
-        for square in ONE_OF_EACH.squares
-    )
+    squares = []
+    for square in ONE_OF_EACH.squares:
+        label_at = dict(zip(RING, square, strict=True))
+        squares.append(tuple(label_at[corner] for corner in corners))
     params = Params(
-        corner_order=tuple(corners), edge_order=tuple(sides), squares=squares
+        corner_order=tuple(corners), edge_order=tuple(sides), squares=tuple(squares)
     )
-    index = [sides.index(side) for side in SIDES]
-    edges = [[sorted((index[a], index[b])) for a, b in pairs] for pairs in RIGHT]
+    new_index = [sides.index(side) for side in SIDES]
+    edges = [renumbered(pairs, new_index) for pairs in RIGHT]
     assert failed(params, edges) == []
 
 

@@ -1,7 +1,7 @@
 """Hamiltonian loop: each rule and its limits, and a second grader."""
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,28 +32,22 @@ def is_tour(params, cells):
 
     Each pair of cells that follow each other, the last and the first included, is one edge.
     """
-    size = params.size
-    free = {(x, y) for x in range(1, size + 1) for y in range(1, size + 1)} - set(
-        params.blocked
-    )
+    free = set(product(range(1, params.size + 1), repeat=2)) - set(params.blocked)
     edges = Counter(frozenset(pair) for pair in pairwise([*cells, cells[0]]))
     if max(edges.values()) > 1 or any(len(edge) != 2 for edge in edges):
         return False
-    beside = {cell: set() for cell in free}
+    neighbours = {cell: set() for cell in free}
     for a, b in edges:
-        if (
-            a not in free
-            or b not in free
-            or (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 != 1
-        ):
+        is_step = abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1
+        if not (is_step and a in free and b in free):
             return False
-        beside[a].add(b)
-        beside[b].add(a)
-    if any(len(near) != 2 for near in beside.values()) or len(edges) != len(free):
+        neighbours[a].add(b)
+        neighbours[b].add(a)
+    if any(len(near) != 2 for near in neighbours.values()) or len(edges) != len(free):
         return False
     reached, waiting = {cells[0]}, [cells[0]]
     while waiting:
-        fresh = beside[waiting.pop()] - reached
+        fresh = neighbours[waiting.pop()] - reached
         reached |= fresh
         waiting += fresh
     return reached == free

@@ -69,9 +69,8 @@ def crowd(count, **parameters):
 def test_pixel_counts_match_specification(subtask, people, pixels, shown, published):
     given = verdict(PAPER[subtask], people)
     assert given.metrics["visible_pixels"] == pixels
-    assert (
-        fitted_view_pixels(PAPER[subtask], np.array(people, dtype=float)) == published
-    )
+    places = np.array(people, dtype=float)
+    assert fitted_view_pixels(PAPER[subtask], places) == published
     assert given.score == pytest.approx(max(0, 1 - 0.005 * pixels))
     if shown:
         assert len(given.metrics["visible_people"]) == shown
@@ -90,9 +89,8 @@ def test_pixel_counts_match_specification(subtask, people, pixels, shown, publis
     ],
 )
 def test_people_may_touch_but_not_overlap(second, apart):
-    assert failed(crowd(2), [(-2.0, -2.0), second]) == (
-        set() if apart else {"people_apart"}
-    )
+    expected = set() if apart else {"people_apart"}
+    assert failed(crowd(2), [(-2.0, -2.0), second]) == expected
 
 
 @pytest.mark.parametrize(
@@ -141,14 +139,14 @@ def test_checks_match_pairwise_comparison(people):
 
 @pytest.mark.parametrize("name", HUGE_ANSWERS)
 def test_huge_answers_are_graded_or_rejected_quickly(name):
+    people = HUGE_ANSWERS[name]
     before = peak()
     with a_minute_of_work():
-        given = verdict(PAPER[5], HUGE_ANSWERS[name])
-    assert peak() - before < 2 * 1024 * 1024
+        given = verdict(PAPER[5], people)
+    assert peak() - before < 2 * 1024 * 1024  # KiB
     assert given.score == 0
-    assert ({c.id for c in given.checks} == {"resource_limit"}) is (
-        len(HUGE_ANSWERS[name]) > 2000
-    )
+    is_rejected = {check.id for check in given.checks} == {"resource_limit"}
+    assert is_rejected == (len(people) > 2000)
     assert len(given.metrics.get("visible_places", ())) <= 2000
 
 

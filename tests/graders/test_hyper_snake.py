@@ -35,6 +35,10 @@ SMALL = [
 CELLS = st.tuples(st.integers(-1, 3), st.integers(-1, 4))
 
 
+def is_step(a, b):
+    return sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1
+
+
 def exact_score(params, cells):
     """Score a path by the rules, cell by cell and in fractions."""
     unvisited = set(product(*map(range, params.size))) - set(params.walls)
@@ -42,13 +46,11 @@ def exact_score(params, cells):
     hungry = set(params.food)
     if not cells or cells[0] != params.start:
         return 0
-    for before, cell in pairwise([None, *cells]):
+    if not all(is_step(a, b) for a, b in pairwise(cells)):
+        return 0
+    for cell in cells:
         if cell not in unvisited:
             return 0
-        if before is not None:
-            changes = [b - a for a, b in zip(before, cell, strict=True) if a != b]
-            if changes not in ([1], [-1]):
-                return 0
         unvisited.remove(cell)
         hungry.discard(cell)
     share = Fraction(len(cells), free)
@@ -64,7 +66,7 @@ def every_path(params):
     def extend(path):
         yield list(path)
         for other in free - set(path):
-            if sum(abs(a - b) for a, b in zip(path[-1], other, strict=True)) == 1:
+            if is_step(path[-1], other):
                 yield from extend([*path, other])
 
     yield from extend([params.start])
@@ -75,9 +77,8 @@ def test_legal_paths_of_small_boxes(params):
     longest = 0
     for path in every_path(params):
         given_verdict = verdict(params, path)
-        assert given_verdict.score == pytest.approx(
-            float(exact_score(params, path)), abs=1e-12
-        )
+        expected = float(exact_score(params, path))
+        assert given_verdict.score == pytest.approx(expected, abs=1e-12)
         assert given_verdict.score > 0
         assert given_verdict.metrics["legal_prefix"] == len(path)
         assert (given_verdict.score == 1) == (not given_verdict.failed)
