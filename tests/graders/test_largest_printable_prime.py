@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,15 @@ from scbench.scoring.judge import judge
 
 TASK = get_task("largest_printable_prime")
 PAPER = TASK.builder().paper()[0].params
-BEST = json.loads(
-    (
-        Path(__file__).parent.parent
-        / "data/spec_references/largest_printable_prime.json"
-    ).read_text()
-)[0][0]["numberSequence"]
+REFERENCES = Path(__file__).parent.parent / "data" / "spec_references"
+STORED = json.loads((REFERENCES / "largest_printable_prime.json").read_text())
+BEST = STORED[0][0]["numberSequence"]
+
+STANDING = {(1, "X"), (3, "X"), (3, "Y"), (7, "X"), (7, "Y")}
+
+ON_LONG_SIDE = {(3, "X"), (3, "Y"), (7, "Y")}
+"""Of these, the digits that stand on two bars of a vertical side."""
+"""Digits that stand if rotated by 90 degrees; 1 rotated about y lies flat."""
 CODES = {
     "f": "flat", "x": "flippedX", "y": "flippedY", "z": "rotate180Z", "X": "rotate90X",
     "Y": "rotate90Y",
@@ -57,10 +61,11 @@ wild = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("fxyzXY")), max_siz
 
 
 def tower(text):
-    return [
-        {"digit": int(item[:-1]), "orientation": CODES[item[-1]]}
-        for item in text.split()
-    ]
+    items = []
+    for item in text.split():
+        digit, code = int(item[:-1]), item[-1]
+        items.append({"digit": digit, "orientation": CODES[code]})
+    return items
 
 
 def verdict(text, params=PAPER):
@@ -90,7 +95,11 @@ def test_known_numbers_score_their_share_of_65_digits(items, digits, height):
 
 
 def bar_points(digit, code):
-    return {TURNS[code](*p) for segment in PAPER.segments[digit] for p in BARS[segment]}
+    turn = TURNS[code]
+    points = set()
+    for segment in PAPER.segments[digit]:
+        points |= {turn(x, y) for x, y in BARS[segment]}
+    return points
 
 
 @pytest.mark.parametrize(("target", "factor"), [(115.5, 1), (115.6, 0.9)])
@@ -123,9 +132,40 @@ def plain_prime(n):
 
 
 def test_primes_match_trial_division():
-    assert [n for n in range(20_000) if is_prime(str(n))] == [
-        n for n in range(20_000) if plain_prime(n)
-    ]
+    for n in range(20_000):
+        assert is_prime(str(n)) == plain_prime(n), n
+
+
+def is_valid_number(number):
+    """Return whether a number is a prime whose groups of three digits all differ."""
+    if not number or number[0] == "0":
+        return False
+    groups = [number[max(0, end - 3) : end] for end in range(len(number), 0, -3)]
+    return len(set(groups)) == len(groups) and plain_prime(int(number))
+
+
+def rests_on(item, below):
+    """Return whether a digit can rest on the one below."""
+    digit, code = item
+    below_digit, below_code = below
+    if item == (1, "X"):
+        return True
+    if below_code not in FLAT:
+        return False
+    points = bar_points(below_digit, below_code)
+    if code in FLAT:
+        return bar_points(digit, code) <= points
+    if item in ON_LONG_SIDE:
+        sides = [{(x, -8), (x, -2), (x, 2), (x, 8)} for x in (-5, 5)]
+        return any(side <= points for side in sides)
+    bars = [{(-2, y), (2, y)} for y in (-10, 0, 10)]
+    return any(bar <= points for bar in bars)
+
+
+def tenths_of_height(item):
+    if item[1] in FLAT:
+        return 12
+    return 112 if item in ON_LONG_SIDE else 212
 
 
 @pytest.mark.parametrize(
@@ -141,46 +181,17 @@ def test_pseudoprimes_are_composite(number):
 
 def plain_score(items):
     """Score a tower by the rules of the prompt, with bars as points."""
-    number = "".join(str(digit) for digit, _ in items)
-    cut = [number[max(0, end - 3) : end] for end in range(len(number), 0, -3)]
-    if (
-        not number
-        or number[0] == "0"
-        or len(set(cut)) < len(cut)
-        or not plain_prime(int(number))
-    ):
+    if not is_valid_number("".join(str(digit) for digit, _ in items)):
         return 0
-    tenths = 0
-    for i, (digit, code) in enumerate(items):
-        code = "f" if (digit, code) == (1, "Y") else code  # noqa: PLW2901
-        if code in "XY" and (digit, code) not in {
-            (1, "X"),
-            (3, "X"),
-            (3, "Y"),
-            (7, "X"),
-            (7, "Y"),
-        }:
+    items = [(1, "f") if item == (1, "Y") else item for item in items]
+    for item in items:
+        if item[1] in "XY" and item not in STANDING:
             return 0
-        side = (digit, code) in {(3, "X"), (3, "Y"), (7, "Y")}
-        tenths += 12 if code in FLAT else 112 if side else 212
-        if i == 0:
-            continue
-        below, turn = items[i - 1]
-        turn = "f" if (below, turn) == (1, "Y") else turn
-        if (digit, code) == (1, "X"):
-            continue
-        if turn not in FLAT:
-            return 0
-        bars = bar_points(below, turn)
-        if code in FLAT:
-            fits = bar_points(digit, code) <= bars
-        elif side:
-            fits = any({(x, -2), (x, -8), (x, 2), (x, 8)} <= bars for x in (-5, 5))
-        else:
-            fits = any({(-2, y), (2, y)} <= bars for y in (-10, 0, 10))
-        if not fits:
-            return 0
-    return min(1.0, len(items) / 65) * (0.9 if tenths <= 700 else 1.0)
+    if not all(rests_on(item, below) for below, item in pairwise(items)):
+        return 0
+    score = min(1.0, len(items) / 65)
+    height = sum(map(tenths_of_height, items))
+    return score * 0.9 if height <= 700 else score
 
 
 @given(likely | wild)

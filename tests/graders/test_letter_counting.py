@@ -42,9 +42,7 @@ def test_grader_builder_and_prompt_agree(point, seed):
     assert judge(TASK, params, {"answer": right})[0].score == 1
     assert judge(TASK, params, {"answer": right + 1})[0].score == 0
     marked = [word for word, counts in params.words if counts]
-    assert (len(marked), len(params.words)) == (
-        point.words,
-        point.words + point.confounders,
-    )
+    assert len(marked) == point.words
+    assert len(params.words) == point.words + point.confounders
     assert len(set(params.letters)) == point.letters
     assert len({word.lower() for word, _ in params.words}) == len(params.words)

@@ -1,5 +1,7 @@
 """Mazes: the specification's examples, and routes compared with exhaustive search."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,9 +30,8 @@ def verdict(maze, expected):
 
 
 def failed(maze, expected):
-    return [
-        check.id for check in verdict(maze, expected).checks if check.passed is False
-    ]
+    checks = verdict(maze, expected).checks
+    return [check.id for check in checks if check.passed is False]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +59,12 @@ def test_specification_examples(maze, numbers, wrong):
 
 def test_a_and_b_count_at_their_heights():
     # 3 of 9 cells have height 5 if A and B count, otherwise 1.
-    assert failed("A5B/012/346", params(3, 5, 5, 0, share=33, route=0)) == [
-        "height_share"
-    ]
-    assert failed("A5B/012/346", params(3, 5, 5, 0, share=34, route=0)) == []
-    assert verdict("A5B/012/346", params(3, 5, 5, 0, share=33)).checks[3].details == {
-        "count": 1,
-        "offenders": [[5, 3]],
-    }
+    maze = "A5B/012/346"
+    low, high = (params(3, 5, 5, 0, share=share, route=0) for share in (33, 34))
+    assert failed(maze, low) == ["height_share"]
+    assert failed(maze, high) == []
+    share_check = verdict(maze, params(3, 5, 5, 0, share=33)).checks[3]
+    assert share_check.details == {"count": 1, "offenders": [[5, 3]]}
 
 
 def test_shares_are_compared_exactly():
@@ -110,19 +109,21 @@ def every_route(n, heights, start, end):
     routes = []
 
     def at(x, y):
-        return heights[y * n + x] if 0 <= x < n and 0 <= y < n else None
+        is_inside = 0 <= x < n and 0 <= y < n
+        return heights[y * n + x] if is_inside else None
 
     def walk(x, y, way):
         if (x, y) == end:
             routes.append(way)
             return
+        here = at(x, y)
         for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0)):
-            one, two = at(x + dx, y + dy), at(x + 2 * dx, y + 2 * dy)
             moves = []
-            if one is not None and abs(one - at(x, y)) <= 1:
-                moves.append((x + dx, y + dy))
-            if two is not None and two == at(x, y) and one <= two - 2:
-                moves.append((x + 2 * dx, y + 2 * dy))
+            near, far = (x + dx, y + dy), (x + 2 * dx, y + 2 * dy)
+            if at(*near) is not None and abs(at(*near) - here) <= 1:
+                moves.append(near)
+            if at(*far) == here and at(*near) <= here - 2:
+                moves.append(far)
             for move in moves:
                 if move not in way:
                     walk(*move, [*way, move])
@@ -150,45 +151,44 @@ def test_routes_match_exhaustive_search(n, heights, ends):
     routes = every_route(n, heights, (start % n, start // n), (end % n, end // n))
     passed = {check.id: check.passed for check in result.checks}
     assert passed["route"] == bool(routes)
-    if routes:
-        assert passed["one_route"] == (len(routes) == 1)
-        assert [tuple(at) for at in result.metrics["route"]] in routes
-        other = [tuple(at) for at in result.metrics["other_route"]]
-        assert other in routes if len(routes) > 1 else not other
-    if len(routes) == 1:
-        over = [
-            1 for (x, y), (u, v) in zip(routes[0], routes[0][1:], strict=False)
-            if abs(x - u) + abs(y - v) == 2
-        ]  # fmt: skip
-        assert len(result.metrics["jumped_over"]) == len(over)
-        share = 100 * len(routes[0]) // (n * n)
-        tight = expected.model_copy(
-            update={"min_route_percent": share, "jumps": len(over)}
-        )
-        assert verdict(maze, tight).score == 1
-        for change in ({"min_route_percent": share + 1}, {"jumps": len(over) + 1}):
-            assert verdict(maze, tight.model_copy(update=change)).score == 0
+    if not routes:
+        return
+    assert passed["one_route"] == (len(routes) == 1)
+    assert [tuple(at) for at in result.metrics["route"]] in routes
+    other = [tuple(at) for at in result.metrics["other_route"]]
+    if len(routes) > 1:
+        assert other in routes
+        return
+    assert not other
+
+    # Requirements that the only route meets exactly, and one more than that.
+    (route,) = routes
+    jumps = sum(abs(x - u) + abs(y - v) == 2 for (x, y), (u, v) in pairwise(route))
+    assert len(result.metrics["jumped_over"]) == jumps
+    share = 100 * len(route) // (n * n)
+    tight = expected.model_copy(update={"min_route_percent": share, "jumps": jumps})
+    assert verdict(maze, tight).score == 1
+    for change in ({"min_route_percent": share + 1}, {"jumps": jumps + 1}):
+        assert verdict(maze, tight.model_copy(update=change)).score == 0
 
 
 def test_stated_ends_must_be_met():
     expected = params(3, 5, 5, 1)
-    for ends, missed in [
-        (((0, 0), (0, 2)), ""),
-        (
-            ((0, 1), (0, 2)),
-            "A must be in row 0, column 1 (counting from 0), but is in row 0, column 0.",
-        ),
-        (
-            ((0, 0), (2, 0)),
-            "B must be in row 2, column 0 (counting from 0), but is in row 0, column 2.",
-        ),
-    ]:
+    a_is_wrong = (
+        "A must be in row 0, column 1 (counting from 0), but is in row 0, column 0."
+    )
+    b_is_wrong = (
+        "B must be in row 2, column 0 (counting from 0), but is in row 0, column 2."
+    )
+    for ends, messages in (
+        (((0, 0), (0, 2)), []),
+        (((0, 1), (0, 2)), [a_is_wrong]),
+        (((0, 0), (2, 0)), [b_is_wrong]),
+    ):
         stated = expected.model_copy(update={"ends": ends})
         result = verdict("A0B/888/222", stated)
-        assert result.score == (not missed)
-        assert [c.message for c in result.checks if c.passed is False] == [
-            missed
-        ] * bool(missed)
+        assert result.score == (messages == [])
+        assert [c.message for c in result.checks if c.passed is False] == messages
         # The other checks are unaffected.
         assert result.metrics["route"] == [[0, 0], [2, 0]]
     for wrong in ([[0, 0], [0, 0]], [[0, 0], [0, 3]], [[-1, 0], [0, 1]]):

@@ -56,18 +56,16 @@ def terms_from_prompt(prompt):
     """Return the shown terms and all terms, computed from the prompt's sentences."""
     shown = [int(term) for term in prompt.split("\n\n")[1].split(", ")]
     base, _, *later = re.findall(r"^\d\. (.*)$", prompt, re.MULTILINE)
-    rules = base.lower().rstrip(".").split("; ")
+    phrases = base.lower().rstrip(".").split("; ")
+    rules = [phrase.rpartition("and so on, ")[2] for phrase in phrases]
     asked = re.search(r"Give the next (\d+) terms", prompt)
     count = int(asked[1]) if asked else 1
     terms = shown[:1]
     while len(terms) < len(shown) + count:
         place = len(terms) + 1
-        value = (
-            next_term(
-                rules[(place - 2) % len(rules)].rpartition("and so on, ")[2], terms[-1]
-            )
-            % 100
-        )
+        # The second term is the first that a rule makes.
+        rule = rules[(place - 2) % len(rules)]
+        value = next_term(rule, terms[-1]) % 100
         for step in later:
             value = apply_step(step, place, value, terms) % 100
         terms.append(value)

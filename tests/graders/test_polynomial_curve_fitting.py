@@ -43,11 +43,8 @@ def verdict(body, params=HALVES, head=HEAD):
 
 
 def failed(body, params=HALVES, head=HEAD):
-    return [
-        check.id
-        for check in verdict(body, params, head).checks
-        if check.passed is False
-    ]
+    checks = verdict(body, params, head).checks
+    return [check.id for check in checks if check.passed is False]
 
 
 @pytest.mark.parametrize(
@@ -70,9 +67,12 @@ def test_scores_at_the_boundaries(body, matched, score):
     assert result.score == score
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_one_colour_scores_0(sign):
-    rows = ["#" * 8] * 7 + ["#######."] if sign > 0 else ["." * 8] * 7 + [".......#"]
+@pytest.mark.parametrize(
+    ("sign", "rows"),
+    [(1, ["#" * 8] * 7 + ["#######."]), (-1, ["." * 8] * 7 + [".......#"])],
+    ids=["1", "-1"],
+)
+def test_one_colour_scores_0(sign, rows):
     params = Params(grid=tuple(rows))
     result = verdict(f"{sign}*(x + y + 1)", params)
     assert result.metrics["matched"] == 63
@@ -81,16 +81,14 @@ def test_one_colour_scores_0(sign):
 
 
 def test_texts_over_the_limits_are_rejected():
-    for text in (
-        f"{HEAD}x + y".ljust(400_000) + "+ 1",
-        HEAD + "(" * 151 + "x + y" + ")" * 151,
-    ):
-        assert [
-            c.id
-            for c in grade(HALVES, Answer(function=text)).failed
-            if c.passed is False
-        ] == ["resource_limit"]
+    too_long = f"{HEAD}x + y".ljust(400_000) + "+ 1"
+    too_deep = f"{HEAD}{'(' * 151}x + y{')' * 151}"
+    for text in (too_long, too_deep):
+        checks = grade(HALVES, Answer(function=text)).checks
+        failing = [check.id for check in checks if check.passed is False]
+        assert failing == ["resource_limit"]
     right = f"{HEAD}7 - 2*x + 0*y"
+    # Blanks at the end do not count.
     assert grade(HALVES, Answer(function=f"{right}{' ' * 600_000}")).score == 1
     deep = f"{HEAD}{'(' * 150}7 - 2*x + 0*y{')' * 150}"
     assert grade(HALVES, Answer(function=deep)).score == 1
@@ -167,10 +165,8 @@ def test_equivalent_formulas_keep_the_score(which, factor, blank, shift):
     body = text.partition("return ")[2]
     for _ in range(shift % 3):
         body = f"({body})"
-    assert (
-        grade(params, Answer(function=f"{HEAD}{factor}*({body})*(1 + x**2*y**2)")).score
-        == 1
-    )
+    positive = f"{HEAD}{factor}*({body})*(1 + x**2*y**2)"
+    assert grade(params, Answer(function=positive)).score == 1
     spaced = re.sub(r"([-+*])(?!\*)(?<!\*\*)", rf"\1{blank}", body)
     assert grade(params, Answer(function=f"{HEAD}({spaced})")).score == 1
     mirrored = Params(grid=tuple(row[::-1] for row in params.grid))
@@ -184,18 +180,18 @@ def test_equivalent_formulas_keep_the_score(which, factor, blank, shift):
 @settings(max_examples=40)
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=6))
 def test_scores_match_cell_counts(c):
-    def value(x, y):
-        return c[0] + c[1] * x + c[2] * y + c[3] * x * x + c[4] * x * y + c[5] * y * y
-
     body = f"{c[0]} + {c[1]}*x + {c[2]}*y + {c[3]}*x*x + {c[4]}*x*y + {c[5]}*y**2"
     grid = PAPER[1].grid
-    drawn = [[value(x, y) > 0 for x in range(12)] for y in range(12)]
-    matched = sum(
-        drawn[y][x] == (grid[y][x] == "#") for y in range(12) for x in range(12)
-    )
-    positive = sum(map(sum, drawn))
+    matched = positive = 0
+    for y in range(12):
+        for x in range(12):
+            value = c[0] + c[1] * x + c[2] * y
+            value += c[3] * x * x + c[4] * x * y + c[5] * y * y
+            positive += value > 0
+            matched += (value > 0) == (grid[y][x] == "#")
     share = Fraction(matched, 144)
-    expected = share**4 if share >= Fraction(3, 4) and 0 < positive < 144 else 0
+    has_two_colours = 0 < positive < 144
+    expected = share**4 if share >= Fraction(3, 4) and has_two_colours else 0
     assert verdict(body, PAPER[1]).score == float(expected)
 
 

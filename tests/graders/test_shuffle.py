@@ -41,25 +41,26 @@ STARTS = re.compile(
 def play(prompt):
     """Return the right option's letter, from the prompt alone, and the number of swaps."""
     question, first, _, report, _, _, options, *_ = prompt.split("\n\n")
-    held = {
-        m[1]: m[2]
-        for m in STARTS.finditer(first.partition("At first, ")[2].removesuffix("."))
-    }
-    unmarked = BEGINNING.match(report) is not None
-    events = re.split(r"(?<=\.) (?=[A-Z])", report) if unmarked else report.splitlines()
+    start = first.partition("At first, ")[2].removesuffix(".")
+    held = {match[1]: match[2] for match in STARTS.finditer(start)}
+    if BEGINNING.match(report):  # events without a mark are in one paragraph
+        events = re.split(r"(?<=\.) (?=[A-Z])", report)
+    else:
+        events = report.splitlines()
     swaps = 0
     for event in events:
         text = event[BEGINNING.search(event).start() :]
-        result = next(filter(None, (pattern.search(text) for pattern in SWAPS)), None)
-        assert (result is None) == (IDLE.search(text) is not None), event
-        if result:
-            a, b = result.groups()
+        matches = [match for pattern in SWAPS if (match := pattern.search(text))]
+        assert bool(matches) != bool(IDLE.search(text)), event
+        if matches:
+            a, b = matches[0].groups()
             held[a], held[b] = held[b], held[a]
             swaps += 1
     person = re.search(N, question)[1]
     known = dict(re.findall(r"\((\w)\) (.*)", options))
     assert sorted(known.values()) == sorted(held.values())
-    return next(label for label, text in known.items() if text == held[person]), swaps
+    letter_of = {text: letter for letter, text in known.items()}
+    return letter_of[held[person]], swaps
 
 
 @st.composite

@@ -64,10 +64,9 @@ def fast_blast(rows, n, x, y, z):
 
 def test_blasts_match_fresh_clients_in_any_order_and_after_a_crash():
     rng = random.Random(7)
+    paper_heights = [item.params.heights for item in PAPER]
     jobs = []
-    for rows, n, x, y, z in random_blasts(
-        rng, [item.params.heights for item in PAPER], 60
-    ):
+    for rows, n, x, y, z in random_blasts(rng, paper_heights, 60):
         before = [list(row) for row in rows]
         plain_blast(rows, n, x, y, z)
         after = [height.hex() for row in rows for height in row]
@@ -94,13 +93,11 @@ def test_engine_crash_fails_only_its_own_row(monkeypatch, tmp_path):
 
 
 def test_balls_start_as_specified():
-    assert [ball_count(z) for z in (0.01, 0.99, 1, 2.49, 2.5, 29.9, 30, 1e308)] == [
-        3, 3, 4, 9, 10, 119, 120, 120,
-    ]  # fmt: skip
+    counts = {0.01: 3, 0.99: 3, 1: 4, 2.49: 9, 2.5: 10, 29.9: 119, 30: 120, 1e308: 120}
+    assert {depth: ball_count(depth) for depth in counts} == counts
     starts = start_positions(2, 7, 3.0, 6)
-    assert [z for _, _, z in starts] == pytest.approx(
-        [3.6, 3.62, 3.64, 3.66, 3.68, 3.6]
-    )
+    heights = [z for _, _, z in starts]
+    assert heights == pytest.approx([3.6, 3.62, 3.64, 3.66, 3.68, 3.6])
     radii = [math.hypot(x - 2.5, y - 7.5) for x, y, _ in starts]
     assert radii == pytest.approx([0.25 * math.sqrt((i + 1) / 6) for i in range(6)])
 
@@ -191,12 +188,8 @@ def test_gentle_slopes_are_flat_and_rounding_is_ignored():
 def test_work_is_limited(monkeypatch):
     flood = Answer.model_validate(plan(*[(0, 0, 0.01)] * (MAX_BLASTS + 1)))
     given = grade(PAPER[0].params, flood)
-    assert {check.id for check in given.failed} >= {
-        "count",
-        "resource_limit",
-        "depth",
-        "level",
-    }
+    checks = {check.id for check in given.failed}
+    assert checks >= {"count", "resource_limit", "depth", "level"}
     assert given.metrics["simulated"] == 0
     tower = Params(
         heights=((9000, 5), (5, 5)),
@@ -205,13 +198,12 @@ def test_work_is_limited(monkeypatch):
         max_blasts=MAX_BLASTS,
     )
     monkeypatch.setattr(terrain_levelling, "blast_cell", lambda *_: 0)
+    deep, medium, shallow = (0, 0, 40), (0, 0, 5), (0, 0, 0.1)
     # 120 balls are 120 + 6^4 units of work, 20 are 20 + 1^4, and 3 hardly more than 3.
-    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 8, params=tower) == {"level"}
-    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 9, params=tower) == {
-        "resource_limit"
-    }
-    assert failed(*[(0, 0, 0.1)] * 6665, params=tower) == {"level"}
-    assert failed(*[(0, 0, 0.1)] * 6666, params=tower) == {"resource_limit"}
+    assert failed(*[deep] * 14, *[medium] * 8, params=tower) == {"level"}
+    assert failed(*[deep] * 14, *[medium] * 9, params=tower) == {"resource_limit"}
+    assert failed(*[shallow] * 6665, params=tower) == {"level"}
+    assert failed(*[shallow] * 6666, params=tower) == {"resource_limit"}
 
 
 def test_fingerprint_is_in_verdicts_and_differs_between_machines(monkeypatch):

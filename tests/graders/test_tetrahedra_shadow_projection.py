@@ -22,6 +22,22 @@ IDENTITY = (1, 0, 0, 0)
 NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 PAPER = [item.params for item in TASK.builder().paper()]
 RNG = random.Random(1)
+HUGE_ANSWERS = {
+    "at_one_place": lambda: [pose()] * 2000,
+    "stacked": lambda: [
+        pose(RNG.uniform(-3, 3), RNG.uniform(-3, 3), 1.01 * i) for i in range(2000)
+    ],
+    "tiled": lambda: [
+        pose(i % 20 - 10, i // 20 % 10 * ROOT, i // 200 * math.sqrt(2 / 3))
+        for i in range(2000)
+    ],
+    "far_away": lambda: [
+        pose(RNG.uniform(-1e6, 1e6), RNG.uniform(-1e6, 1e6)) for _ in range(2000)
+    ],
+    "huge": lambda: [pose(1e300, -1e300, 1.7e308, (1e300, 1.7e308, 1, 0))] * 2000,
+    "one_above_the_limit": lambda: [pose()] * 2001,
+    "seventy_thousand": lambda: [pose()] * 70_000,
+}
 
 
 def pose(x=0, y=0, z=0, quaternion=IDENTITY):
@@ -71,16 +87,17 @@ def test_stray_costs_its_shadow_below_full_score():
 @pytest.mark.parametrize("subtask", [0, 3])
 def test_copy_limit_matches_prompt(subtask):
     params = PAPER[subtask]
-    most = math.ceil(50 + 10 * round(Polygon(params.exterior, params.holes).area, 6))
-    assert f"There are at most {most:,} copies" in " ".join(
-        TASK.builder().prompt(params).split()
-    )
+    area = round(Polygon(params.exterior, params.holes).area, 6)
+    most = math.ceil(50 + 10 * area)
+    prompt = " ".join(TASK.builder().prompt(params).split())
+    assert f"There are at most {most:,} copies" in prompt
     right = list(TASK.builder().reference(params).model_dump()["tetrahedrons"])
     assert len(right) < most / 3
     pile = [dict(right[0], z=100 + 2 * i) for i in range(most - len(right))]
     assert verdict(right + pile, params).score == 1
-    carpet = verdict([*right, *pile, pose(z=-9)], params)
-    assert (carpet.score, [check.id for check in carpet.failed]) == (0, ["count"])
+    one_too_many = verdict([*right, *pile, pose(z=-9)], params)
+    assert one_too_many.score == 0
+    assert [check.id for check in one_too_many.failed] == ["count"]
 
 
 @pytest.mark.parametrize(
@@ -98,19 +115,14 @@ def test_shift_within_slack_only_loses_coverage(shift, score):
 
 
 def test_spill_and_gaps_beyond_slack_cost_half():
-    covered, difference = (
-        verdict([pose(x=0.3)]).metrics[key] for key in ("covered", "difference")
-    )
+    moved = verdict([pose(x=0.3)])
+    covered, difference = moved.metrics["covered"], moved.metrics["difference"]
     assert covered == pytest.approx(0.49)
     assert 0 < difference < 2 * 0.51
-    spill = verdict([pose(x=0.3)]).metrics["spill"]
-    assert spill == pytest.approx(difference / 2), (
-        "each triangle is the mirror of the other"
-    )
+    # Each triangle is the mirror image of the other, so spill and gaps are equal.
+    assert moved.metrics["spill"] == pytest.approx(difference / 2)
     assert verdict([pose(x=0.06)]).metrics["difference"] > 0
-    assert verdict([pose(x=0.3)]).score == pytest.approx(
-        covered - difference / 2, abs=1e-8
-    )
+    assert moved.score == pytest.approx(covered - difference / 2, abs=1e-8)
     assert verdict([pose(x=5)]).score == 0
 
 
@@ -150,9 +162,8 @@ def test_factor_is_applied_before_the_difference():
     ],
 )
 def test_squared_length_may_be_off_by_one_percent(length, unit):
-    assert (
-        "unit_quaternions" not in failed([pose(quaternion=(length, 0, 0, 0))])
-    ) is unit
+    checks = failed([pose(quaternion=(length, 0, 0, 0))])
+    assert ("unit_quaternions" not in checks) is unit
 
 
 @pytest.mark.parametrize(
@@ -177,32 +188,14 @@ def test_hard_faults_score_0_and_other_checks_still_run():
     }  # fmt: skip
 
 
-HUGE_ANSWERS = {
-    "at_one_place": [pose()] * 2000,
-    "stacked": [
-        pose(RNG.uniform(-3, 3), RNG.uniform(-3, 3), 1.01 * i) for i in range(2000)
-    ],
-    "tiled": [
-        pose(i % 20 - 10, i // 20 % 10 * ROOT, i // 200 * math.sqrt(2 / 3))
-        for i in range(2000)
-    ],
-    "far_away": [
-        pose(RNG.uniform(-1e6, 1e6), RNG.uniform(-1e6, 1e6)) for _ in range(2000)
-    ],
-    "huge": [pose(1e300, -1e300, 1.7e308, (1e300, 1.7e308, 1, 0))] * 2000,
-    "one_above_the_limit": [pose()] * 2001,
-    "seventy_thousand": [pose()] * 70_000,
-}
-
-
 @pytest.mark.parametrize("name", HUGE_ANSWERS)
 def test_huge_answers_are_graded_or_rejected_quickly(name):
-    params = PAPER[9]
+    poses = HUGE_ANSWERS[name]()
     before = peak()
     with a_minute_of_work():
-        given = verdict(HUGE_ANSWERS[name], params)
-    assert peak() - before < 2 * 1024 * 1024
+        given = verdict(poses, PAPER[9])
+    assert peak() - before < 2 * 1024 * 1024  # KiB
     assert given.score < 1
-    refused = len(HUGE_ANSWERS[name]) > 2000
-    assert ({check.id for check in given.checks} == {"resource_limit"}) is refused
+    is_rejected = {check.id for check in given.checks} == {"resource_limit"}
+    assert is_rejected == (len(poses) > 2000)
     assert len(given.metrics.get("cutting_pairs", ())) <= 200

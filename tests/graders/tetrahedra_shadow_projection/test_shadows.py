@@ -1,7 +1,7 @@
 """Areas of covers, checked with exact fractions."""
 
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -27,19 +27,20 @@ def clipped(points, by):
     for (ax, ay), (bx, by_) in pairwise([*by, by[0]]):
         sides = [(bx - ax) * (y - ay) - (by_ - ay) * (x - ax) for x, y in points]
         kept = []
-        for i, point in enumerate(points):
+        for i, (x, y) in enumerate(points):
             j = (i + 1) % len(points)
             if sides[i] >= 0:
-                kept.append(point)
+                kept.append((x, y))
             if sides[i] * sides[j] < 0:
                 t = sides[i] / (sides[i] - sides[j])
-                kept.append(
-                    tuple(
-                        u + t * (v - u) for u, v in zip(point, points[j], strict=True)
-                    )
-                )
+                next_x, next_y = points[j]
+                kept.append((x + t * (next_x - x), y + t * (next_y - y)))
         points = kept
     return points
+
+
+def turns_left(a, b, c):
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0
 
 
 def hull(points):
@@ -47,27 +48,21 @@ def hull(points):
     halves = []
     for order in (sorted(set(points)), sorted(set(points), reverse=True)):
         chain = []
-        for x, y in order:
-            while len(chain) > 1 and (
-                (chain[-1][0] - chain[-2][0]) * (y - chain[-2][1])
-                - (chain[-1][1] - chain[-2][1]) * (x - chain[-2][0])
-                <= 0
-            ):
+        for point in order:
+            while len(chain) > 1 and not turns_left(chain[-2], chain[-1], point):
                 chain.pop()
-            chain.append((x, y))
+            chain.append(point)
         halves += chain[:-1]
     return halves
 
 
 def grown(points, slack):
-    return hull(
-        [
-            (x + sx * slack, y + sy * slack)
-            for x, y in points
-            for sx in (-1, 1)
-            for sy in (-1, 1)
-        ]
-    )
+    """Return a convex ring, grown by a square of this half side."""
+    corners = []
+    for x, y in points:
+        for dx, dy in product((-slack, slack), repeat=2):
+            corners.append((x + dx, y + dy))
+    return hull(corners)
 
 
 def height(points, x):
@@ -114,17 +109,24 @@ def test_areas_agree_with_exact_fractions(seed):
     target = Polygon([(-0.7, -0.6), (0.8, -0.5), (0.9, 0.4), (-0.2, 0.9)])
     shapes = triangles(seed, 3)
     outlines = [ring(shape) for shape in shapes]
-    inner = [points for s in outlines if len(points := clipped(s, ring(target))) > 2]
-    near = [grown(points, Fraction(SLACK)) for points in inner]
+    inner = [clipped(outline, ring(target)) for outline in outlines]
+    near = [grown(points, Fraction(SLACK)) for points in inner if len(points) > 2]
     rings = [ring(target), *outlines, *near]
     n = 1 + len(outlines)
-    covered = exact_area(rings[:n], lambda member: member[0] and any(member[1:]))
-    difference = exact_area(
-        rings, lambda member: any(member[:n]) and not any(member[n:])
-    )
-    spill = exact_area(
-        rings, lambda member: not member[0] and any(member[1:n]) and not any(member[n:])
-    )
+
+    # Of each point: is it in the target, in each shadow, and near each shadow's part inside?
+    def is_covered(member):
+        return member[0] and any(member[1:n])
+
+    def is_different(member):
+        return any(member[:n]) and not any(member[n:])
+
+    def is_spill(member):
+        return not member[0] and is_different(member)
+
+    covered = exact_area(rings[:n], is_covered)
+    difference = exact_area(rings, is_different)
+    spill = exact_area(rings, is_spill)
     shadow = cover(target, shapes, SLACK)
     assert shadow.covered == pytest.approx(float(covered), abs=1e-9)
     assert shadow.difference == pytest.approx(float(difference), abs=1e-9)

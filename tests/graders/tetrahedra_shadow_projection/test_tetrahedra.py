@@ -19,9 +19,8 @@ def body(*pose):
 
 def random_bodies(count, spread, seed):
     rng = np.random.default_rng(seed)
-    return corners(
-        np.hstack([rng.uniform(0, spread, (count, 3)), rng.normal(size=(count, 4))])
-    )
+    positions = rng.uniform(0, spread, (count, 3))
+    return corners(np.hstack([positions, rng.normal(size=(count, 4))]))
 
 
 def depth_of(first, second):
@@ -42,19 +41,16 @@ def test_search_stops_after_enough_cuts():
     # All are nearly in one place, so each intersects each: 6 pairs.
     bodies = np.stack([body(0.01 * i, 0, 0, 1, 0, 0, 0) for i in range(4)])
     assert len(cuts(bodies, 0, 7).pairs) == 6
-    assert [cuts(bodies, 0, enough).complete for enough in (5, 6, 7)] == [
-        False,
-        False,
-        True,
-    ]
+    for enough, is_complete in ((5, False), (6, False), (7, True)):
+        assert cuts(bodies, 0, enough).complete == is_complete
 
 
 def is_separable(a, b):
     """Return whether a plane strictly separates two point sets, by linear programming."""
     rows = [[*-p, 1] for p in a] + [[*p, -1] for p in b]
-    return (
-        optimize.linprog([0] * 4, rows, [-1] * 8, bounds=[(None, None)] * 4).status == 0
-    )
+    free = [(None, None)] * 4
+    solution = optimize.linprog([0] * 4, rows, [-1] * 8, bounds=free)
+    return solution.status == 0
 
 
 def test_cuts_agree_with_linear_programming():
@@ -72,6 +68,5 @@ def test_depth_is_the_shortest_separating_move():
     for i, j, depth in cuts(bodies, 0.01, 10**6).pairs[:8]:
         ways = rng.normal(size=(40, 3))
         ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-        assert not any(
-            is_separable(bodies[i], bodies[j] + way * depth * 0.999) for way in ways
-        )
+        for way in ways:
+            assert not is_separable(bodies[i], bodies[j] + way * depth * 0.999)
