@@ -96,14 +96,17 @@ def classify(path):
 
 def strays(points, corners):
     """Return whether any point is farther off the lines between corners than rounding explains."""
-    lines = list(pairwise([*corners, corners[0]]))
+    sides = [(p, q) for p, q in pairwise([*corners, corners[0]]) if p != q]
 
     def off(point):
-        return min(
-            abs(((point - p) / (q - p)).imag) * abs(q - p) for p, q in lines if p != q
-        )
+        return min(abs(((point - p) / (q - p)).imag) * abs(q - p) for p, q in sides)
 
     return max(map(off, points)) > STRAY
+
+
+def mirrored(point, on_axis, way):
+    """Return the mirror image of a point; the axis goes through a point in a unit direction."""
+    return on_axis + way * ((point - on_axis) / way).conjugate()
 
 
 def quadrilateral_kind(corners):
@@ -111,20 +114,20 @@ def quadrilateral_kind(corners):
     a, b, c, d = corners
     gap = min(abs(p - q) for p in corners for q in corners if p != q)
 
-    def off(p, q, r, s):
-        """Return the distance of p and s from the mirror images of q and r, in gaps."""
+    def off_sides(p, q, r, s):
+        """Return the distance of q and s from the mirror images of p and r, in gaps."""
         foot, top = (p + q) / 2, (r + s) / 2
         way = (top - foot) / abs(top - foot)
-        return max(
-            abs(foot + way * ((u - foot) / way).conjugate() - v) / gap
-            for u, v in ((p, q), (r, s))
-        )
+        first = abs(mirrored(p, foot, way) - q)
+        second = abs(mirrored(r, foot, way) - s)
+        return max(first, second) / gap
 
     def off_diagonal(p, q, r, s):
+        """Return the distance of s from the mirror image of q about p and r, in gaps."""
         way = (r - p) / abs(r - p)
-        return abs(p + way * ((q - p) / way).conjugate() - s) / gap
+        return abs(mirrored(q, p, way) - s) / gap
 
-    through_sides = sorted([off(a, b, c, d), off(b, c, d, a)])
+    through_sides = sorted([off_sides(a, b, c, d), off_sides(b, c, d, a)])
     through_corners = min(off_diagonal(a, b, c, d), off_diagonal(b, c, d, a))
     if through_sides[1] < 0.25:
         return "rectangle"

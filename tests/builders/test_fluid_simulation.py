@@ -1,5 +1,7 @@
 """Fluid simulation worlds: every goal can be drawn and solved, and baselines stay low."""
 
+from itertools import product
+
 import pytest
 
 from scbench.base.errors import GenerationError
@@ -63,36 +65,28 @@ def test_every_goal_can_be_drawn_and_needs_work(kind, parameters):
 
 
 def test_drawn_ground_is_stable():
+    point = {"hills": 8, "holes": 8, "width": 24, "goal": "wide_lakes", "side": 3}
     for seed in range(10):
-        params = draw(
-            seed, hills=8, holes=8, width=24, goal="wide_lakes", side=3, zones=0
-        )
+        params = draw(seed, zones=0, **point)
         _, fallen = settle(ground(params))
         assert not fallen.any()
 
 
 def test_goal_without_slack_equals_reference_size():
-    tight = [
-        draw(i, goal="lake_surface", slack=0, hills=0, holes=0, zones=0)
-        for i in range(8)
-    ]
-    sizes = {params.goal.min_columns for params in tight}
+    bare = {"hills": 0, "holes": 0, "zones": 0}
+    sizes = set()
+    for seed in range(8):
+        params = draw(seed, goal="lake_surface", slack=0, **bare)
+        sizes.add(params.goal.min_columns)
+    # Lakes have sides of 2 to 5 columns.
     assert sizes <= {w * d for w in range(2, 6) for d in range(2, 6)}
     assert len(sizes) > 2
 
 
 def test_impossible_parameters_are_reported():
+    rough = {"width": 16, "zones": 4, "hills": 8, "holes": 8}
     with pytest.raises(GenerationError, match="ask for smaller or fewer lakes"):
-        draw(
-            0,
-            goal="hidden_lakes",
-            width=16,
-            side=10,
-            lakes=4,
-            zones=4,
-            hills=8,
-            holes=8,
-        )
+        draw(0, goal="hidden_lakes", side=10, lakes=4, **rough)
 
 
 @pytest.mark.parametrize(
@@ -100,17 +94,15 @@ def test_impossible_parameters_are_reported():
 )
 def test_reservoir_has_exact_cell_count(voxels, levels):
     part = reservoir(LAYERS, voxels, levels)
-    cells = {
-        (x, y, z)
-        for box in part.boxes(5, 7)
-        for x in range(box.low[0], box.high[0] + 1)
-        for y in range(box.low[1], box.high[1] + 1)
-        for z in range(box.low[2], box.high[2] + 1)
-    }
+    cells = set()
+    for box in part.boxes(5, 7):
+        sides = [range(a, b + 1) for a, b in zip(box.low, box.high, strict=True)]
+        cells.update(product(*sides))
     assert len(cells) == voxels
-    assert all(
-        6 <= x < 5 + part.width - 1 and 8 <= y < 7 + part.depth - 1 for x, y, _ in cells
-    )
+    # All cells are inside the border of the part, whose lowest corner is (5, 7).
+    for x, y, _ in cells:
+        assert 6 <= x < 5 + part.width - 1
+        assert 8 <= y < 7 + part.depth - 1
 
 
 @pytest.mark.parametrize(

@@ -27,21 +27,18 @@ def has_loop(free):
     start = min(free)
 
     def extend(path):
+        near = neighbours_of(path[-1])
         if len(path) == len(free):
-            return len(path) > 2 and start in neighbours_of(path[-1])
-        return any(
-            extend([*path, cell]) for cell in neighbours_of(path[-1]) & free - set(path)
-        )
+            return len(path) > 2 and start in near
+        return any(extend([*path, cell]) for cell in near & free - set(path))
 
     return extend([start])
 
 
 def is_loop(cells, free):
-    return (
-        len(cells) == len(free)
-        and set(cells) == free
-        and all(b in neighbours_of(a) for a, b in pairwise([*cells, cells[0]]))
-    )
+    if len(cells) != len(free) or set(cells) != free:
+        return False
+    return all(b in neighbours_of(a) for a, b in pairwise([*cells, cells[0]]))
 
 
 @st.composite

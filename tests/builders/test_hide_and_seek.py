@@ -65,16 +65,12 @@ def test_fresh_scenes_satisfy_their_parameters(parameters):
     point = Space(**parameters)
     params = TaskBuilder().draw(point, Stream("knobs", 0))
     assert params.building == (point.width, point.depth, point.height)
-    assert params.person == (
-        point.person_width,
-        point.person_width,
-        point.person_height,
-    )
+    width = point.person_width
+    assert params.person == (width, width, point.person_height)
     assert params.max_distance == point.radius
-    assert math.hypot(*params.sniper[:2]) == pytest.approx(
-        point.sniper_distance, abs=0.1
-    )
-    assert params.sniper[2] == point.sniper_height
+    x, y, height = params.sniper
+    assert math.hypot(x, y) == pytest.approx(point.sniper_distance, abs=0.1)
+    assert height == point.sniper_height
     assert params.people == round(point.fill * len(hiding_places(params)))
     right = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, right)[0].score == 1

@@ -65,11 +65,15 @@ def boxes(draw):
 
 
 def is_path(box, start, path):
-    return (
-        path[0] == start
-        and len(set(path)) == len(path)
-        and all(b in box.near[a] for a, b in pairwise(path))
-    )
+    if path[0] != start or len(set(path)) != len(path):
+        return False
+    return all(b in box.near[a] for a, b in pairwise(path))
+
+
+def score_of(params, box, path):
+    """Return the score of a path, given by the numbers of its cells."""
+    places = [{"pos": box.cells[i]} for i in path]
+    return grade(params, Answer.model_validate({"path": places})).score
 
 
 @settings(max_examples=30)
@@ -94,9 +98,8 @@ def test_solver_agrees_with_exhaustive_search(case, seed):
 
 def test_search_stops_if_no_path_exists():
     shut_in = Box.make((3, 3), [(0, 1), (1, 0)])
-    assert (
-        find_path(shut_in, shut_in.number[0, 0], [], Stream("shut"), None, WORK) is None
-    )
+    start = shut_in.number[0, 0]
+    assert find_path(shut_in, start, [], Stream("shut"), None, WORK) is None
     # A comb with three teeth: from the tip of the middle one, only one other can be visited.
     comb = Box.make((3, 5), [(1, 1), (1, 3), (2, 1), (2, 3)])
     start = comb.number[2, 2]
@@ -201,12 +204,27 @@ def test_floors_are_as_high_as_other_walks():
             scores = []
             for _ in range(BATCH):
                 path = one_walk(box, box.number[params.start], rng, stray=stray)
-                places = [{"pos": box.cells[i]} for i in path]
-                scores.append(
-                    grade(params, Answer.model_validate({"path": places})).score
-                )
+                scores.append(score_of(params, box, path))
             results.append(max(scores) - floor)
     assert all(mean(results) < 0.1 for results in above.values())
+
+
+def cells_before_end(row):
+    """Return the cells of a walk; rows are filled up with -1."""
+    path = [i for i in row if i >= 0]
+    assert path == row[: len(path)]
+    return path
+
+
+def count_strays(box, path):
+    """Count the steps of a walk that ignore a cell with fewer exits."""
+    count = 0
+    for k in range(1, len(path)):
+        seen = set(path[:k])
+        ways = set(box.near[path[k - 1]]) - seen
+        exits = {i: len(set(box.near[i]) - seen) for i in ways}
+        count += exits[path[k]] > min(exits.values())
+    return count
 
 
 def test_walks_are_legal_and_end_when_stuck():
@@ -216,29 +234,16 @@ def test_walks_are_legal_and_end_when_stuck():
     walks = walk(box, start, Stream("walk"))
     assert walks.tolist() == walk(box, start, Stream("walk")).tolist()
     assert len(walks) == 3 * BATCH
-    for row in walks.tolist():
-        path = [i for i in row if i >= 0]
-        assert path == row[: len(path)]
-        assert path[0] == start
-        assert len({*path}) == len(path)
-        assert all(b in box.near[a] for a, b in pairwise(path))
-        assert {*box.near[path[-1]]} <= {*path}
-    # For each kind of walk, count the steps that ignore a cell with fewer exits.
-    strays = [0, 0, 0]
-    steps = [0, 0, 0]
+    # One batch of each kind of walk: plain, to the fewest exits, and straying from that.
+    strays, steps = [0, 0, 0], [0, 0, 0]
     for number, row in enumerate(walks.tolist()):
+        path = cells_before_end(row)
+        assert is_path(box, start, path)
+        assert {*box.near[path[-1]]} <= {*path}
         kind = number // BATCH
-        path = [i for i in row if i >= 0]
-        for k in range(1, len(path)):
-            seen = {*path[:k]}
-            exits = {
-                i: len(set(box.near[i]) - seen)
-                for i in box.near[path[k - 1]]
-                if i not in seen
-            }
-            strays[kind] += exits[path[k]] > min(exits.values())
-            steps[kind] += 1
-    plain, narrow, straying = [strays[kind] / steps[kind] for kind in range(3)]
+        strays[kind] += count_strays(box, path)
+        steps[kind] += len(path) - 1
+    plain, narrow, straying = (strays[kind] / steps[kind] for kind in range(3))
     assert narrow == 0
     # One of eight steps of a straying walk is chosen as in a plain walk.
     assert straying == pytest.approx(plain / 8, rel=0.3)
@@ -252,10 +257,8 @@ def test_best_walk_has_the_highest_score():
     best = best_of_batch(params, 0)
     rows = walks.tolist()
     for kind, best_of_kind in enumerate(best):
-        scores = []
-        for row in rows[kind * BATCH : (kind + 1) * BATCH]:
-            places = [{"pos": box.cells[i]} for i in row if i >= 0]
-            scores.append(grade(params, Answer.model_validate({"path": places})).score)
+        batch = rows[kind * BATCH : (kind + 1) * BATCH]
+        scores = [score_of(params, box, cells_before_end(row)) for row in batch]
         places = [{"pos": cell} for cell in best_of_kind.cells]
         score = grade(params, Answer.model_validate({"path": places})).score
         assert score == max(scores) == pytest.approx(best_of_kind.score)

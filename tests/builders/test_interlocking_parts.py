@@ -19,9 +19,8 @@ BUILDER = TASK.builder()
 
 
 def fresh(seed, **parameters):
-    return TASK.params_model.model_validate(
-        BUILDER.case(Space(**parameters), seed).instance
-    )
+    case = BUILDER.case(Space(**parameters), seed)
+    return TASK.params_model.model_validate(case.instance)
 
 
 def as_stl(params):
@@ -47,11 +46,10 @@ def as_stl(params):
 def test_reference_solves_cages_of_all_sizes(parameters):
     for seed in range(2):
         params = fresh(seed, **parameters)
-        verdicts = judge(TASK, params, {"parts": as_stl(params)})
+        parts = as_stl(params)
+        verdicts = judge(TASK, params, {"parts": parts})
         assert [verdict.score for verdict in verdicts] == [1] * 9, params
-        assert (
-            len(as_stl(params)) == params.parts == 2 + 4 * parameters.get("storeys", 1)
-        )
+        assert len(parts) == params.parts == 2 + 4 * parameters.get("storeys", 1)
 
 
 def test_impossible_parameters_are_reported():

@@ -21,46 +21,52 @@ def with_params(**changes):
     return PAPER.model_copy(update=changes)
 
 
+def poses_on_top(digit, params, tops):
+    """Return the poses in which a digit can rest on a tower, with the heights they give."""
+    poses = set()
+    for name in params.orientations:
+        body = pose(digit, name, params.segments[digit])
+        if body is None:
+            continue
+        for lower, height in tops:
+            if lower is None or rests(body, lower):
+                poses.add((body, height + HEIGHTS[body.stand]))
+    return poses
+
+
 def towers(params, first, number, tops):
     """Yield every number that can be printed, trying each digit in each orientation.
 
     Args:
         params: the rules.
         first: digits of the first group; later ones are whole.
-        number: what there is so far.
+        number: the digits so far.
         tops: poses of its last digit, each with the height of the tower.
     """
     yield number, tops
+    size = params.group
     for digit in params.digits:
         longer = number + str(digit)
-        size = params.group
-        groups = [
-            longer[i : i + size]
-            for i in range(first % size, len(longer) - size + 1, size)
-        ]
-        poses = {
-            (body, height + HEIGHTS[body.stand])
-            for name in params.orientations
-            if (body := pose(digit, name, params.segments[digit])) is not None
-            for lower, height in tops
-            if lower is None or rests(body, lower)
-        }
-        if poses and len(set(groups)) == len(groups) and longer != "0":
+        starts = range(first % size, len(longer) - size + 1, size)
+        groups = [longer[i : i + size] for i in starts]
+        if longer == "0" or len(set(groups)) < len(groups):
+            continue
+        poses = poses_on_top(digit, params, tops)
+        if poses:
             yield from towers(params, first, longer, poses)
 
 
 def longest_by_enumeration(params):
     """Return the longest prime, the largest of equal length, except 2 and 5."""
-    primes = [
-        number
-        for first in range(1, params.group + 1)
-        for number, tops in towers(params, first, "", {(None, 0)})
-        if number
-        and (len(number) - first) % params.group == 0
-        and max(height for _, height in tops) > round(10 * params.target_height_mm)
-        and number not in {"2", "5"}
-        and is_prime(number)
-    ]
+    target = round(10 * params.target_height_mm)
+    primes = []
+    for first in range(1, params.group + 1):
+        for number, tops in towers(params, first, "", {(None, 0)}):
+            if number in {"", "2", "5"} or (len(number) - first) % params.group:
+                continue
+            is_tall = max(height for _, height in tops) > target
+            if is_tall and is_prime(number):
+                primes.append(number)
     return max(primes, key=lambda number: (len(number), number))
 
 

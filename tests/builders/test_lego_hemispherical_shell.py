@@ -47,8 +47,8 @@ def test_fresh_targets_satisfy_their_parameters(form, aside):
         assert max(map(abs, params.centre_mm)) <= aside
         centred = params.model_copy(update={"centre_mm": (0.0, 0.0)})
         assert grade(centred, BUILDER.reference(centred)).score == 1
-        beside = params.model_copy(update={"centre_mm": (24.0, 0.0)})
-        assert grade(beside, BUILDER.reference(centred)).score < 1
+        off_centre = params.model_copy(update={"centre_mm": (24.0, 0.0)})
+        assert grade(off_centre, BUILDER.reference(centred)).score < 1
 
 
 def test_narrow_ranges_give_a_value_or_an_error():

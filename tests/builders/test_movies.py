@@ -53,21 +53,19 @@ def test_right_choice_can_have_any_letter(template, choices):
 @pytest.mark.parametrize(("count", "weights"), [(4, (2, 3)), (6, (0, 1)), (5, (10, 0))])
 def test_only_the_right_choice_has_the_shared_genre(count, weights):
     """Look genres up in the film table; films may share other tags."""
-    genres = {film[0]: set(film[2]) for film in films()}
-    for case in draw_cases(
-        100,
-        template="titles",
-        reference_count=count,
-        choice_count=5,
-        genre_weight=weights[0],
-        theme_weight=weights[1],
-    ):
-        instance = case["instance"]
-        (shared,) = set.intersection(*(genres[film[0]] for film in instance["liked"]))
-        having = [
-            i for i, film in enumerate(instance["choices"]) if shared in genres[film[0]]
-        ]
-        assert having == [LABELS.index(case["target"])]
+    genres_of = {title: set(genres) for title, _, genres, _ in films()}
+    point = {"template": "titles", "reference_count": count, "choice_count": 5}
+    point |= {"genre_weight": weights[0], "theme_weight": weights[1]}
+    for case in draw_cases(100, **point):
+        liked = [genres_of[title] for title, *_ in case["instance"]["liked"]]
+        (shared,) = set.intersection(*liked)
+        having = []
+        for label, (title, *_) in zip(
+            LABELS, case["instance"]["choices"], strict=False
+        ):
+            if shared in genres_of[title]:
+                having.append(label)
+        assert having == [case["target"]]
 
 
 def test_blind_floor_includes_choosing_the_longest_line():
@@ -86,16 +84,14 @@ def test_blind_floor_includes_choosing_the_longest_line():
 
 
 def test_points_matter_rules_out_simple_weights():
-    cases = draw_cases(
-        20,
-        reference_count=8,
-        choice_count=9,
-        genre_weight=3,
-        points_matter=True,
-        theme_weight=9,
-    )
+    point = {
+        "reference_count": 8,
+        "choice_count": 9,
+        "genre_weight": 3,
+        "theme_weight": 9,
+    }
     weights = set()
-    for case in cases:
+    for case in draw_cases(20, points_matter=True, **point):
         params = BUILDER.params_model.model_validate(case["instance"])
         own = (params.genre_weight, params.theme_weight)
         weights.add(own)

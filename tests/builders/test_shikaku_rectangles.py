@@ -1,5 +1,7 @@
 """Shikaku: the solver compared with brute force, and the parameters."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +22,6 @@ POINTS = [
 def all_solutions(grid):
     """Fill the first free cell with every rectangle that starts there."""
     height, width = len(grid), len(grid[0])
-    free = {(x, y) for x in range(width) for y in range(height)}
     solutions = set()
 
     def extend(free, cut):
@@ -28,18 +29,22 @@ def all_solutions(grid):
             solutions.add(tuple(sorted(cut)))
             return
         y, x = min((y, x) for x, y in free)
-        for right in range(x, width):
-            for bottom in range(y, height):
-                cells = {
-                    (i, j) for i in range(x, right + 1) for j in range(y, bottom + 1)
-                }
-                if cells <= free and [grid[j][i] for i, j in cells if grid[j][i]] == [
-                    len(cells)
-                ]:
-                    extend(free - cells, [*cut, (x, y, right, bottom)])
+        for right, bottom in product(range(x, width), range(y, height)):
+            cells = set(product(range(x, right + 1), range(y, bottom + 1)))
+            clues = [grid[j][i] for i, j in cells if grid[j][i]]
+            if cells <= free and clues == [len(cells)]:
+                extend(free - cells, [*cut, (x, y, right, bottom)])
 
-    extend(free, [])
+    extend(set(product(range(width), range(height))), [])
     return solutions
+
+
+@st.composite
+def grids(draw):
+    clue = st.sampled_from([0, 0, 0, 1, 2, 3, 4, 6])
+    width = draw(st.integers(1, 4))
+    row = st.lists(clue, min_size=width, max_size=width)
+    return draw(st.lists(row, min_size=1, max_size=4))
 
 
 def solver_solutions(grid, limit, max_nodes=10**6):
@@ -49,19 +54,7 @@ def solver_solutions(grid, limit, max_nodes=10**6):
     return set(result.solutions)
 
 
-@given(
-    st.integers(1, 4).flatmap(
-        lambda width: st.lists(
-            st.lists(
-                st.sampled_from([0, 0, 0, 1, 2, 3, 4, 6]),
-                min_size=width,
-                max_size=width,
-            ),
-            min_size=1,
-            max_size=4,
-        )
-    )
-)
+@given(grids())
 def test_solver_agrees_with_brute_force_on_any_grid(grid):
     assert solver_solutions(grid, limit=10**6) == all_solutions(grid)
 
@@ -69,13 +62,16 @@ def test_solver_agrees_with_brute_force_on_any_grid(grid):
 @given(seed=st.integers(0, 2**32), width=st.integers(2, 6), height=st.integers(2, 6))
 def test_solver_agrees_with_brute_force_on_loose_puzzles(seed, width, height):
     rng = Stream("loose", seed)
+    # Fill the grid from the top with rectangles; depth is the number of filled rows per column.
     depth, grid = [0] * width, [[0] * width for _ in range(height)]
     while (top := min(depth)) < height:
-        x = depth.index(top)
-        run = next((x for x in range(x, width) if depth[x] > top), width) - x
-        w, h = rng.between(1, run), rng.between(1, height - top)
-        grid[rng.between(top, top + h - 1)][rng.between(x, x + w - 1)] = w * h
-        depth[x : x + w] = [top + h] * w
+        left = depth.index(top)
+        end = left
+        while end < width and depth[end] == top:
+            end += 1
+        w, h = rng.between(1, end - left), rng.between(1, height - top)
+        grid[rng.between(top, top + h - 1)][rng.between(left, left + w - 1)] = w * h
+        depth[left : left + w] = [top + h] * w
     truth = all_solutions(grid)
     assert truth
     assert solver_solutions(grid, limit=10**6) == truth
@@ -107,12 +103,12 @@ def test_unsolvable_puzzles_have_no_solution():
         TaskBuilder().reference(unsolvable)
 
 
-def rectangles_of(params):
-    return TaskBuilder().reference(params).rectangles
-
-
 def areas(params):
-    return [(r - l + 1) * (b - t + 1) for l, t, r, b in rectangles_of(params)]
+    rectangles = TaskBuilder().reference(params).rectangles
+    return [
+        (right - left + 1) * (bottom - top + 1)
+        for left, top, right, bottom in rectangles
+    ]
 
 
 @pytest.mark.parametrize("parameters", POINTS, ids=str)

@@ -41,12 +41,9 @@ def test_fresh_targets_satisfy_their_parameters(parameters):
     assert smallest_corner(target) >= point.min_angle
     assert is_wide(target, point.min_width)
     assert 0.95 <= params.divisor <= 1
-    assert all(
-        round(v, 3) == v
-        for ring in (params.exterior, *params.holes)
-        for p in ring
-        for v in p
-    )
+    for ring in (params.exterior, *params.holes):
+        for x, y in ring:
+            assert (round(x, 3), round(y, 3)) == (x, y)
     if point.figure == "regular":
         assert len(params.exterior) == point.sides
     answer = TaskBuilder().reference(params).model_dump(mode="json")

@@ -31,9 +31,11 @@ def test_png_is_decoded_by_pillow(width, height, colours, seed, packed):
     pixels = [[rng.randrange(colours) for _ in range(width)] for _ in range(height)]
     size, data = decoded(indexed_png(pixels, palette, packed=packed))
     assert size == (width, height)
-    assert data == bytes(
-        part for row in pixels for value in row for part in palette[value]
-    )
+    expected = bytearray()
+    for row in pixels:
+        for value in row:
+            expected += bytes(palette[value])
+    assert data == expected
 
 
 def test_pictures_of_several_blocks_are_complete():
