@@ -282,7 +282,7 @@ def test_roofs_may_cover_a_quarter_of_the_columns():
 
 def has_dry_island(lakes, side, width):
     """Return whether some lake encloses a dry square, searching region by region."""
-    every = {(x, y, 0) for x in range(width) for y in range(width)}
+    every = plain.flat(width, layers=1)
     wet = columns_of(set().union(*lakes))
     for lake in lakes:
         outside = every - {(x, y, 0) for x, y in columns_of(lake)}

@@ -27,14 +27,13 @@ BLOCK = [
     for i in range(10)
     for j in range(20)
 ]
-ARM = [
-    (
-        round((across - along) / math.sqrt(2), 3),
-        round(-(across + along) / math.sqrt(2), 3),
-    )
-    for across in (6.5, 5.75, 5, 4.25)
-    for along in (18 + 0.75 * k for k in range(10))
-]
+ARM = []
+for across in (6.5, 5.75, 5, 4.25):
+    for step in range(10):
+        along = 18 + 0.75 * step
+        x = (across - along) / math.sqrt(2)
+        y = -(across + along) / math.sqrt(2)
+        ARM.append((round(x, 3), round(y, 3)))
 BOTH_ARMS = [*ARM, *((y, x) for x, y in ARM)]
 free = st.floats(-25, 25).map(lambda v: round(v, 2))
 RNG = random.Random(1)

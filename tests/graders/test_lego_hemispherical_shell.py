@@ -126,9 +126,9 @@ def test_support_passes_up_and_down():
     hanging = (40, 0, 24.0, 0)
     on_top_of_it = (56, 0, 33.6, 0)
     counterweights = [(-24, 0, 33.6, 0), (-40, 0, 24.0, 0), (-56, 0, 33.6, 0)]
-    whole = [*column, arm, hanging, on_top_of_it, *counterweights]
-    assert failed(whole) == set()
-    without_arm = [row for row in whole if row != arm]
+    structure = [*column, arm, hanging, on_top_of_it, *counterweights]
+    assert failed(structure) == set()
+    without_arm = [row for row in structure if row != arm]
     assert failed(without_arm) == {"support", "balance"}
     # Without the arm, the two bricks after it have no support.
     assert details(without_arm, "support")["offenders"] == [3, 4]
@@ -203,8 +203,8 @@ def test_crowds_are_graded_or_rejected_with_little_time_and_memory(name):
         given = verdict(rows, PAPER[7])
     assert given.score == 0
     assert peak() - before < 1_000_000  # KiB
-    refused = any(check.id == "resource_limit" for check in given.checks)
-    assert refused == (name in TOO_CROWDED)
+    is_rejected = any(check.id == "resource_limit" for check in given.checks)
+    assert is_rejected == (name in TOO_CROWDED)
 
 
 def test_brick_limit_matches_prompt():

@@ -25,7 +25,7 @@ def spaces(draw):
     )
 
 
-def counted(prompt):
+def count_from_prompt(prompt):
     """Count the letters, from the prompt alone."""
     row = prompt.split("\n\n")[1]
     letters = re.findall(r'"([a-z])"', prompt.partition("Count how often")[2])
@@ -37,7 +37,7 @@ def counted(prompt):
 @given(spaces(), st.integers(0, 2**63))
 def test_grader_builder_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("letters", seed))
-    right = counted(BUILDER.prompt(params))
+    right = count_from_prompt(BUILDER.prompt(params))
     assert BUILDER.target(params) == str(right)
     assert judge(TASK, params, {"answer": right})[0].score == 1
     assert judge(TASK, params, {"answer": right + 1})[0].score == 0

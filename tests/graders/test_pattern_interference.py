@@ -26,15 +26,15 @@ def number(pattern, text):
     return int(re.search(pattern, text)[1])
 
 
-def next_term(what, term):
+def next_term(phrase_of_rule, term):
     """Compute a new term from one phrase of the prompt."""
-    if "digits" in what:
+    if "digits" in phrase_of_rule:
         return term + sum(int(digit) for digit in str(term))
-    if "add " in what:
-        return term + number(r"add (\d+)", what)
-    if "subtract " in what:
-        return term - number(r"subtract (\d+)", what)
-    return term * number(r"by (\d+)", what)
+    if "add " in phrase_of_rule:
+        return term + number(r"add (\d+)", phrase_of_rule)
+    if "subtract " in phrase_of_rule:
+        return term - number(r"subtract (\d+)", phrase_of_rule)
+    return term * number(r"by (\d+)", phrase_of_rule)
 
 
 def apply_step(step, place, value, terms):

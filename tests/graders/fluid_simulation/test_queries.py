@@ -166,10 +166,10 @@ def test_too_many_boxes_are_rejected():
 
 @pytest.mark.parametrize("step", ["settle", "rain_on"])
 def test_excessive_work_is_rejected(step, monkeypatch):
-    def refuse(*_):
+    def stop(*_):
         raise TooMuchWorkError("drops searched more than 5 voxels")
 
-    monkeypatch.setattr(queries, step, refuse)
+    monkeypatch.setattr(queries, step, stop)
     with pytest.raises(
         QueryError, match="the simulation was stopped: drops searched more"
     ):

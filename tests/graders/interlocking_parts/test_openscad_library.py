@@ -61,7 +61,7 @@ def library(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "what"),
+    ("change", "difference_found"),
     [
         (NO_SEGMENTS, "Evaluator._fn_segments is missing"),
         (
@@ -73,7 +73,7 @@ def library(tmp_path, monkeypatch):
     ],
 )
 def test_incompatible_library_is_reported_with_version_and_difference(
-    library, change, what
+    library, change, difference_found
 ):
     library(change)
     for _ in range(2):  # the second time, from the cached result
@@ -81,7 +81,7 @@ def test_incompatible_library_is_reported_with_version_and_difference(
             read_parts([("OpenSCAD", "cube(2);")])
         assert "openscad-evaluator 1.8." in str(caught.value)
         assert "pip install 'openscad-evaluator>=1.8,<1.9'" in str(caught.value)
-        assert f"the first: {what}" in str(caught.value)
+        assert f"the first: {difference_found}" in str(caught.value)
 
 
 def test_incompatible_library_grades_only_meshes(library):

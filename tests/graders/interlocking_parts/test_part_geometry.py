@@ -208,8 +208,8 @@ def test_rod_holes_must_be_closed_tight_and_high_enough():
     hole = Manifold.cylinder(20, 3.2, 3.2, 24).translate((0, 0, -1))
     assert around(block - hole) == 1
     assert around(block) == 0, "a solid block"
-    beside = hole.translate((5, 0, 0))
-    assert around(block - beside) == 0, "the hole is beside the axis"
+    off_axis = hole.translate((5, 0, 0))
+    assert around(block - off_axis) == 0, "the hole is off the axis"
     slot = Manifold.cube((6, 40, 20)).translate((-3, 0, -1))
     assert around(block - hole - slot) == 0, "open to one side"
     wide = Manifold.cylinder(20, 8.2, 8.2, 24).translate((0, 0, -1))

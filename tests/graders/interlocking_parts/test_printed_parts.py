@@ -339,7 +339,7 @@ def test_missing_library_cannot_grade(monkeypatch):
 
 
 @pytest.fixture
-def code(monkeypatch):
+def code_allowed(monkeypatch):
     if sandbox.strongest() == "rlimits":
         pytest.skip("no full sandbox on this machine (Debian: bubblewrap)")
     monkeypatch.setattr(sandbox, "_allowed", True)
@@ -356,7 +356,7 @@ def code(monkeypatch):
         ),
     ],
 )
-def test_programs_are_run(code, kind, source):
+def test_programs_are_run(code_allowed, kind, source):
     (part,) = read_parts([(kind, source)])
     assert volume(part) == pytest.approx(36)
 
@@ -367,7 +367,7 @@ def test_programs_are_run(code, kind, source):
         ("pass", False), ("1 / 0", False), ("a\0b", False), ("print('x' * 5_000_000)", True),
     ],
 )  # fmt: skip
-def test_programs_without_a_part_are_reported(code, source, too_much):
+def test_programs_without_a_part_are_reported(code_allowed, source, too_much):
     (part,) = read_parts([("Python Generating STL", source)])
     assert part.shell is None
     assert part.too_much == too_much
@@ -387,7 +387,7 @@ def test_programs_without_a_part_are_reported(code, source, too_much):
         ("import os; os._exit(200)", "signal 72"),
     ],
 )
-def test_killed_program_fails_the_answer(code, monkeypatch, source, why):
+def test_killed_program_fails_the_answer(code_allowed, monkeypatch, source, why):
     # A busy machine may need minutes to give a loop its second of CPU time.
     wall = 4 if "sleep" in source else 600
     monkeypatch.setattr(printed_parts, "_CODE_SECONDS_TOGETHER", wall)

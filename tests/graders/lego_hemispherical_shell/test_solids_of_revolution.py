@@ -17,6 +17,15 @@ from scbench.graders.lego_hemispherical_shell.target import (
 )
 from scbench.schemas.lego_hemispherical_shell import Params
 
+TARGETS = {
+    "shell": {},
+    "thin shell": {"inner": 150.0, "outer": 170.0},
+    "dome": {"inner": 0.0},
+    "bowl": {"form": "bowl"},
+    "wall": {"form": "wall", "height": 50.0},
+    "ring": {"form": "ring"},
+}
+
 
 def target(form="hemisphere", inner=40.0, outer=70.0, height=None):
     return Params(
@@ -26,16 +35,6 @@ def target(form="hemisphere", inner=40.0, outer=70.0, height=None):
         height_mm=height,
         full_marks=0.65,
     )
-
-
-TARGETS = {
-    "shell": {},
-    "thin shell": {"inner": 150.0, "outer": 170.0},
-    "dome": {"inner": 0.0},
-    "bowl": {"form": "bowl"},
-    "wall": {"form": "wall", "height": 50.0},
-    "ring": {"form": "ring"},
-}
 
 
 def inside(params, x, y, z):

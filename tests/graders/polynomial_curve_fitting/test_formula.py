@@ -48,6 +48,12 @@ PIECES = [
     " ", "\n", "\t", "\\\n", "\r\n", ",", "return", "f", "def", ":", "//", "=", "#", ";",
     "1_0", "0x1", "2j", "''", "[", "if", "x2", "X", "\n    ", "\n\n", "()", "-x**2", "+y",
 ]  # fmt: skip
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
 def has_only_formula_tokens(text):
@@ -77,45 +83,6 @@ def is_formula(expression):
         if isinstance(node, ast.Constant) and not math.isfinite(node.value):
             return False
     return True
-
-
-PIECES += [
-    " ",
-    "\n",
-    "\t",
-    "\\\n",
-    "\r\n",
-    ",",
-    "return",
-    "f",
-    "def",
-    ":",
-    "//",
-    "=",
-    "#",
-    ";",
-]
-PIECES += [
-    "1_0",
-    "0x1",
-    "2j",
-    "''",
-    "[",
-    "if",
-    "x2",
-    "X",
-    "\n    ",
-    "\n\n",
-    "()",
-    "-x**2",
-    "+y",
-]
-OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
 
 
 def parse_with_python(text: str) -> ast.expr | None:

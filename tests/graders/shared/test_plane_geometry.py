@@ -88,15 +88,18 @@ def test_triangulations_cover_the_hull_once_with_empty_circles(points):
             triangulate(points)
         return
     triangles, hull = triangulate(points)
-    areas = [abs(orient(*(points[i] for i in t))) for t in triangles]
-    assert min(areas) > 0
-    assert sum(areas) == hull_area(points)
-    assert {i for t in triangles for i in t} == set(range(len(points)))
-    for t in triangles:
-        a, b, c = (points[i] for i in t)
-        if orient(a, b, c) < 0:
+    area, used = 0, set()
+    for triangle in triangles:
+        a, b, c = (points[i] for i in triangle)
+        turn = orient(a, b, c)
+        if turn < 0:
             b, c = c, b
+        assert turn != 0
         assert all(in_circle(a, b, c, p) <= 0 for p in points)
+        area += abs(turn)
+        used.update(triangle)
+    assert area == hull_area(points)
+    assert used == set(range(len(points)))
     third = third_corners(points, triangles)
     assert len(third) == 3 * len(triangles), "no edge is used twice on one side"
     outline = {edge for edge in third if edge[::-1] not in third}

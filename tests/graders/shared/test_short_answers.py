@@ -78,8 +78,8 @@ def test_non_numbers_are_none(value):
     st.fractions(),
     st.sampled_from(["{}", " {} ", "**{}**", "({})", "x = {}", "${}$.", '"{}"']),
 )
-def test_fractions_are_read_in_any_markup(value, dress):
-    assert number(dress.format(value)) == value
+def test_fractions_are_read_in_any_markup(value, markup):
+    assert number(markup.format(value)) == value
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -74,24 +74,41 @@ def height(points, x):
     return (min(result), max(result)) if result else None
 
 
+def edges_of(points):
+    return list(pairwise([*points, points[0]]))
+
+
+def crossing_x(one, other):
+    """Return where two edges meet on the first one, as x; None if they do not."""
+    ((ax, ay), (bx, by)), ((cx, cy), (dx, dy)) = one, other
+    cross = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
+    if cross == 0:
+        return None
+    t = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / cross
+    return ax + t * (bx - ax) if 0 <= t <= 1 else None
+
+
 def exact_area(rings, expected):
     """Return the area where a rule on ring membership is true, by vertical strips."""
-    edges = [edge for points in rings for edge in pairwise([*points, points[0]])]
-    events = {x for points in rings for x, _ in points}
-    for ((ax, ay), (bx, by)), ((cx, cy), (dx, dy)) in combinations(edges, 2):
-        cross = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
-        if cross:
-            t = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / cross
-            if 0 <= t <= 1:
-                events.add(ax + t * (bx - ax))
+    edges, cuts = [], set()
+    for points in rings:
+        edges += edges_of(points)
+        cuts.update(x for x, _ in points)
+    for one, other in combinations(edges, 2):
+        cuts.add(crossing_x(one, other))
+    cuts.discard(None)
     total = Fraction(0)
-    for left, right in pairwise(sorted(events)):
+    for left, right in pairwise(sorted(cuts)):
+        # Between two cuts, no edges meet, so the middle of a strip gives its area.
         x = (left + right) / 2
         spans = [height(points, x) for points in rings]
-        levels = sorted({y for span in spans if span for y in span})
-        for low, high in pairwise(levels):
+        levels = set()
+        for span in spans:
+            levels.update(span or ())
+        for low, high in pairwise(sorted(levels)):
             y = (low + high) / 2
-            if expected([span is not None and span[0] < y < span[1] for span in spans]):
+            member = [span is not None and span[0] < y < span[1] for span in spans]
+            if expected(member):
                 total += (high - low) * (right - left)
     return total
 
