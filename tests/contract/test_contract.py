@@ -74,33 +74,30 @@ def texts(answer) -> set[str]:
         part = answer
         for key in path:
             part = part[key]
-        written = (
-            {part}
-            if isinstance(part, str)
-            else {canonical_json(part), json.dumps(part)}
-        )
-        plain = {"".join(text.split()) for text in written}
-        result |= {text for text in plain if len(text) >= LONG or part is answer}
-    return (
-        result
-        if isinstance(answer, dict)
-        else {text for text in result if len(text) >= LONG}
-    )
+        written = [canonical_json(part), json.dumps(part)]
+        if isinstance(part, str):
+            written = [part]
+        is_whole_answer = isinstance(answer, dict) and part is answer
+        for text in written:
+            plain = "".join(text.split())
+            if is_whole_answer or len(plain) >= LONG:
+                result.add(plain)
+    return result
 
 
 def test_prompts_do_not_print_their_answers(task):
-    result = items(task.id)
-    prompts = [
-        "".join(task.builder().prompt(params).split()) for params, _, _ in result
-    ]
-    right = [texts(reference) for _, reference, _ in result]
+    prompts, right = [], []
+    for params, reference, _ in items(task.id):
+        prompts.append("".join(task.builder().prompt(params).split()))
+        right.append(texts(reference))
     for i, prompt in enumerate(prompts):
         for text in right[i]:
-            if text in prompt:
-                # An example of the format may happen to be right if other prompts have it, too.
-                pairs = zip(prompts, right, strict=True)
-                example = any(text in other and text not in its for other, its in pairs)
-                assert example, f"the prompt of {task.id}/{i:02d} prints {text[:60]}"
+            if text not in prompt:
+                continue
+            # An example of the format may happen to be right if other prompts have it, too.
+            pairs = zip(prompts, right, strict=True)
+            is_example = any(text in other and text not in its for other, its in pairs)
+            assert is_example, f"the prompt of {task.id}/{i:02d} prints {text[:60]}"
 
 
 def test_published_schema_accepts_references_and_rejects_unknown_keys(task):
@@ -114,69 +111,64 @@ def test_published_schema_accepts_references_and_rejects_unknown_keys(task):
 
 def test_references_score_1(task):
     # Verifying the frozen release grades every reference, so two of a lengthy task are enough.
-    for i, (params, reference, _) in enumerate(
-        items(task.id)[: 2 if lengthy(task) else None]
-    ):
+    count = 2 if lengthy(task) else None
+    for i, (params, reference, _) in enumerate(items(task.id)[:count]):
         assert score(task, params, reference) == 1, f"{task.id}/{i:02d}"
 
 
 def test_specification_references_score_1(task):
     path = DATA / "spec_references" / f"{task.id}.json"
     if not path.exists():
-        assert task.id not in newest_list(), (
-            "a task that is frozen has references by another way"
-        )
+        # A frozen task needs references from an independent source.
+        assert task.id not in newest_list()
         return
     stored = json.loads(path.read_text())
     assert len(stored) == len(task.builder().paper())
     for i, answers in enumerate(stored):
+        params, _, _ = nth_item(task.id, i)
         for answer in answers:
-            assert score(task, nth_item(task.id, i)[0], answer) == 1, (
-                f"{task.id}/{i:02d}"
-            )
+            assert score(task, params, answer) == 1, f"{task.id}/{i:02d}"
 
 
 def test_counter_references_score_below_1(task):
     # test_verdicts.py grades all stored answers.
-    written = (DATA / "verdicts" / f"{task.id}.tsv").exists()
+    is_stored = (DATA / "verdicts" / f"{task.id}.tsv").exists()
     for i, (params, reference, counters) in enumerate(items(task.id)):
         assert len(counters) >= 3
         for name, answer in counters.items():
+            label = f"{task.id}/{i:02d} {name}"
             # Compare as text, because in Python True == 1.
-            same = canonical_json(answer) == canonical_json(reference)
-            assert not same, f"{task.id}/{i:02d} {name} is the reference"
-            assert written or score(task, params, answer) < 1, (
-                f"{task.id}/{i:02d} {name}"
-            )
+            assert canonical_json(answer) != canonical_json(reference), label
+            assert is_stored or score(task, params, answer) < 1, label
 
 
 def test_honest_faults_score_by_the_formula(task):
     builder = task.builder()
     if type(builder).honest_faults is Builder.honest_faults:
         return  # saves making references
-    for i, (params, _, _) in enumerate(items(task.id)[: 2 if lengthy(task) else None]):
+    count = 2 if lengthy(task) else None
+    for i, (params, _, _) in enumerate(items(task.id)[:count]):
         for name, (answer, expected) in builder.honest_faults(params).items():
             result = score(task, params, answer)
-            assert result == pytest.approx(expected, abs=HONEST), (
-                f"{task.id}/{i:02d} {name}"
-            )
+            label = f"{task.id}/{i:02d} {name}"
+            assert result == pytest.approx(expected, abs=HONEST), label
 
 
 def test_unknown_keys_are_noted_and_ignored(task):
     params, reference, _ = nth_item(task.id, 0)
-    verdicts = judge(task, params, {**reference, "why": "because"})
-    assert all(
-        v.score == 1 and any("'why'" in note for note in v.notes) for v in verdicts
-    )
+    for verdict in judge(task, params, {**reference, "why": "because"}):
+        assert verdict.score == 1
+        assert any("'why'" in note for note in verdict.notes)
 
 
 def could_be_right(task: Task, junk) -> bool:
     """Return whether junk may be right: a number, a truth value, or a repeated entry."""
     shape = shape_of(task.answer_model)
-    listed = shape.is_list and junk == ["a"] * 100
-    return shape.is_short and (
-        isinstance(junk, bool | int | float) or junk == {"answer": 1} or listed
-    )
+    if not shape.is_short:
+        return False
+    if shape.is_list and junk == ["a"] * 100:
+        return True
+    return isinstance(junk, bool | int | float) or junk == {"answer": 1}
 
 
 def test_junk_scores_below_1_and_never_raises(task):
@@ -191,28 +183,27 @@ def test_junk_scores_below_1_and_never_raises(task):
                 given = score(task, params, {**reference, key: junk})
                 assert given < 1 or fair or junk == reference[key]
         for key in json_schema(task.answer_model).get("required", ()):
-            assert (
-                score(task, params, {k: v for k, v in reference.items() if k != key})
-                < 1
-            )
+            rest = {k: value for k, value in reference.items() if k != key}
+            assert score(task, params, rest) < 1
 
 
 @pytest.mark.parametrize("task_id", [task.id for task in available_tasks()])
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), steps=st.integers(1, 4), pick=st.integers(0, 10**6))
 def test_mutations_never_raise(task_id, seed, steps, pick):
+    task = get_task(task_id)
     rng = random.Random(seed)
-    if lengthy(get_task(task_id)) and seed % 4:
+    if lengthy(task) and seed % 4:
         return  # a quarter of the examples is enough
     params, reference, counters = nth_item(task_id, pick)
-    if lengthy(get_task(task_id)):  # counter-references are short
+    if lengthy(task):  # counter-references are short
         reference = rng.choice(list(counters.values()))
     answer = {"it": reference}
     for _ in range(steps):
         answer = mutate(answer, rng) or {"it": None}
         if not answer:
             break
-    score(get_task(task_id), params, answer.get("it"), again=True)
+    score(task, params, answer.get("it"), again=True)
 
 
 def test_fresh_items_are_repeatable_distinct_and_solved(task):
@@ -220,9 +211,8 @@ def test_fresh_items_are_repeatable_distinct_and_solved(task):
     point = builder.get_generation_schema()()
     cases = [builder.case(point, seed) for seed in FRESH_SEEDS]
     assert cases[0] == task.builder().case(point, 0)
-    assert len({case.input for case in cases}) == len(cases), (
-        "neighbouring seeds share an item"
-    )
+    inputs = {case.input for case in cases}
+    assert len(inputs) == len(cases), "neighbouring seeds share an item"
     for i, case in enumerate(cases[:3] if task.heavy else cases):
         params = task.params_model.model_validate(case.instance)
         reference = right_answer(task, case.target)
@@ -243,12 +233,10 @@ def test_generate_random_follows_its_schemas(task):
     assert cases == task.builder(random.Random(7)).generate_random(count=3)
     fields = builder.get_generation_schema().model_fields
     # Later parameters are omitted at their defaults, so that names of streams do not change.
-    named = {name for name, field in fields.items() if field.exclude_if is None} - {
-        "count"
-    }
+    named = {name for name, field in fields.items() if field.exclude_if is None}
     for case in cases:
         assert builder.get_result_schema().model_validate(case).seed == case["seed"]
-        assert set(case["params"]) == named
+        assert set(case["params"]) == named - {"count"}
     with pytest.raises(ValidationError, match="count"):
         builder.generate_random(count=0)
     with pytest.raises(ValidationError, match="no_such_knob"):
@@ -257,27 +245,27 @@ def test_generate_random_follows_its_schemas(task):
 
 def test_out_of_range_parameters_are_rejected_with_name_and_limit(task):
     builder = task.builder()
-    for name, schema in json_schema(builder.get_generation_schema())[
-        "properties"
-    ].items():
+    properties = json_schema(builder.get_generation_schema())["properties"]
+    for name, schema in properties.items():
         step = schema.get("multipleOf", 1)
-        for bound, away in (("minimum", -step), ("maximum", step)):
-            if bound in schema:
-                with pytest.raises(ValidationError) as caught:
-                    builder.generate_random(**{name: schema[bound] + away})
-                (error,) = caught.value.errors()
-                assert error["loc"] == (name,)
-                assert schema[bound] in error["ctx"].values()
-                assert error["input"] == schema[bound] + away
+        for limit, away in (("minimum", -step), ("maximum", step)):
+            if limit not in schema:
+                continue
+            value = schema[limit] + away
+            with pytest.raises(ValidationError) as caught:
+                builder.generate_random(**{name: value})
+            (error,) = caught.value.errors()
+            assert error["loc"] == (name,)
+            assert schema[limit] in error["ctx"].values()
+            assert error["input"] == value
 
 
 def test_every_listed_check_is_triggered(task):
     missing = set(task.checks)
     for params, answer in attempts(task):
         for verdict in judge(task, params, answer):
-            missing -= {
-                check.id for check in verdict.checks if check.passed is not None
-            }
+            made = [check.id for check in verdict.checks if check.passed is not None]
+            missing -= set(made)
         if not missing:
             break
-    assert not missing, "no answer tried makes these: are they of this grader?"
+    assert not missing, "no answer tried triggers these: are they of this grader?"

@@ -46,9 +46,9 @@ def run(copy: Path, *command: object) -> subprocess.CompletedProcess:
 
 
 @pytest.fixture(scope="module")
-def grown(tmp_path_factory) -> Path:
+def extended_repository(tmp_path_factory) -> Path:
     """Return a copy of the repository with one more task."""
-    copy = tmp_path_factory.mktemp("grown") / "repository"
+    copy = tmp_path_factory.mktemp("extended_repository") / "repository"
     ignore = shutil.ignore_patterns(*IGNORED)
     for name in ("scbench", "builders", "graders", "dataset_card", "tests", "tools"):
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignore)
@@ -63,24 +63,26 @@ def grown(tmp_path_factory) -> Path:
 def contract(copy: Path) -> tuple[int, set[str]]:
     """Run the contract suite for the task; return the number of passed tests and other names."""
     options = ("-q", "-n0", "-p", "no:cacheprovider", "-k", TASK, "--tb=no", "-rfE")
-    said = run(copy, sys.executable, "-m", "pytest", *options, "tests/contract").stdout
-    passed = re.search(r"(\d+) passed", said)
-    assert passed, said
-    failed = re.findall(rf"^(?:FAILED|ERROR) .*::(\w+)\[{TASK}\]", said, re.MULTILINE)
+    output = run(
+        copy, sys.executable, "-m", "pytest", *options, "tests/contract"
+    ).stdout
+    passed = re.search(r"(\d+) passed", output)
+    assert passed, output
+    failed = re.findall(rf"^(?:FAILED|ERROR) .*::(\w+)\[{TASK}\]", output, re.MULTILINE)
     return int(passed[1]), set(failed)
 
 
-def test_new_task_passes_the_contract(grown):
-    passed, rest = contract(grown)
+def test_new_task_passes_the_contract(extended_repository):
+    passed, rest = contract(extended_repository)
     assert not rest
     assert passed > 20
 
 
 @pytest.mark.slow
-def test_new_task_works_in_all_commands(grown):
-    done = run(grown, "bash", "-exo", "pipefail", "-c", COMMANDS)
+def test_new_task_works_in_all_commands(extended_repository):
+    done = run(extended_repository, "bash", "-exo", "pipefail", "-c", COMMANDS)
     assert done.returncode == 0, done.stdout + done.stderr
-    overall = read_manifest(grown / "9.9.9").default_tasks
+    overall = read_manifest(extended_repository / "9.9.9").default_tasks
     assert overall == ["enumerate_edges", TASK], (
         "a task of any origin is in the default config"
     )

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from itertools import combinations, cycle
+from typing import NamedTuple
 
 import pytest
 from contract import JUNK, items, lengthy, mutate
@@ -28,6 +29,25 @@ TEXT = re.compile(
     r'<text x="([-\d.]+)" y="([-\d.]+)" font-size="([\d.]+)" text-anchor="(\w+)" '
     r'class="halo [^"]*"(?: font-weight="700")?>([^<]*)<'
 )
+
+
+class PlacedText(NamedTuple):
+    """The bounding box of a text in a flat drawing."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    words: str
+
+    def overlaps(self, other: "PlacedText") -> bool:
+        """Return whether two texts overlap by more than one unit in both directions."""
+        return (
+            self.left < other.right - 1
+            and other.left < self.right - 1
+            and self.top < other.bottom - 1
+            and other.top < self.bottom - 1
+        )
 
 
 def examine(picture: Picture) -> None:
@@ -72,24 +92,20 @@ def test_right_answers_have_pictures(task_id):
 
 def wrong_answers(task) -> Iterator[tuple[object, object]]:
     """Yield counter-references, baselines, odd shapes, and mutated references."""
-    known = (
-        items(task.id)[:4]
-        if task.heavy
-        else items(task.id)[:: len(items(task.id)) // 4 or 1]
-    )
+    every = items(task.id)
+    known = every[:4] if task.heavy else every[:: max(1, len(every) // 4)]
     rng = random.Random(26)
     for params, _, counters in known[: 1 if lengthy(task) else 4]:
-        few = rng.sample(list(counters.values()), k=min(len(counters), 3))
-        yield from ((params, answer) for answer in few)
+        for answer in rng.sample(list(counters.values()), k=min(len(counters), 3)):
+            yield params, answer
     params, right, counters = known[0]
-    yield from (
-        (params, answer) for answer in task.builder().baselines(params).values()
-    )
-    right = (
-        min(counters.values(), key=lambda a: len(str(a))) if lengthy(task) else right
-    )
+    for answer in task.builder().baselines(params).values():
+        yield params, answer
+    if lengthy(task):  # counter-references are short
+        right = min(counters.values(), key=lambda answer: len(str(answer)))
     yield params, {key: [] for key in right}
-    yield from ((params, junk) for junk in JUNK[:2])
+    for junk in JUNK[:2]:
+        yield params, junk
     for params, reference, _ in cycle(known):
         start = right if lengthy(task) else reference
         yield params, mutate({"it": start}, rng).get("it")
@@ -146,37 +162,30 @@ def test_wrong_answers_show_where_they_fail(task_id):
 def test_real_wrong_answers_show_where_they_fail(real_rows):
     builders = {}
     for prediction, expected in real_rows:
-        task = get_task(prediction["id"].partition("/")[0])
-        if (
-            task.heavy
-            or expected["expected_score"] == 1
-            or not task.has("report.pictures")
-        ):
+        task_id, _, number = prediction["id"].partition("/")
+        task = get_task(task_id)
+        if task.heavy or not task.has("report.pictures"):
+            continue
+        if expected["expected_score"] == 1:
             continue
         paper = builders.setdefault(task.id, task.builder().paper())
-        params = paper[int(prediction["id"].partition("/")[2])].params
-        draw_wrong(task, params, prediction.get("answer"))
+        draw_wrong(task, paper[int(number)].params, prediction.get("answer"))
 
 
 def overlaps(view: object) -> list[tuple[str, str]]:
     """Return pairs of texts that overlap in a flat drawing."""
     if not isinstance(view, Drawing):
         return []
-    outcome = []
-    for x, y, size, anchor, text in TEXT.findall(view.render("x")):
-        words = html.unescape(text)
-        wide = 0.5 * float(size) * len(words)
-        left = float(x) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
-        outcome.append(
-            (left, float(y) - 0.72 * float(size), left + wide, float(y), words)
-        )
+    placed = []
+    for x, y, font_size, anchor, text in TEXT.findall(view.render("x")):
+        words, size, bottom = html.unescape(text), float(font_size), float(y)
+        width = 0.5 * size * len(words)
+        left = float(x) - width * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        if words.strip():
+            top = bottom - 0.72 * size
+            placed.append(PlacedText(left, top, left + width, bottom, words))
     return [
-        (one[4], other[4])
-        for one, other in combinations(outcome, 2)
-        if one[4].strip()
-        and other[4].strip()
-        and one[0] < other[2] - 1
-        and other[0] < one[2] - 1
-        and one[1] < other[3] - 1
-        and other[1] < one[3] - 1
+        (one.words, other.words)
+        for one, other in combinations(placed, 2)
+        if one.overlaps(other)
     ]

@@ -40,15 +40,15 @@ def test_drawn_rows_follow_from_the_item_alone(text_task):
         for row in map(make, range(100)):
             params = text_task.params_model.model_validate(row["instance"])
             assert list(row) == list(builder.case_model.model_fields)
-            said = {
+            recomputed = {
                 "instance": params.model_dump(mode="json"),
                 "input": builder.prompt(params),
                 "target": builder.target(params),
                 **builder.facts(params),
             }
             # Compare as text, because in Python True == 1 == 1.0.
-            assert json.dumps(row | said) == json.dumps(row)
-            assert json.dumps(said["instance"]) == json.dumps(row["instance"])
+            assert json.dumps(row | recomputed) == json.dumps(row)
+            assert json.dumps(recomputed["instance"]) == json.dumps(row["instance"])
 
 
 def test_target_is_right_in_any_format(text_task):
