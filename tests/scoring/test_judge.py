@@ -44,23 +44,23 @@ def grader_returning(verdicts):
     return grade
 
 
-def judged(answer) -> Verdict:
+def verdict_on(answer) -> Verdict:
     [verdict] = judge(DELAUNAY, SQUARE, answer)
     return verdict
 
 
-@pytest.mark.parametrize(("answer", "said"), BAD.values(), ids=BAD)
-def test_schema_faults_score_0_and_name_the_place(answer, said):
-    verdict = judged(answer)
+@pytest.mark.parametrize(("answer", "expected_message"), BAD.values(), ids=BAD)
+def test_schema_faults_score_0_and_name_the_place(answer, expected_message):
+    verdict = verdict_on(answer)
     assert verdict.score == 0
     [check] = verdict.checks
     assert (check.id, check.passed) == ("answer_schema", False)
     assert check.message.startswith("The answer does not have the required form: ")
-    assert said in check.message
+    assert expected_message in check.message
 
 
 def test_many_faults_are_counted_and_some_are_shown():
-    [check] = judged({"triangles": [["a"] * 3] * 40}).checks
+    [check] = verdict_on({"triangles": [["a"] * 3] * 40}).checks
     assert "(and 35 more)" in check.message
     assert check.details["count"] == 40
     places = [fault["at"] for fault in check.details["errors"]]
@@ -68,10 +68,10 @@ def test_many_faults_are_counted_and_some_are_shown():
 
 
 def test_unknown_keys_are_ignored_with_a_note():
-    assert judged(RIGHT | {"why": 1}).score == 1
-    assert judged(RIGHT | {"why": 1}).notes == ("ignored 1 unknown key: 'why'",)
+    assert verdict_on(RIGHT | {"why": 1}).score == 1
+    assert verdict_on(RIGHT | {"why": 1}).notes == ("ignored 1 unknown key: 'why'",)
     many = {f"{i}\n\x1b{'k' * 9000}": i for i in range(9)}
-    [note] = judged(RIGHT | many).notes
+    [note] = verdict_on(RIGHT | many).notes
     assert note.startswith("ignored 9 unknown keys: '0\\n\\x1bkkk")
     assert note.isprintable()
     assert len(note) < 300
@@ -95,7 +95,7 @@ def test_task_with_several_scores_gets_several_verdicts(make_task):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "expected_message"),
     [
         (None, r"must return 2 verdicts, not \(NoneType\)"),
         (Verdict(1.0, ()), r"must return 2 verdicts, not \(Verdict\)"),
@@ -104,9 +104,9 @@ def test_task_with_several_scores_gets_several_verdicts(make_task):
         ([Verdict(1.0, ())] * 2, r"must return 2 verdicts, not \(list\)"),
     ],
 )
-def test_grader_must_return_verdicts(make_task, given, said):
+def test_grader_must_return_verdicts(make_task, given, expected_message):
     task, params = make_task(grader_returning(given), scores=2)
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=expected_message):
         judge(task, params, {"values": []})
 
 

@@ -103,14 +103,24 @@ ROWS = {
         1,
         "",
     ),
-    "said to be cut off": (
+    "status truncated": (
         {"status": "truncated"},
         truncated,
         0,
         "given in the predictions file",
     ),
-    "said so, answer": ({"status": "truncated", "response": FOUND}, answered, 1, ""),
-    "said so, field": ({"status": "truncated", "answer": RIGHT}, answered, 1, ""),
+    "status truncated, response": (
+        {"status": "truncated", "response": FOUND},
+        answered,
+        1,
+        "",
+    ),
+    "status truncated, answer": (
+        {"status": "truncated", "answer": RIGHT},
+        answered,
+        1,
+        "",
+    ),
     # provider policy block
     "filtered": ({"finish_reason": "content_filter"}, blocked, None, "content_filter"),
     "filtered midway": (
@@ -131,7 +141,7 @@ ROWS = {
         1,
         "",
     ),
-    "said to be blocked": (
+    "status blocked": (
         {"status": "blocked", "error": "policy"},
         blocked,
         None,
@@ -151,19 +161,19 @@ ROWS = {
         0,
         "",
     ),
-    "said to be refused": (
+    "status refused": (
         {"status": "refused", "response": PROSE},
         refused,
         0,
         "given in th",
     ),
-    "said so, no text": (
+    "status refused, no text": (
         {"status": "refused"},
         refused,
         0,
         "given in the predictions file",
     ),
-    "said to refuse, answer": (
+    "status refused, response": (
         {"status": "refused", "response": FOUND},
         answered,
         1,
@@ -204,6 +214,13 @@ json_values = st.recursive(
 )
 
 
+class MuteError(Exception):
+    """An exception whose message cannot be written."""
+
+    def __str__(self) -> str:
+        raise ValueError("not this either")
+
+
 def outcome(**fields) -> Outcome:
     prediction = Prediction.model_validate({"id": "parity/01", **fields})
     return grade_prediction(prediction, PARITY, ODD)
@@ -231,34 +248,18 @@ def test_rows_get_the_right_status(fields, status, score, reason):
 @pytest.mark.parametrize(
     ("reason", "status"),
     [
-        *(
-            (word, truncated)
-            for word in ("length", "MAX_TOKENS", "FinishReason.MAX_TOKENS")
-        ),
-        *(
-            (word, truncated)
-            for word in ("max_output_tokens", "model_length", " length ")
-        ),
+        ("length", truncated), ("MAX_TOKENS", truncated), ("FinishReason.MAX_TOKENS", truncated),
+        ("max_output_tokens", truncated), ("model_length", truncated), (" length ", truncated),
         ("model_context_window_exceeded", truncated),
-        *(
-            (word, blocked)
-            for word in ("content_filter", "SAFETY", "FinishReason.SAFETY")
-        ),
-        *(
-            (word, blocked)
-            for word in ("RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
-        ),
-        *(
-            (word, blocked)
-            for word in ("refusal", "guardrail_intervened", "content_filtered")
-        ),
-        *(
-            (word, unparsed)
-            for word in ("stop", "end_turn", "STOP", "tool_calls", "", " ")
-        ),
+        ("content_filter", blocked), ("SAFETY", blocked), ("FinishReason.SAFETY", blocked),
+        ("RECITATION", blocked), ("BLOCKLIST", blocked), ("PROHIBITED_CONTENT", blocked),
+        ("SPII", blocked), ("refusal", blocked), ("guardrail_intervened", blocked),
+        ("content_filtered", blocked),
+        ("stop", unparsed), ("end_turn", unparsed), ("STOP", unparsed), ("tool_calls", unparsed),
+        ("", unparsed), (" ", unparsed),
         ("odd", api_error),
     ],
-)
+)  # fmt: skip
 def test_finish_reasons_of_all_providers_are_understood(reason, status):
     assert outcome(response=PROSE, finish_reason=reason).status is status
 
@@ -287,11 +288,6 @@ def grader_returning(verdict):
     return grade
 
 
-class MuteError(Exception):
-    def __str__(self) -> str:
-        raise ValueError("not this either")
-
-
 def graded(make_task, grade) -> Outcome:
     task, params = make_task(grade)
     return grade_prediction(
@@ -299,42 +295,31 @@ def graded(make_task, grade) -> Outcome:
     )
 
 
-FAULTS = {
-    "plain": (RuntimeError("no"), "RuntimeError: no (test_outcomes.py:"),
-    "path": (
-        FileNotFoundError(2, "No such file", "/home/me/lib/mesh.stl"),
-        "FileNotFoundError: [Errno 2] No such file: 'mesh.stl' (test_outcomes.py:",
-    ),
-    "path in prose": (
-        ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
-        "ImportError: cannot import name x from y (y.py) (test_outcomes.py:",
-    ),
-    "drive": (
-        OSError(r"bad C:\Users\me\a.txt"),
-        "OSError: bad a.txt (test_outcomes.py:",
-    ),
-    "long": (
-        ValueError("x" * 10_000_000),
-        "ValueError: " + "x" * 300 + " (test_outcomes.py:",
-    ),
-    "surrogate": (ValueError("\ud800"), "ValueError: ? (test_outcomes.py:"),
-    "mute": (
-        MuteError(),
-        "MuteError: its message cannot be written (test_outcomes.py:",
-    ),
-    "digits": (
-        KeyError(10**5000),
-        "KeyError: its message cannot be written (test_outcomes.py:",
-    ),
-}
-
-
-@pytest.mark.parametrize(("error", "reason"), FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (RuntimeError("no"), "RuntimeError: no"),
+        (
+            FileNotFoundError(2, "No such file", "/home/me/lib/mesh.stl"),
+            "FileNotFoundError: [Errno 2] No such file: 'mesh.stl'",
+        ),
+        (
+            ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
+            "ImportError: cannot import name x from y (y.py)",
+        ),
+        (OSError(r"bad C:\Users\me\a.txt"), "OSError: bad a.txt"),
+        (ValueError("x" * 10_000_000), f"ValueError: {'x' * 300}"),
+        (ValueError("\ud800"), "ValueError: ?"),
+        (MuteError(), "MuteError: its message cannot be written"),
+        (KeyError(10**5000), "KeyError: its message cannot be written"),
+    ],
+    ids=["plain", "path", "path in prose", "drive", "long", "surrogate", "mute", "digits"],
+)  # fmt: skip
 def test_exceptions_become_grader_errors_without_paths(make_task, error, reason):
     found = graded(make_task, grader_raising(error))
     assert found.status is Status.GRADER_ERROR
     assert found.verdicts == ()
-    assert found.reason.startswith(reason)
+    assert found.reason.startswith(f"{reason} (test_outcomes.py:")
     assert len(found.reason) < 500
     found.reason.encode()
 
@@ -350,17 +335,13 @@ def test_memory_errors_propagate(make_task):
 def test_oversized_answers_score_0_without_a_grader_error(make_task):
     task, params = make_task(grader_raising(AssertionError))
     values = [""] * (MAX_VALUES + 10)
-    found = grade_prediction(
-        Prediction(id="a", answer={"values": values}), task, params
-    )
+    prediction = Prediction(id="a", answer={"values": values})
+    found = grade_prediction(prediction, task, params)
     assert found.status is answered
     assert found.answer is None
+    assert found.verdicts[0].score == 0
     [check] = found.verdicts[0].checks
-    assert (found.verdicts[0].score, check.id, check.passed) == (
-        0,
-        "resource_limit",
-        False,
-    )
+    assert (check.id, check.passed) == ("resource_limit", False)
 
 
 def test_long_answers_are_graded_but_not_copied(make_task):

@@ -28,16 +28,17 @@ READERS = {
 def rows(*headings: str) -> list[list[str]]:
     """Return the cells of the tables under some headings."""
     text = PAGE.read_text("utf-8")
-    parts = [
-        text.partition(f"## {name}\n")[2].partition("\n## ")[0] for name in headings
-    ]
-    lines = [line for part in parts for line in part.split("\n") if line[:1] == "|"]
-    cells = [re.split(r"(?<!\\) ?\| ", line.strip("| ")) for line in lines]
-    return [
-        row
-        for row in cells
-        if set(row[0]) != {"-", "|"} and row[0] not in {"Rule", "Asked for"}
-    ]
+    found = []
+    for heading in headings:
+        section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        for line in section.split("\n"):
+            if not line.startswith("|"):
+                continue
+            cells = re.split(r"(?<!\\) ?\| ", line.strip("| "))
+            is_header = cells[0] in {"Rule", "Asked for"} or set(cells[0]) == {"-", "|"}
+            if not is_header:
+                found.append(cells)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -47,10 +48,9 @@ def rows(*headings: str) -> list[list[str]]:
 def test_examples_follow_their_rules(rule, reply, counts):
     assert rule.endswith(".")
     text = re.match(r"`(.*)`(?: \(cut\))?$", reply)[1].replace("\\|", "|")
+    expected = None if counts == "nothing" else json.loads(counts[1:-1])
     result = from_response(text, PATH)
-    assert (result and result.value) == (
-        None if counts == "nothing" else json.loads(counts[1:-1])
-    )
+    assert (result and result.value) == expected
 
 
 @pytest.mark.parametrize(("kind", "examples"), rows("Text answers"))
@@ -63,10 +63,10 @@ def test_text_answers_are_read_as_documented(kind, examples):
 
 def test_sentences_are_not_lists_of_words():
     task = get_task("pattern_interference")
-    said = "The answer is valid: the counts are [3, 4, 5]."
+    sentence = "The answer is valid: the counts are [3, 4, 5]."
     for text, value in (
-        (said, None),
-        (f'{{"answer": [90]}}\n{said}', [90]),
+        (sentence, None),
+        (f'{{"answer": [90]}}\n{sentence}', [90]),
         ("[90]", [90]),
     ):
         result = from_response(text, shape_of(task.answer_model), lambda _: True)

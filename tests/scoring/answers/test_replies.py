@@ -17,10 +17,11 @@ from scbench.scoring.outcomes import Outcome, seek_answer
 TASKS = tuple(find_release().manifest.tasks)
 _LONGEST = 20_000
 PIECES = [
-    *"{}[](),:\"'`\\\n. 01-+#<>*_$", *("```", "```json", "<think>", "</think>", "<answer>"),
-    *("</answer>", "Final answer:", "answer is =", '"answer":', '"triangles"', "'triangles':"),
-    *("'''", "True", "null", "NaN", "1e999", "\\ud800", "\ud800", "[[0, 1, 2]]", "or", "none"),
-    *("\\boxed{", "<|channel|>", "analysis", "<|message|>", "\u200e", "&quot;", "> ", "{answer"),
+    *"{}[](),:\"'`\\\n. 01-+#<>*_$",
+    "```", "```json", "<think>", "</think>", "<answer>", "</answer>", "Final answer:",
+    "answer is =", '"answer":', '"triangles"', "'triangles':", "'''", "True", "null", "NaN",
+    "1e999", "\\ud800", "\ud800", "[[0, 1, 2]]", "or", "none", "\\boxed{", "<|channel|>",
+    "analysis", "<|message|>", "\u200e", "&quot;", "> ", "{answer",
 ]  # fmt: skip
 
 
@@ -31,19 +32,15 @@ def answers(task_id: str) -> tuple[object, Answer, Answer]:
     instances = release.instances([task_id])
     stored = [ref for ref in release.references() if ref.id in instances]
     right = {ref.id: ref.answer for ref in stored if ref.kind == "reference"}
+    # The shortest right answers first.
     for row_id, text in sorted(right.items(), key=lambda item: (len(item[1]), item[0])):
         params = task.params_model.model_validate_json(instances[row_id].all_params)
         meant = json.loads(text)
-        others = [json.loads(ref.answer) for ref in stored if ref.id == row_id]
-        others += [json.loads(other) for other in right.values()] * (
-            task.bucket != MANIFOLDS
-        )
-        for other in others:
-            if (
-                meant.values()
-                and other != meant
-                and _is_alike(task, params, meant, other)
-            ):
+        others = [ref.answer for ref in stored if ref.id == row_id]
+        if task.bucket != MANIFOLDS:
+            others += right.values()
+        for other in map(json.loads, others):
+            if other != meant and _is_alike(task, params, meant, other):
                 return params, meant, other
     raise AssertionError(f"{task_id} has no two answers of a kind")
 
@@ -51,19 +48,17 @@ def answers(task_id: str) -> tuple[object, Answer, Answer]:
 def _is_alike(task, params, meant: Answer, other: object) -> bool:
     if not isinstance(other, dict) or other.keys() != meant.keys():
         return False
-    (one,), (two,) = meant.values(), other.values()
-    if (
-        type(one) is not type(two)
-        or not one
-        or not two
-        or len(json.dumps(other)) > _LONGEST
-    ):
+    if len(json.dumps(other)) > _LONGEST:
         return False
-    checks = judge(task, params, other)[0].checks
-    return not any(
-        check.id in {"answer_schema", "readable"} and not check.passed
-        for check in checks
-    )
+    (meant_value,), (other_value,) = meant.values(), other.values()
+    if type(meant_value) is not type(other_value):
+        return False
+    if not meant_value or not other_value:
+        return False
+    for check in judge(task, params, other)[0].checks:
+        if check.id in {"answer_schema", "readable"} and not check.passed:
+            return False
+    return True
 
 
 def extract(task_id: str, params: object, reply: str) -> object:
@@ -80,9 +75,10 @@ def is_meant(task_id: str, params: object, result: object, meant: Answer) -> boo
     if all(result[key] == meant[key] for key in meant):
         return True
     task = get_task(task_id)
-    return task.bucket == MANIFOLDS and (
-        judge(task, params, result)[0].score == judge(task, params, meant)[0].score
-    )
+    if task.bucket != MANIFOLDS:
+        return False
+    scores = [judge(task, params, answer)[0].score for answer in (result, meant)]
+    return scores[0] == scores[1]
 
 
 @pytest.mark.parametrize("task_id", TASKS)

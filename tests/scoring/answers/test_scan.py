@@ -98,54 +98,20 @@ REPAIRED = {
     "trailing comma": ('{"a": [1,],}', "trailing_comma"),
     "tuple": ('{"a": (1,)}', "python_literal"),
 }
-PIECES = (
-    *(
-        "[",
-        "]",
-        "{",
-        "}",
-        "(",
-        ")",
-        ",",
-        " ",
-        "\n",
-        "1",
-        "-2.5e3",
-        "007",
-        ".5",
-        "x",
-        ":",
-        "'b'",
-    ),
-    *(
-        '"path"',
-        '"xy"',
-        "[1,2]",
-        "[3, 4]",
-        ",[5]",
-        "[[1,2],[3]]",
-        "[1,]",
-        "[]",
-        r"\[",
-        "# c\n",
-    ),
-    *(
-        '{"xy": [1, 2]}',
-        '{"Path":[1]}',
-        '{"a_b": 1, "c": [2]}',
-        '{"path": 1}',
-        ',{"xy":3}',
-        "{}",
-    ),
-)
+# Single tokens, whole values, and objects.
+PIECES = [
+    "[", "]", "{", "}", "(", ")", ",", " ", "\n", "1", "-2.5e3", "007", ".5", "x", ":", "'b'",
+    '"path"', '"xy"', "[1,2]", "[3, 4]", ",[5]", "[[1,2],[3]]", "[1,]", "[]", r"\[", "# c\n",
+    '{"xy": [1, 2]}', '{"Path":[1]}', '{"a_b": 1, "c": [2]}', '{"path": 1}', ',{"xy":3}', "{}",
+]  # fmt: skip
 
 
 def read(text: str):
     """Parse a text that consists of one value; return None for any other."""
-    whole = [
-        span for span in scan(text, ()) if text.strip() == text[span.start : span.end]
-    ]
-    return whole[0].parse() if whole else None
+    for span in scan(text, ()):
+        if text[span.start : span.end] == text.strip():
+            return span.parse()
+    return None
 
 
 @given(displays)
@@ -300,27 +266,29 @@ def test_values_after_stray_brackets_and_quotes_are_found():
 def test_fast_path_for_items_matches_token_by_token(text, depth):
     text = "[" * depth + text + "]" * depth
 
-    def found():
+    def scanned():
         spans = scan_module.scan(text, {"path"}, {"ab": "a_b"})
-        return [(span, span.parse()) for span in spans]
+        return spans, [span.parse() for span in spans]
 
-    at_once = found()
+    fast_spans, fast_values = scanned()
     with pytest.MonkeyPatch.context() as patch:
+        # A pattern that never matches turns the fast path off.
         patch.setattr(scan_module, "ITEMS", re.compile(r"(?!)()()"))
-        one_by_one = found()
-    assert [value for _, value in at_once] == [value for _, value in one_by_one]
-    for (one, _), (other, _) in zip(at_once, one_by_one, strict=True):
-        for name in (
-            "opening",
-            "start",
-            "end",
-            "state",
-            "keys",
-            "key_end",
-            "is_list",
-            "repairs",
-        ):
-            assert getattr(one, name) == getattr(other, name)
+        slow_spans, slow_values = scanned()
+    assert fast_values == slow_values
+    fields = (
+        "opening",
+        "start",
+        "end",
+        "state",
+        "keys",
+        "key_end",
+        "is_list",
+        "repairs",
+    )
+    for fast, slow in zip(fast_spans, slow_spans, strict=True):
+        for name in fields:
+            assert getattr(fast, name) == getattr(slow, name)
 
 
 @pytest.mark.parametrize(
