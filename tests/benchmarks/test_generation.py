@@ -50,7 +50,7 @@ def maker(task_id: str, parameters: dict):
     return builder.rows_at(builder.space(**parameters))
 
 
-def seconds(make, start: int) -> float:
+def cpu_seconds(make, start: int) -> float:
     """Return the CPU time of one case, averaged over several in a row."""
     began = time.process_time()
     for i in range(start, start + AT_A_TIME):
@@ -64,22 +64,19 @@ def test_cases_compared_with_reasoning_gym(benchmark, versus, pair):
     import reasoning_gym as gym  # noqa: PLC0415  (the extra benchmark has it)
 
     task_id, parameters, name, options = PAIRS[pair]
-    ours, theirs = (
-        maker(task_id, parameters),
-        gym.create_dataset(name, seed=1, size=SIZE, **options),
-    )
+    ours = maker(task_id, parameters)
+    theirs = gym.create_dataset(name, seed=1, size=SIZE, **options)
     assert ours(0)["target"]
     assert theirs[0]["question"]
     benchmark.pedantic(ours, (1,), rounds=50 if benchmark.enabled else 1)
     if not benchmark.enabled:
         return
-    rounds = [
-        (seconds(ours, start), seconds(theirs.__getitem__, start))
-        for start in range(0, SIZE, AT_A_TIME)
-    ]
+    our_times, their_times = [], []
+    for start in range(0, SIZE, AT_A_TIME):
+        our_times.append(cpu_seconds(ours, start))
+        their_times.append(cpu_seconds(theirs.__getitem__, start))
     # The fastest of many rounds has the least disturbance from other programs.
-    own, other = (min(times) for times in zip(*rounds, strict=True))
-    versus(f"drawing a case: {pair}", "reasoning-gym", own, other)
+    versus(f"drawing a case: {pair}", "reasoning-gym", min(our_times), min(their_times))
 
 
 @pytest.mark.parametrize("task", available_tasks(), ids=str)
