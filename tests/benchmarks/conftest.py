@@ -1,33 +1,33 @@
-"""What several benchmarks use, and the table of what was timed beside something else."""
+"""Shared fixtures of the benchmarks, and the table of comparisons."""
 
 from typing import NamedTuple
 
 import pytest
 
+RATIOS = pytest.StashKey[list["Ratio"]]()
+
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what only times other programs where nothing is timed: it tests nothing here."""
-    if not config.getoption("benchmark_enable") and not config.getoption(
+    """Skip tests that only time other programs, unless timing is on."""
+    is_timed = config.getoption("benchmark_enable") or config.getoption(
         "benchmark_only"
-    ):
+    )
+    if not is_timed:
         items[:] = [item for item in items if not item.get_closest_marker("beside")]
 
 
 class Ratio(NamedTuple):
-    """Seconds that ours and another program take for the same thing, timed in turns in one run."""
+    """Seconds of our code and another program for the same work, timed alternately in one run."""
 
-    what: str
-    beside: str
+    name: str
+    other: str
     ours: float
     theirs: float
 
 
-RATIOS = pytest.StashKey[list[Ratio]]()
-
-
 @pytest.fixture
 def versus(request):
-    """Takes what was timed beside something else: what, beside what, our seconds, theirs."""
+    """Return a function that records a comparison: name, other program, our seconds, theirs."""
     ratios = request.config.stash.setdefault(RATIOS, [])
     return lambda *found: ratios.append(Ratio(*found))
 
@@ -44,8 +44,8 @@ def pytest_terminal_summary(terminalreporter, config):
     ]
     rows += [
         (
-            ratio.what,
-            ratio.beside,
+            ratio.name,
+            ratio.other,
             in_words(ratio.ours),
             in_words(ratio.theirs),
             f"{ratio.theirs / ratio.ours:.3g}",
@@ -58,9 +58,8 @@ def pytest_terminal_summary(terminalreporter, config):
 
 def in_words(seconds: float) -> str:
     """Write a time with three digits."""
-    unit, size = next(
-        (unit, size)
-        for unit, size in (("s", 1), ("ms", 1e-3), ("us", 0))
-        if seconds >= size
-    )
-    return f"{seconds / (size or 1e-6):.3g} {unit}"
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    if seconds >= 1e-3:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds * 1e6:.3g} us"

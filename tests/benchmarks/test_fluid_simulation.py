@@ -1,4 +1,4 @@
-"""How fast the rain falls, against the same rules taken cell by cell.
+"""Speed of the rain simulation, compared with the plain cell-by-cell simulation.
 
 ``pytest tests/benchmarks --benchmark-enable -n0 -k fluid``. The plain simulation only runs when
 timing is on; it takes about half a minute.

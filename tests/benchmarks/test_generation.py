@@ -1,4 +1,4 @@
-"""Fresh cases per second of processor time, beside those of reasoning-gym (extra ``benchmark``).
+"""CPU time of drawing cases, compared with reasoning-gym (extra ``benchmark``).
 
 ``pytest tests/benchmarks/test_generation.py --benchmark-enable -n0`` times one of our cases; the
 table at the end has what a case takes in both libraries, taken in turns in the same
@@ -50,8 +50,8 @@ def maker(task_id: str, parameters: dict):
     return builder.rows_at(builder.space(**parameters))
 
 
-def seconds(make, start: int) -> float:
-    """Processor time of one case, over some in a row."""
+def cpu_seconds(make, start: int) -> float:
+    """Return the CPU time of one case, averaged over several in a row."""
     began = time.process_time()
     for i in range(start, start + AT_A_TIME):
         make(i)
@@ -60,26 +60,23 @@ def seconds(make, start: int) -> float:
 
 @pytest.mark.beside
 @pytest.mark.parametrize("pair", PAIRS)
-def test_cases_beside_reasoning_gym(benchmark, versus, pair):
+def test_cases_compared_with_reasoning_gym(benchmark, versus, pair):
     import reasoning_gym as gym  # noqa: PLC0415  (the extra benchmark has it)
 
     task_id, parameters, name, options = PAIRS[pair]
-    ours, theirs = (
-        maker(task_id, parameters),
-        gym.create_dataset(name, seed=1, size=SIZE, **options),
-    )
+    ours = maker(task_id, parameters)
+    theirs = gym.create_dataset(name, seed=1, size=SIZE, **options)
     assert ours(0)["target"]
     assert theirs[0]["question"]
     benchmark.pedantic(ours, (1,), rounds=50 if benchmark.enabled else 1)
     if not benchmark.enabled:
         return
-    rounds = [
-        (seconds(ours, start), seconds(theirs.__getitem__, start))
-        for start in range(0, SIZE, AT_A_TIME)
-    ]
-    # The least of many rounds is what the code needs; the rest is what else the machine did.
-    own, other = (min(times) for times in zip(*rounds, strict=True))
-    versus(f"drawing a case: {pair}", "reasoning-gym", own, other)
+    our_times, their_times = [], []
+    for start in range(0, SIZE, AT_A_TIME):
+        our_times.append(cpu_seconds(ours, start))
+        their_times.append(cpu_seconds(theirs.__getitem__, start))
+    # The fastest of many rounds has the least disturbance from other programs.
+    versus(f"drawing a case: {pair}", "reasoning-gym", min(our_times), min(their_times))
 
 
 @pytest.mark.parametrize("task", available_tasks(), ids=str)

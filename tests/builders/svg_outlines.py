@@ -1,4 +1,4 @@
-"""A second reading of SVG paths, by geometry alone: sample the outline, find corners, compare."""
+"""A second parser of SVG paths, which samples the outline, finds corners and compares."""
 
 import cmath
 import math
@@ -8,11 +8,11 @@ from itertools import pairwise
 STEPS = 100
 CORNER = math.radians(15)
 STRAY = 0.04
-"""Straight sides are straight but for rounding to hundredths."""
+"""The largest distance off a straight side that rounding to hundredths explains."""
 
 
-def sampled(path):
-    """The outline as points close to each other on curves; straight pieces have only their ends."""
+def sample_outline(path):
+    """Return the outline as points, dense on curves; straight pieces have only their ends."""
     numbers = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
     words = re.findall(r"[A-Za-z]|-?\d+\.?\d*", path)
     points, here, first = [], 0j, 0j
@@ -48,7 +48,7 @@ def sampled(path):
 
 
 def arc(start, end, rx, ry, degrees, large, sweep):
-    """Points of an elliptical arc after its start, by making the ellipse a unit circle first."""
+    """Return points of an elliptical arc after its start, via the unit circle."""
     turn = cmath.rect(1, math.radians(degrees))
 
     def to_circle(z):
@@ -71,14 +71,14 @@ def arc(start, end, rx, ry, degrees, large, sweep):
 
 
 def turns(points):
-    """The turn at each point, with its sign."""
+    """Return the signed turn at each point."""
     ways = [q - p for p, q in pairwise([points[-1], *points, points[0]])]
     return [cmath.phase(q / p) for p, q in pairwise(ways)]
 
 
-def classified(path):
-    """The kind of shape, and the sharpest turn that is no corner."""
-    points = sampled(path)
+def classify(path):
+    """Return the kind of shape, and the sharpest turn that is not a corner."""
+    points = sample_outline(path)
     turned = turns(points)
     corners = [p for p, turn in zip(points, turned, strict=True) if abs(turn) > CORNER]
     smooth = [abs(turn) for turn in turned if abs(turn) <= CORNER]
@@ -88,43 +88,46 @@ def classified(path):
     elif len(inwards) == 2:
         kind = "star" if len(corners) == 10 else None
     elif len(corners) == 4:
-        kind = four_sided(corners)
+        kind = quadrilateral_kind(corners)
     else:
         kind = {3: "triangle", 5: "pentagon", 6: "hexagon"}.get(len(corners))
     return kind, max(smooth, default=0)
 
 
 def strays(points, corners):
-    """Whether any point lies off the lines between corners, by more than rounding."""
-    lines = list(pairwise([*corners, corners[0]]))
+    """Return whether any point is farther off the lines between corners than rounding explains."""
+    sides = [(p, q) for p, q in pairwise([*corners, corners[0]]) if p != q]
 
     def off(point):
-        return min(
-            abs(((point - p) / (q - p)).imag) * abs(q - p) for p, q in lines if p != q
-        )
+        return min(abs(((point - p) / (q - p)).imag) * abs(q - p) for p, q in sides)
 
     return max(map(off, points)) > STRAY
 
 
-def four_sided(corners):
-    """By symmetry: two axes through sides, one axis through sides, or one through corners."""
+def mirrored(point, on_axis, way):
+    """Return the mirror image of a point; the axis goes through a point in a unit direction."""
+    return on_axis + way * ((point - on_axis) / way).conjugate()
+
+
+def quadrilateral_kind(corners):
+    """Name a quadrilateral by symmetry: two axes through sides, one, or one through corners."""
     a, b, c, d = corners
     gap = min(abs(p - q) for p in corners for q in corners if p != q)
 
-    def off(p, q, r, s):
-        """How far p and s are from the mirror images of q and r, in gaps."""
+    def off_sides(p, q, r, s):
+        """Return the distance of q and s from the mirror images of p and r, in gaps."""
         foot, top = (p + q) / 2, (r + s) / 2
         way = (top - foot) / abs(top - foot)
-        return max(
-            abs(foot + way * ((u - foot) / way).conjugate() - v) / gap
-            for u, v in ((p, q), (r, s))
-        )
+        first = abs(mirrored(p, foot, way) - q)
+        second = abs(mirrored(r, foot, way) - s)
+        return max(first, second) / gap
 
     def off_diagonal(p, q, r, s):
+        """Return the distance of s from the mirror image of q about p and r, in gaps."""
         way = (r - p) / abs(r - p)
-        return abs(p + way * ((q - p) / way).conjugate() - s) / gap
+        return abs(mirrored(q, p, way) - s) / gap
 
-    through_sides = sorted([off(a, b, c, d), off(b, c, d, a)])
+    through_sides = sorted([off_sides(a, b, c, d), off_sides(b, c, d, a)])
     through_corners = min(off_diagonal(a, b, c, d), off_diagonal(b, c, d, a))
     if through_sides[1] < 0.25:
         return "rectangle"

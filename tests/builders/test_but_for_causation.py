@@ -1,4 +1,4 @@
-"""But-for causation: the sentences of the prompt, read by themselves, lead to the target."""
+"""But-for causation: the prompt's sentences alone lead to the target."""
 
 import re
 from collections import Counter
@@ -23,65 +23,74 @@ BUILDER = TaskBuilder()
 TASK = get_task("but_for_causation")
 
 
-def by_reading(prompt):
-    """The answer to a prompt, from its text and the forms of the events alone."""
+def lower_first(text):
+    return text[0].lower() + text[1:]
+
+
+def read_rules(story, read_condition, event_of):
+    """Return the conditions of each effect, and whether all or any of them are needed."""
+    rules = {}
+    for line in re.findall(r"^- (.+)\.$", story, re.MULTILINE):
+        text = lower_first(re.sub(r" \(.+? (needed|enough)\)$", "", line))
+        match = re.fullmatch(r"if (.+), then (.+)", text)
+        premise, effect = match.groups() if match else text.split(" if ")[::-1]
+        parts = re.split(r", | and | or | but ", premise)
+        needed = any if " or " in premise else all
+        assert event_of[effect] not in rules
+        rules[event_of[effect]] = (needed, [read_condition(part) for part in parts])
+        if len(parts) > 1 and " but " not in premise:
+            assert ("needed)" in line) == (needed is all)
+    return rules
+
+
+def happens(outcome, facts, rules, without=None):
+    """Return whether an event happens, if another one is prevented."""
+    world = {event: value and event != without for event, value in facts.items()}
+    while len(world) < len(facts) + len(rules):
+        for event, (needed, conditions) in rules.items():
+            if event in world or any(cause not in world for cause, _ in conditions):
+                continue
+            fulfilled = needed(world[cause] == value for cause, value in conditions)
+            world[event] = fulfilled and event != without
+    return world[outcome]
+
+
+def answer_from_prompt(prompt):
+    """Answer a prompt, from its text and the forms of the events alone."""
     story, workings = prompt.split("How the story works:")
     assert "whatever its rule says" in workings
     (setting,) = [setting for setting in settings() if setting.opening in story]
-    present, absent, past, gone = {}, {}, {}, {}
+    present, absent, past, prevented = {}, {}, {}, {}
     for event, (subject, base, now, then, participle) in enumerate(setting.events):
         present[f"{subject} {now}"] = event
         absent[f"{subject} does not {base}"] = event
         past[f"{subject} {then}"] = event, True
         past[f"{subject} did not {base}"] = event, False
-        gone[f"{subject} had not {participle}"] = event
+        prevented[f"{subject} had not {participle}"] = event
 
     def condition(text):
         return (present[text], True) if text in present else (absent[text], False)
 
-    rules = {}
-    for line in re.findall(r"^- (.+)\.$", story, re.MULTILINE):
-        text = re.sub(r" \(.+? (needed|enough)\)$", "", line)
-        text = text[0].lower() + text[1:]
-        match = re.fullmatch(r"if (.+), then (.+)", text)
-        premise, effect = match.groups() if match else text.split(" if ")[::-1]
-        parts = re.split(r", | and | or | but ", premise)
-        assert present[effect] not in rules
-        rules[present[effect]] = (
-            any if " or " in premise else all,
-            list(map(condition, parts)),
-        )
-        if len(parts) > 1 and " but " not in premise:
-            assert ("needed)" in line) == (" or " not in premise)
+    rules = read_rules(story, condition, present)
     begun = re.search(r"It began like this: (.+?) Everything else", story)[1]
-    facts = dict(
-        past[part[0].lower() + part[1:]] for part in begun.removesuffix(".").split(". ")
-    )
-    outcome, did = past[re.search(r"In the end, (.+)\.", story)[1]]
-    assert did
+    sentences = begun.removesuffix(".").split(". ")
+    facts = dict(past[lower_first(sentence)] for sentence in sentences)
+    outcome, did_happen = past[re.search(r"In the end, (.+)\.", story)[1]]
+    assert did_happen
     assert not facts.keys() & rules.keys()
+    assert happens(outcome, facts, rules)
 
-    def happens(without=None):
-        world = {event: value and event != without for event, value in facts.items()}
-        while outcome not in world or len(world) < len(facts) + len(rules):
-            for event, (how, conditions) in rules.items():
-                if event not in world and all(
-                    cause in world for cause, _ in conditions
-                ):
-                    fulfilled = how(
-                        world[cause] == holds for cause, holds in conditions
-                    )
-                    world[event] = fulfilled and event != without
-        return world[outcome]
-
-    assert happens()
     subject, *_, participle = setting.events[outcome]
     if supposed := re.match(r"Would (.+) still have (.+) if (.+)\? Answer yes", story):
         assert supposed.groups()[:2] == (subject, participle)
-        return "yes" if happens(gone[supposed[3]]) else "no"
+        return "yes" if happens(outcome, facts, rules, prevented[supposed[3]]) else "no"
     assert f"if {subject} would not have {participle} if this event" in story
-    options = re.findall(r"^([A-Z])\) (.+)$", story, re.MULTILINE)
-    return ", ".join(letter for letter, text in options if not happens(past[text][0]))
+    necessary_letters = []
+    for letter, text in re.findall(r"^([A-Z])\) (.+)$", story, re.MULTILINE):
+        event, _ = past[text]
+        if not happens(outcome, facts, rules, event):
+            necessary_letters.append(letter)
+    return ", ".join(necessary_letters)
 
 
 @st.composite
@@ -98,35 +107,33 @@ def spaces(draw):
 
 @given_settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_reading_the_prompt_leads_to_the_target(point, seed):
+def test_prompt_alone_leads_to_the_target(point, seed):
     try:
         case = BUILDER.case(point, seed)
     except GenerationError:
-        # A short chain where most second causes suffice by themselves, often without anything else.
+        # In a short chain, second causes may leave no event whose facts matter.
         assert point.max_depth <= 2 or point.events <= 4
         assert point.prob_overdetermination + point.prob_preemption >= 0.8
         return
-    assert by_reading(case.input) == case.target
-    (verdict,) = judge(
-        TASK, BUILDER.params_model(**case.instance), {"answer": case.target}
-    )
+    assert answer_from_prompt(case.input) == case.target
+    params = BUILDER.params_model(**case.instance)
+    (verdict,) = judge(TASK, params, {"answer": case.target})
     assert verdict.score == 1
-    assert case.depth == min(
-        point.max_depth, point.events - (1 if point.distractors else 2)
-    )
+    outside_chain = 1 if point.distractors else 2
+    assert case.depth == min(point.max_depth, point.events - outside_chain)
     rules, origins = case.instance["rules"], case.instance["told"]
     assert len(rules) + len(origins) == point.events + point.distractors
     n = len(case.instance["candidates"])
-    blind = BUILDER.blind_floor(BUILDER.params_model(**case.instance))
-    assert blind == (0.5 if point.question == "but_for" else 1 / (n * (n - 1)))
+    blind = 0.5 if point.question == "but_for" else 1 / (n * (n - 1))
+    assert BUILDER.blind_floor(params) == blind
 
 
-def test_causes_of_what_did_not_happen_are_not_asked_for():
+def test_outcomes_that_did_not_happen_are_rejected():
     params = BUILDER.params_model(**BUILDER.case(Space(), 0).instance)
-    never = tuple((event, False) for event, _ in params.told)
-    rules = ((params.outcome, "all", ((never[0][0], True),)),)
+    all_false = tuple((event, False) for event, _ in params.told)
+    rules = ((params.outcome, "all", ((all_false[0][0], True),)),)
     with pytest.raises(ValueError, match="did not happen"):
-        necessary(params.model_copy(update={"told": never, "rules": rules}))
+        necessary(params.model_copy(update={"told": all_false, "rules": rules}))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +152,7 @@ def test_yes_and_no_are_equally_likely(parameters):
     assert 240 < targets["yes"] < 360
 
 
-def test_no_rule_of_thumb_answers_a_story_whose_facts_matter():
+def test_stories_with_facts_matter_need_their_facts():
     point = {"question": "necessary_set", "events": 8, "prob_overdetermination": 0.3}
     answered = []
     for facts_matter in (False, True):
@@ -156,7 +163,7 @@ def test_no_rule_of_thumb_answers_a_story_whose_facts_matter():
     assert answered[1] == 0
 
 
-def test_the_baseline_stops_at_the_first_or():
+def test_baseline_stops_at_the_first_or():
     (case,) = BUILDER.generate_random(question="necessary_set", distractors=0)
     # The fire burns if the match is struck; the alarm rings if it burns or a guard calls.
     params = TASK.params_model.model_validate(case["instance"]).model_copy(
@@ -174,7 +181,7 @@ def test_the_baseline_stops_at_the_first_or():
     assert BUILDER.reference(params).answer == ("A", "B")
 
 
-def test_facts_can_matter_for_sets_only():
+def test_facts_matter_needs_necessary_set():
     with pytest.raises(
         ValueError, match="facts_matter needs the question necessary_set"
     ):

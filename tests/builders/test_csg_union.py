@@ -1,4 +1,4 @@
-"""CSG union: references against the specification's figures, and what the parameters promise."""
+"""CSG union: items drawn with each parameter, and their measures."""
 
 import numpy as np
 import pytest
@@ -33,12 +33,13 @@ def draw_scenes(seed, **parameters):
 
 
 def volumes_without_each(params):
+    """Return the union's volume, the solids' volumes, and the unions' without each solid."""
     meshes = [solid_mesh(solid) for solid in params.solids]
-    volumes = [union_volume(parts_of_union([mesh])) for mesh in meshes]
-    without = [
-        union_volume(parts_of_union(meshes[:i] + meshes[i + 1 :]))
-        for i in range(len(meshes))
-    ]
+    volumes, without = [], []
+    for i, mesh in enumerate(meshes):
+        others = meshes[:i] + meshes[i + 1 :]
+        volumes.append(union_volume(parts_of_union([mesh])))
+        without.append(union_volume(parts_of_union(others)))
     return union_volume(parts_of_union(meshes)), volumes, without
 
 
@@ -46,7 +47,7 @@ def volumes_without_each(params):
     ("relation", "rotation"),
     [("overlap", "free"), ("contact", "45"), ("disjoint", "none")],
 )
-def test_every_solid_adds_a_twentieth_of_itself(relation, rotation):
+def test_every_solid_adds_a_twentieth_of_its_volume(relation, rotation):
     for seed in range(3):
         params = draw_scenes(seed, relation=relation, rotation=rotation, solids=4)
         total, volumes, unions = volumes_without_each(params)
@@ -69,29 +70,28 @@ def test_panels_enclose_a_void():
         assert total == pytest.approx(sum(sizes))
 
 
-def test_what_cannot_be_drawn_is_said_so():
+def test_impossible_parameters_are_reported():
+    # Three overlapping cones have more than 8 vertices.
+    point = Space(solids=3, relation="overlap", kinds=("cone",), max_vertices=8)
     with pytest.raises(GenerationError, match="at most 8 vertices"):
-        BUILDER.case(
-            Space(solids=3, relation="overlap", kinds=("cone",), max_vertices=8), 0
-        )
+        BUILDER.case(point, 0)
 
 
-def test_what_is_found_out_about_two_boxes_is_counted_by_hand():
-    def boxes(*at):
-        solids = [
-            {"kind": "box", "size": (4, 4, 4), "translation": move} for move in at
-        ]
+def test_measure_of_two_boxes_matches_count_by_hand():
+    def measure(*places):
+        box = {"kind": "box", "size": (4, 4, 4)}
+        solids = [box | {"translation": place} for place in places]
         return BUILDER.measure(Params.model_validate({"solids": solids}))
 
-    assert boxes((0, 0, 0), (9, 0, 0)) == 16  # apart: eight corners each, nothing else
-    assert (
-        boxes((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8
-    )  # a contact, four corners of each gone
-    # One of each is gone, and six crossings have coordinates that the prompt gives.
-    assert boxes((0, 0, 0), (2, 2, 2)) == 1 + 2 + 20 + 6
+    # Apart: eight corners each, nothing else.
+    assert measure((0, 0, 0), (9, 0, 0)) == 16
+    # A contact: four corners of each are gone.
+    assert measure((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8
+    # An overlap: one corner of each is gone, and six crossings have coordinates from the prompt.
+    assert measure((0, 0, 0), (2, 2, 2)) == 1 + 2 + 20 + 6
 
 
-def test_sets_that_a_hull_or_one_solid_nearly_is_are_thrown_away():
+def test_items_that_baselines_nearly_solve_are_redrawn():
     params = draw_scenes(
         1, solids=2, kinds=["tetrahedron"], relation="overlap", greedy=0.6
     )

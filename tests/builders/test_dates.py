@@ -1,4 +1,4 @@
-"""Dates: the sentences of the prompt, read by themselves, lead to the target day by day."""
+"""Dates: the prompt's sentences alone lead to the target, counted day by day."""
 
 import re
 from calendar import day_name, isleap, month_name
@@ -19,82 +19,106 @@ TASK = get_task("dates")
 FORMATS = ["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
 DAY = timedelta(days=1)
 VERB = "(?:is|falls|comes)"
-WHAT, ORIGIN = r"(?P<what>.+?)", r"(?P<other>.+?)"
+EVENT, ORIGIN = r"(?P<event>.+?)", r"(?P<origin>.+?)"
 SIDE, UNITS = "(?P<side>after|before)", r"(?P<n>\d+) (?P<unit>\w+?)s?"
 STEPS = [
     (
-        rf"{WHAT} {VERB} on day (?P<n>\d+), if the day of {ORIGIN} is counted as day 1",
+        rf"{EVENT} {VERB} on day (?P<n>\d+), if the day of {ORIGIN} is counted as day 1",
         "counted",
     ),
-    (rf"{WHAT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {ORIGIN}", "weekday"),
-    (rf"{WHAT} {VERB} on the last day of the month in which {ORIGIN} falls", "last"),
+    (rf"{EVENT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {ORIGIN}", "weekday"),
+    (rf"{EVENT} {VERB} on the last day of the month in which {ORIGIN} falls", "last"),
     (
-        rf"{WHAT} {VERB} on the first day of the month after the one in which {ORIGIN} falls",
+        rf"{EVENT} {VERB} on the first day of the month after the one in which {ORIGIN} falls",
         "first",
     ),
-    (rf"{WHAT} {VERB} {UNITS} {SIDE} {ORIGIN}", "shift"),
-    (rf"Exactly {UNITS} {SIDE} {ORIGIN} {VERB} {WHAT}", "shift"),
+    (rf"{EVENT} {VERB} {UNITS} {SIDE} {ORIGIN}", "shift"),
+    (rf"Exactly {UNITS} {SIDE} {ORIGIN} {VERB} {EVENT}", "shift"),
 ]
+LEAP_YEARS = "February has 29 days in years divisible by 4"
 
 
 def read_date(text):
-    """The date that words such as "on the 5th of March 2021" stand for; None if they do not."""
+    """Parse a date such as "on the 5th of March 2021"; return None for other text."""
     text = re.sub(rf"^.+? {VERB} ", "", text)
     if match := re.fullmatch(r"(\d+) days (after|before) (\d\d)/(\d\d)/(\d{4})", text):
-        days = int(match[1]) * (1 if match[2] == "after" else -1)
-        return date(int(match[5]), int(match[3]), int(match[4])) + days * DAY
+        days, side, month, day, year = match.groups()
+        origin = date(int(year), int(month), int(day))
+        change = int(days) * DAY
+        return origin + change if side == "after" else origin - change
     if match := re.fullmatch(r"on (\d\d)/(\d\d)/(\d{4})", text):
-        return date(int(match[3]), int(match[1]), int(match[2]))
-    if match := re.fullmatch(
-        r"on (?:the (\d+)(?:st|nd|rd|th) day|day (\d+)) of (\d{4})", text
-    ):
-        return date(int(match[3]), 1, 1) + (int(match[1] or match[2]) - 1) * DAY
+        month, day, year = map(int, match.groups())
+        return date(year, month, day)
+    for form in (r"the (\d+)(?:st|nd|rd|th) day of (\d{4})", r"day (\d+) of (\d{4})"):
+        if match := re.fullmatch(f"on {form}", text):
+            day, year = map(int, match.groups())
+            return date(year, 1, 1) + (day - 1) * DAY
     number, year = r"(?P<day>\d+)", r"(?P<year>\d{4})"
     name = rf"(?P<month>{'|'.join(month_name[1:])})"
-    for form in (f"{name} {number}, {year}", f"{number} {name} {year}",
-                 f"the {number}(?:st|nd|rd|th) of {name} {year}"):  # fmt: skip
+    for form in (
+        f"{name} {number}, {year}",
+        f"{number} {name} {year}",
+        f"the {number}(?:st|nd|rd|th) of {name} {year}",
+    ):
         if match := re.fullmatch(f"on {form}", text):
-            months = list(month_name)
-            return date(
-                int(match["year"]), months.index(match["month"]), int(match["day"])
-            )
+            month = list(month_name).index(match["month"])
+            return date(int(match["year"]), month, int(match["day"]))
     return None
 
 
-def walked(start, kind, match):
-    """Go from a date to another, one day or one month at a time."""
-    at, back = start, match.get("side") == "before"
+def days_in_month(year, month):
+    if month == 2:
+        return 29 if isleap(year) else 28
+    return 30 if month in {4, 6, 9, 11} else 31
+
+
+def walk_months(start, count):
+    """Go from a date by months, one at a time; the last day replaces days that do not exist."""
+    year, month = start.year, start.month
+    for _ in range(abs(count)):
+        month += 1 if count > 0 else -1
+        if month == 13:
+            year, month = year + 1, 1
+        elif month == 0:
+            year, month = year - 1, 12
+    return date(year, month, min(start.day, days_in_month(year, month)))
+
+
+def walk_to_date(start, kind, match):
+    """Go from one date to another, one day or one month at a time."""
+    at = start
+    step = -DAY if match.get("side") == "before" else DAY
     if kind == "counted":
         for _ in range(int(match["n"]) - 1):
             at += DAY
     elif kind == "weekday":
-        while True:
-            at += -DAY if back else DAY
-            if day_name[at.weekday()] == match["n"]:
-                break
+        at += step
+        while day_name[at.weekday()] != match["n"]:
+            at += step
     elif kind in {"last", "first"}:
         while (at + DAY).month == start.month:
             at += DAY
-        at += DAY * (kind == "first")
+        if kind == "first":
+            at += DAY
     elif match["unit"] in {"day", "week"}:
         for _ in range(int(match["n"]) * (7 if match["unit"] == "week" else 1)):
-            at += -DAY if back else DAY
+            at += step
     else:
-        year, month = at.year, at.month
-        for _ in range(int(match["n"]) * (12 if match["unit"] == "year" else 1)):
-            month += -1 if back else 1
-            year, month = year + (month > 12) - (month < 1), (month - 1) % 12 + 1
-        for day in range(at.day, 27, -1):
-            if day <= (29 if isleap(year) else 28) or month != 2:
-                if day == 31 and month in {4, 6, 9, 11}:
-                    continue
-                return date(year, month, day)
-        return date(year, month, at.day)
+        months = int(match["n"]) * (12 if match["unit"] == "year" else 1)
+        return walk_months(start, months if step == DAY else -months)
     return at
 
 
-def by_reading(prompt):
-    """The date asked for, from the text of the prompt alone."""
+def read_step(sentence):
+    """Return the kind of a step and its parts."""
+    for pattern, kind in STEPS:
+        if match := re.fullmatch(pattern, sentence):
+            return kind, match.groupdict()
+    raise AssertionError(sentence)
+
+
+def answer_from_prompt(prompt):
+    """Return the date asked for and the number of steps, from the prompt alone."""
     question, story, *_ = prompt.split("\n\n")
     request = re.fullmatch(
         r"(?:On which date is|What is the date of|On what date does) (.+?)(?: fall)?\?",
@@ -103,25 +127,19 @@ def by_reading(prompt):
     days, waiting = {}, []
     for sentence in story.removesuffix(".").split(". ")[2:]:
         if day := read_date(sentence):
-            what = re.match(rf"(.+?) {VERB} ", sentence)[1]
-            days[what.lower()] = day
-            continue
-        for pattern, kind in STEPS:
-            if match := re.fullmatch(pattern, sentence):
-                waiting.append((kind, match.groupdict()))
-                break
+            event = re.match(rf"(.+?) {VERB} ", sentence)[1]
+            days[event.lower()] = day
         else:
-            raise AssertionError(sentence)
-    total = len(waiting)
+            waiting.append(read_step(sentence))
+    step_count = len(waiting)
     while waiting:
         kind, match = waiting.pop(0)
-        if match["other"].lower() in days:
-            days[match["what"].lower()] = walked(
-                days[match["other"].lower()], kind, match
-            )
-        else:
+        origin = days.get(match["origin"].lower())
+        if origin is None:
             waiting.append((kind, match))
-    return days[request.lower()].strftime("%m/%d/%Y"), total
+        else:
+            days[match["event"].lower()] = walk_to_date(origin, kind, match)
+    return days[request.lower()].strftime("%m/%d/%Y"), step_count
 
 
 @st.composite
@@ -135,38 +153,36 @@ def spaces(draw):
 
 @settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_reading_the_prompt_leads_to_the_target(point, seed):
+def test_prompt_alone_leads_to_the_target(point, seed):
     case = BUILDER.case(point, seed)
-    assert by_reading(case.input) == (case.target, case.steps)
-    (verdict,) = judge(
-        TASK, BUILDER.params_model(**case.instance), {"answer": case.target}
-    )
+    assert answer_from_prompt(case.input) == (case.target, case.steps)
+    params = BUILDER.params_model(**case.instance)
+    (verdict,) = judge(TASK, params, {"answer": case.target})
     assert verdict.score == 1
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_tiers_do_what_they_say(form):
-    for tier in range(4):
+def test_tiers_have_their_kinds_of_steps(form):
+    for tier, step_counts in enumerate([{0}, {1}, {1}, {3, 4, 5}]):
         cases = BUILDER.generate_random(count=60, tier=tier, date_format=form)
-        steps = {case["steps"] for case in cases}
-        assert steps == [{0}, {1}, {1}, {3, 4, 5}][tier]
-        if tier == 1:
-            assert all(
-                0 < case["shift"] < 31 and case["month_ends"] == 0 for case in cases
-            )
-        if tier == 2:
-            assert all(
-                case["month_ends"] or case["instance"]["steps"][0][1] == "month_last"
-                for case in cases
-            )
-            assert len({case["instance"]["steps"][0][1] for case in cases}) >= 6
+        assert {case["steps"] for case in cases} == step_counts
+        kinds = set()
         for case in cases:
             _, story, *_ = case["input"].split("\n\n")
             assert story.startswith(case["instance"]["opening"])
+            if tier == 1:
+                assert 0 < case["shift"] < 31
+                assert case["month_ends"] == 0
+            if tier == 2:
+                _, kind, _, _ = case["instance"]["steps"][0]
+                kinds.add(kind)
+                assert case["month_ends"] or kind == "month_last"
+        if tier == 2:
+            assert len(kinds) >= 6
 
 
 @pytest.mark.parametrize("links", [1, 5, 8, 12])
-def test_long_chains_are_told_of_two_scenarios(links):
+def test_long_chains_use_two_scenarios(links):
     for seed in range(30):
         point = Space(tier=3, links=links, date_format="RELATIVE_OFFSET")
         params = BUILDER.draw(point, Stream("links", seed))
@@ -175,31 +191,28 @@ def test_long_chains_are_told_of_two_scenarios(links):
         homes = {s.id for s in scenarios() if {*s.events} & {*params.events}}
         assert len(homes) == (1 if links <= 5 else 2)
         text = BUILDER.prompt(params).replace(params.opening, "Once.")
-        assert by_reading(text) == (BUILDER.target(params), links)
-
-
-LEAP_YEARS = "February has 29 days in years divisible by 4"
+        assert answer_from_prompt(text) == (BUILDER.target(params), links)
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_rule_on_leap_years_is_printed_wherever_it_can_change_the_answer(form):
-    """Without the rule, no February 29 is on the way of a step that counts days."""
+def test_leap_year_rule_is_printed_wherever_it_matters(form):
+    """Without the rule, no step that counts days passes a February 29."""
     without_rule = 0
     for tier in range(4):
         for case in BUILDER.generate_random(count=150, tier=tier, date_format=form):
             if LEAP_YEARS not in case["input"]:
                 without_rule += 1
                 assert not case["leap_day"] or counts_no_days(case)
-    # Most stories with days of a year have one after February.
+    # Most stories with ordinal days have a day after February, so the rule is printed.
     assert without_rule > (0 if form == "ORDINAL_DAY" else 100)
 
 
 def counts_no_days(case):
-    """Whether all steps of a case are by months or years, or to the end of a month."""
+    """Return whether all steps of a case are months, years, or ends of months."""
     kinds = {kind for _, kind, _, _ in case["instance"]["steps"]}
     return kinds <= {"months", "years", "month_first", "month_last"}
 
 
-def test_only_the_last_tier_has_links():
+def test_links_need_the_last_tier():
     with pytest.raises(ValueError, match="links"):
         Space(tier=2, links=3)

@@ -1,4 +1,6 @@
-"""Delaunay point sets: the paper's are re-made from their seeds, fresh ones have one answer."""
+"""Delaunay point sets: the paper's follow from their seeds, fresh ones have one answer."""
+
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,14 +19,12 @@ from scbench.graders.shared.plane_geometry import (
 BUILDER = TaskBuilder()
 
 
-def test_the_papers_points_are_those_of_their_seeds_rounded_to_three_decimals():
+def test_paper_points_match_their_seeds():
     for item in BUILDER.paper():
-        points = np.random.default_rng(item.seed).uniform(
-            0, 1, (len(item.params.points), 2)
-        )
-        assert np.round(points, 3).tolist() == [
-            list(point) for point in item.params.points
-        ]
+        rng = np.random.default_rng(item.seed)
+        points = rng.uniform(0, 1, (len(item.params.points), 2))
+        rounded = [tuple(point) for point in np.round(points, 3).tolist()]
+        assert rounded == [tuple(point) for point in item.params.points]
 
 
 @pytest.mark.parametrize("layout", ["uniform", "clusters", "ring", "lattice"])
@@ -35,23 +35,16 @@ def test_fresh_sets_are_in_general_position(layout, points):
         params = BUILDER.draw(point, Stream("test", layout, seed))
         assert len(params.points) == points
         grid = to_integers(params.points, 4)
-        assert to_integers(params.points, 4) == tuple(
-            (round(x * 1e4), round(y * 1e4)) for x, y in params.points
-        )
-        assert all(
-            orient(grid[i], grid[j], grid[k])
-            for i in range(points)
-            for j in range(i)
-            for k in range(j)
-        )
+        assert grid == tuple((round(x * 1e4), round(y * 1e4)) for x, y in params.points)
+        assert all(orient(a, b, c) for a, b, c in combinations(grid, 3))
+        # No four points share an empty circle.
         third = third_corners(grid, triangulate(grid)[0])
-        assert all(
-            in_circle(grid[a], grid[b], grid[c], grid[third[b, a]]) < 0
-            for (a, b), c in third.items()
-            if (b, a) in third
-        ), "no four points share an empty circle"
+        for (a, b), c in third.items():
+            opposite = third.get((b, a))
+            if opposite is not None:
+                assert in_circle(grid[a], grid[b], grid[c], grid[opposite]) < 0
 
 
-def test_an_impossible_point_ends_with_a_reason():
+def test_impossible_parameters_are_reported():
     with pytest.raises(GenerationError, match="ask for fewer points"):
         BUILDER.draw(Space(points=200, decimals=2), Stream("crowded"))

@@ -1,4 +1,6 @@
-"""Fluid simulation worlds: every goal can be drawn and solved, and prompts say what is graded."""
+"""Fluid simulation worlds: every goal can be drawn and solved, and baselines stay low."""
+
+from itertools import product
 
 import pytest
 
@@ -49,7 +51,7 @@ def draw(seed, **parameters):
     ],
     ids=["bare", "rough"],
 )
-def test_every_goal_can_be_drawn_and_is_met_by_work_alone(kind, parameters):
+def test_every_goal_can_be_drawn_and_needs_work(kind, parameters):
     params = draw(1, goal=kind, **parameters)
     assert params.goal.kind == kind
     assert (len(params.ground) > 0) == (parameters["hills"] > 0)
@@ -62,55 +64,45 @@ def test_every_goal_can_be_drawn_and_is_met_by_work_alone(kind, parameters):
         assert len(reference.earthworks) <= params.max_boxes
 
 
-def test_drawn_ground_stands_by_itself():
+def test_drawn_ground_is_stable():
+    point = {"hills": 8, "holes": 8, "width": 24, "goal": "wide_lakes", "side": 3}
     for seed in range(10):
-        params = draw(
-            seed, hills=8, holes=8, width=24, goal="wide_lakes", side=3, zones=0
-        )
+        params = draw(seed, zones=0, **point)
         _, fallen = settle(ground(params))
         assert not fallen.any()
 
 
-def test_no_slack_asks_for_exactly_what_was_built():
-    tight = [
-        draw(i, goal="lake_surface", slack=0, hills=0, holes=0, zones=0)
-        for i in range(8)
-    ]
-    sizes = {params.goal.min_columns for params in tight}
+def test_goal_without_slack_equals_reference_size():
+    bare = {"hills": 0, "holes": 0, "zones": 0}
+    sizes = set()
+    for seed in range(8):
+        params = draw(seed, goal="lake_surface", slack=0, **bare)
+        sizes.add(params.goal.min_columns)
+    # Lakes have sides of 2 to 5 columns.
     assert sizes <= {w * d for w in range(2, 6) for d in range(2, 6)}
     assert len(sizes) > 2
 
 
-def test_an_impossible_point_ends_with_a_reason():
+def test_impossible_parameters_are_reported():
+    rough = {"width": 16, "zones": 4, "hills": 8, "holes": 8}
     with pytest.raises(GenerationError, match="ask for smaller or fewer lakes"):
-        draw(
-            0,
-            goal="hidden_lakes",
-            width=16,
-            side=10,
-            lakes=4,
-            zones=4,
-            hills=8,
-            holes=8,
-        )
+        draw(0, goal="hidden_lakes", side=10, lakes=4, **rough)
 
 
 @pytest.mark.parametrize(
     ("voxels", "levels"), [(1, 1), (7, 1), (7, 2), (29, 2), (101, 1)]
 )
-def test_a_reservoir_has_exactly_its_cells(voxels, levels):
+def test_reservoir_has_exact_cell_count(voxels, levels):
     part = reservoir(LAYERS, voxels, levels)
-    cells = {
-        (x, y, z)
-        for box in part.boxes(5, 7)
-        for x in range(box.low[0], box.high[0] + 1)
-        for y in range(box.low[1], box.high[1] + 1)
-        for z in range(box.low[2], box.high[2] + 1)
-    }
+    cells = set()
+    for box in part.boxes(5, 7):
+        sides = [range(a, b + 1) for a, b in zip(box.low, box.high, strict=True)]
+        cells.update(product(*sides))
     assert len(cells) == voxels
-    assert all(
-        6 <= x < 5 + part.width - 1 and 8 <= y < 7 + part.depth - 1 for x, y, _ in cells
-    )
+    # All cells are inside the border of the part, whose lowest corner is (5, 7).
+    for x, y, _ in cells:
+        assert 6 <= x < 5 + part.width - 1
+        assert 8 <= y < 7 + part.depth - 1
 
 
 @pytest.mark.parametrize(
@@ -123,7 +115,7 @@ def test_a_reservoir_has_exactly_its_cells(voxels, levels):
         (well(LAYERS, (8, 8), 2), 2),
     ],
 )
-def test_parts_hold_what_they_should(part, voxels):
+def test_structures_collect_their_voxels(part, voxels):
     flat = Params.model_validate(
         {
             "width": 16, "height": HEIGHT, "rock_layers": LAYERS, "ground": (), "protected": (),
@@ -134,7 +126,7 @@ def test_parts_hold_what_they_should(part, voxels):
     assert grade(flat, as_answer(part.boxes(*(part.at or (4, 4))))).score == 1
 
 
-def test_zones_are_added_until_few_places_are_open():
+def test_zones_limit_open_places():
     point = {"goal": "hidden_water", "width": 24, "side": 3, "holes": 2, "zones": 0}
     roomy = draw(3, **point)
     assert not roomy.protected
@@ -143,7 +135,7 @@ def test_zones_are_added_until_few_places_are_open():
     assert grade(crowded, BUILDER.reference(crowded)).score == 1
 
 
-def test_open_holes_wet_a_ground_that_must_stay_dry():
+def test_open_holes_flood_dry_ground():
     params = draw(0, goal="water_levels", holes=1, dry_ground=True)
     assert params.goal.dry_at[0] == LAYERS - 1 < min(params.goal.water_at)
     assert grade(params, Answer(earthworks=())).score == 0
@@ -152,7 +144,7 @@ def test_open_holes_wet_a_ground_that_must_stay_dry():
     assert "dry_levels" in {check.id for check in blind.failed}
 
 
-def test_plans_that_ignore_part_of_the_world_reach_no_more_than_the_limit():
+def test_greedy_limits_the_floor():
     point = {"goal": "water_levels", "width": 16, "side": 3, "dry_ground": True}
     for seed in range(3):
         params = draw(seed, **point, zones=2, open_share=0.3, greedy=0.5)
@@ -160,5 +152,5 @@ def test_plans_that_ignore_part_of_the_world_reach_no_more_than_the_limit():
 
 
 @pytest.mark.parametrize("number", [3, 7, 8, 10])
-def test_a_plan_at_a_fixed_place_meets_these_goals_of_the_paper(number):
+def test_baseline_solves_these_paper_items(number):
     assert floor_of(TASK, PAPER[number]).score == 1

@@ -21,7 +21,7 @@ BUILDER = TaskBuilder()
         {"target_at": "boundary", "extra_axes": 6, "max_leaves": 1000, "min_depth": 8},
     ],
 )
-def test_fresh_trees_keep_their_parameters(parameters):
+def test_fresh_trees_satisfy_their_parameters(parameters):
     point = Space(**parameters)
     for seed in range(10):
         case = BUILDER.case(point, seed)

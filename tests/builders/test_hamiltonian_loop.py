@@ -1,4 +1,4 @@
-"""Hamiltonian loop: the solver against plain search, the counterexamples, and the parameters."""
+"""Hamiltonian loop: the solver compared with exhaustive search, and the parameters."""
 
 from itertools import pairwise, product
 
@@ -17,31 +17,28 @@ from scbench.builders.hamiltonian_loop.loops import (
 )
 
 
-def beside(cell):
+def neighbours_of(cell):
     x, y = cell
     return {(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)}
 
 
 def has_loop(free):
-    """Plain search from the first cell, without any reasoning."""
+    """Search exhaustively from the first cell."""
     start = min(free)
 
     def extend(path):
+        near = neighbours_of(path[-1])
         if len(path) == len(free):
-            return len(path) > 2 and start in beside(path[-1])
-        return any(
-            extend([*path, cell]) for cell in beside(path[-1]) & free - set(path)
-        )
+            return len(path) > 2 and start in near
+        return any(extend([*path, cell]) for cell in near & free - set(path))
 
     return extend([start])
 
 
 def is_loop(cells, free):
-    return (
-        len(cells) == len(free)
-        and set(cells) == free
-        and all(b in beside(a) for a, b in pairwise([*cells, cells[0]]))
-    )
+    if len(cells) != len(free) or set(cells) != free:
+        return False
+    return all(b in neighbours_of(a) for a, b in pairwise([*cells, cells[0]]))
 
 
 @st.composite
@@ -53,7 +50,7 @@ def cell_sets(draw):
 
 
 @given(free=cell_sets(), seed=st.integers(0, 9))
-def test_solver_finds_a_loop_exactly_where_plain_search_does(free, seed):
+def test_solver_agrees_with_exhaustive_search(free, seed):
     loop = find_loop(free, Stream("plain", seed))
     assert (loop is not None) == has_loop(free)
     if loop is not None:
@@ -61,14 +58,14 @@ def test_solver_finds_a_loop_exactly_where_plain_search_does(free, seed):
 
 
 @given(free=cell_sets(), seed=st.integers(0, 9))
-def test_what_the_solver_rules_out_has_no_loop(free, seed):
+def test_quick_rejections_are_right(free, seed):
     cover = find_cover(free, Stream("cover", seed))
     if cover is None or not could_have_loop(free):
         assert not has_loop(free)
     if cover is not None:
         for cell, partners in cover.items():
             assert len(partners) == 2
-            assert partners <= beside(cell) & free
+            assert partners <= neighbours_of(cell) & free
             assert all(cell in cover[partner] for partner in partners)
 
 
@@ -77,7 +74,7 @@ def draw(seed=0, **parameters):
 
 
 @pytest.mark.parametrize("fill", [0.1, 0.5, 1.0])
-def test_a_tree_of_blocks_has_its_share_of_the_grid(fill):
+def test_tree_of_blocks_fills_its_share_of_the_grid(fill):
     params = draw(size=12, obstacles="tree", fill=fill)
     blocked = set(params.blocked)
     assert 144 - len(blocked) == 4 * round(36 * fill)
@@ -88,14 +85,14 @@ def test_a_tree_of_blocks_has_its_share_of_the_grid(fill):
 @pytest.mark.parametrize(
     ("size", "fill", "count"), [(13, 0.07, 12), (9, 0.35, 28), (6, 0.01, 4)]
 )
-def test_a_strip_has_its_share_of_the_grid_and_a_loop(size, fill, count):
+def test_strip_fills_its_share_and_has_a_loop(size, fill, count):
     strips = [draw(seed, size=size, obstacles="strip", fill=fill) for seed in range(20)]
     assert all(size**2 - len(params.blocked) == count for params in strips)
     assert len({params.blocked for params in strips}) > 10
     assert all(len(TaskBuilder().reference(params).steps) == count for params in strips)
 
 
-def test_impossible_points_are_refused_and_hopeless_ones_reported():
+def test_impossible_parameters_are_reported():
     with pytest.raises(ValidationError, match="even size"):
         Space(size=9, obstacles="tree")
     with pytest.raises(GenerationError, match="ask for fewer"):

@@ -1,4 +1,4 @@
-"""Hide and seek: the paper's scenes, hiding places, fresh scenes and their parameters."""
+"""Hide and seek: hiding places, fresh scenes and their parameters."""
 
 import math
 
@@ -18,39 +18,6 @@ from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 PAPER = [item.params for item in TaskBuilder().paper()]
-
-
-def verdict(params, people):
-    (only,) = judge(TASK, params, {"people": [{"xy": list(xy)} for xy in people]})
-    return only
-
-
-def test_all_hiding_places_are_hidden_at_once():
-    for params in PAPER:
-        places = hiding_places(params).tolist()
-        full = params.model_copy(update={"people": len(places)})
-        assert verdict(full, places).score == 1
-        assert len(places) >= params.people / 0.3
-
-
-def test_hidden_agrees_with_the_picture_up_to_its_margin():
-    rng = np.random.default_rng(1)
-    params = PAPER[2].model_copy(update={"people": 1})
-    places = rng.uniform(-20, 0, (300, 2))
-    places = places[(np.abs(places) > 3.3).any(axis=1)]
-    safe = hidden(params, places, params.sniper)
-    visible = np.array([verdict(params, [xy]).score < 1 for xy in places.tolist()])
-    assert not (safe & visible).any()
-    # Whoever is neither safe nor seen stands within a step of the shadow's edge.
-    for xy in places[~safe & ~visible]:
-        steps = [(dx, dy) for dx in (-0.2, 0, 0.2) for dy in (-0.2, 0, 0.2)]
-        near = hidden(params, xy + np.array(steps), params.sniper)
-        assert near.any()
-        assert not near.all()
-    assert 50 < safe.sum() < 280
-    assert visible.sum() > 20
-
-
 POINTS = [
     {"width": 3, "depth": 12},
     {"height": 4, "sniper_height": 40, "fill": 0.5},
@@ -62,27 +29,54 @@ POINTS = [
 ]
 
 
+def verdict(params, people):
+    (only,) = judge(TASK, params, {"people": [{"xy": list(xy)} for xy in people]})
+    return only
+
+
+def test_all_hiding_places_are_hidden_together():
+    for params in PAPER:
+        places = hiding_places(params).tolist()
+        full = params.model_copy(update={"people": len(places)})
+        assert verdict(full, places).score == 1
+        assert len(places) >= params.people / 0.3
+
+
+def test_hidden_agrees_with_the_picture():
+    rng = np.random.default_rng(1)
+    params = PAPER[2].model_copy(update={"people": 1})
+    places = rng.uniform(-20, 0, (300, 2))
+    places = places[(np.abs(places) > 3.3).any(axis=1)]
+    safe = hidden(params, places, params.sniper)
+    visible = np.array([verdict(params, [xy]).score < 1 for xy in places.tolist()])
+    assert not (safe & visible).any()
+    # A person neither safe nor visible is within a step of the shadow's edge.
+    for xy in places[~safe & ~visible]:
+        steps = [(dx, dy) for dx in (-0.2, 0, 0.2) for dy in (-0.2, 0, 0.2)]
+        near = hidden(params, xy + np.array(steps), params.sniper)
+        assert near.any()
+        assert not near.all()
+    assert 50 < safe.sum() < 280
+    assert visible.sum() > 20
+
+
 @pytest.mark.parametrize("parameters", POINTS, ids=str)
-def test_fresh_scenes_keep_their_parameters(parameters):
+def test_fresh_scenes_satisfy_their_parameters(parameters):
     point = Space(**parameters)
     params = TaskBuilder().draw(point, Stream("knobs", 0))
     assert params.building == (point.width, point.depth, point.height)
-    assert params.person == (
-        point.person_width,
-        point.person_width,
-        point.person_height,
-    )
+    width = point.person_width
+    assert params.person == (width, width, point.person_height)
     assert params.max_distance == point.radius
-    assert math.hypot(*params.sniper[:2]) == pytest.approx(
-        point.sniper_distance, abs=0.1
-    )
-    assert params.sniper[2] == point.sniper_height
+    x, y, height = params.sniper
+    assert math.hypot(x, y) == pytest.approx(point.sniper_distance, abs=0.1)
+    assert height == point.sniper_height
     assert params.people == round(point.fill * len(hiding_places(params)))
     right = TaskBuilder().reference(params).model_dump(mode="json")
     assert judge(TASK, params, right)[0].score == 1
 
 
-def test_scenes_are_redrawn_that_a_crowd_without_heights_solves():
+def test_scenes_solvable_without_heights_are_redrawn():
     # Its shadow ends before the rim, so that heights matter.
     parameters = {"width": 8, "depth": 3, "height": 5, "person_width": 1.1}
     parameters |= {"person_height": 2.5, "radius": 10, "sniper_distance": 60}

@@ -1,4 +1,4 @@
-"""Hyper-snake: the solver against plain search, prompts, counterexamples, and the parameters."""
+"""Hyper-snake: the solver compared with exhaustive search, walks, and the parameters."""
 
 from itertools import pairwise, product
 from statistics import mean
@@ -24,10 +24,22 @@ from scbench.graders.hyper_snake import grade
 from scbench.schemas.hyper_snake import Answer
 
 WORK = 300_000
+# The parameters of the second rung of the ladder.
+WALKED = Space(
+    dims=2,
+    min_side=8,
+    max_side=8,
+    max_cells=64,
+    walls=5,
+    food=16,
+    wall_layout="fence",
+    food_layout="missed",
+    greedy=0.56,
+)
 
 
 def longest_by_search(box, start, food, end):
-    """The longest path over all food, ending in ``end`` if given, by plain search."""
+    """Search for the longest path over all food, ending at ``end`` if given."""
     best = 0
 
     def extend(path):
@@ -55,16 +67,20 @@ def boxes(draw):
 
 
 def is_path(box, start, path):
-    return (
-        path[0] == start
-        and len(set(path)) == len(path)
-        and all(b in box.near[a] for a, b in pairwise(path))
-    )
+    if path[0] != start or len(set(path)) != len(path):
+        return False
+    return all(b in box.near[a] for a, b in pairwise(path))
+
+
+def score_of(params, box, path):
+    """Return the score of a path, given by the numbers of its cells."""
+    places = [{"pos": box.cells[i]} for i in path]
+    return grade(params, Answer.model_validate({"path": places})).score
 
 
 @settings(max_examples=30)
 @given(case=boxes(), seed=st.integers(0, 3))
-def test_solver_reaches_the_bound_exactly_where_plain_search_does(case, seed):
+def test_solver_agrees_with_exhaustive_search(case, seed):
     box, start, food = case
     ends = [i for i in box.dead_ends(start) if i in food]
     if len(ends) > 1:
@@ -82,12 +98,11 @@ def test_solver_reaches_the_bound_exactly_where_plain_search_does(case, seed):
         assert food <= set(path)
 
 
-def test_work_is_bounded_where_there_is_no_path():
+def test_search_stops_if_no_path_exists():
     shut_in = Box.make((3, 3), [(0, 1), (1, 0)])
-    assert (
-        find_path(shut_in, shut_in.number[0, 0], [], Stream("shut"), None, WORK) is None
-    )
-    # Three teeth: from the tip of the middle one, only one of the others can be reached.
+    start = shut_in.number[0, 0]
+    assert find_path(shut_in, start, [], Stream("shut"), None, WORK) is None
+    # A comb with three teeth: from the tip of the middle one, only one other can be visited.
     comb = Box.make((3, 5), [(1, 1), (1, 3), (2, 1), (2, 3)])
     start = comb.number[2, 2]
     assert comb.longest(start) == 11
@@ -122,7 +137,7 @@ def draw(seed=0, **parameters):
     ],
     ids=str,
 )
-def test_boxes_are_as_the_parameters_say(parameters):
+def test_fresh_boxes_satisfy_their_parameters(parameters):
     point, params = Space(**parameters), draw(**parameters)
     cells = len(list(product(*map(range, params.size))))
     assert len(params.size) == point.dims
@@ -135,7 +150,7 @@ def test_boxes_are_as_the_parameters_say(parameters):
 
 
 @pytest.mark.parametrize("dims", [2, 3, 4])
-def test_a_fence_leaves_one_way_to_the_food_and_none_beyond(dims):
+def test_fence_leaves_one_way_to_the_food(dims):
     for seed in range(3):
         params = draw(
             seed, dims=dims, wall_layout="fence", walls=dims, max_cells=100 * dims
@@ -147,7 +162,7 @@ def test_a_fence_leaves_one_way_to_the_food_and_none_beyond(dims):
         assert TaskBuilder().reference(params).path[-1]["pos"] == corner
 
 
-def test_boxes_in_which_a_shortsighted_path_does_well_are_thrown_away():
+def test_boxes_that_baselines_nearly_solve_are_redrawn():
     builder, scores = TaskBuilder(), {1.0: [], 0.6: []}
     for limit, result in scores.items():
         point = Space(
@@ -188,22 +203,8 @@ def test_food_is_in_cells_that_long_walks_miss():
     assert mean(food) < mean(visits) - 0.03
 
 
-# A box of the second rung.
-WALKED = Space(
-    dims=2,
-    min_side=8,
-    max_side=8,
-    max_cells=64,
-    walls=5,
-    food=16,
-    wall_layout="fence",
-    food_layout="missed",
-    greedy=0.56,
-)
-
-
 def one_walk(box, start, rng, *, stray):
-    """Return a walk, by the plainest program: a share of its steps leads to any free cell."""
+    """Return a walk; a share of its steps leads to any free cell."""
     path = [start]
     while ways := [i for i in box.near[path[-1]] if i not in path]:
         if not rng.chance(stray):
@@ -213,7 +214,7 @@ def one_walk(box, start, rng, *, stray):
     return path
 
 
-def test_floors_are_as_high_as_the_scores_of_other_walks():
+def test_floors_are_as_high_as_other_walks():
     builder = TaskBuilder()
     above = {0.0: [], 1.0: []}
     for seed in range(6):
@@ -226,50 +227,52 @@ def test_floors_are_as_high_as_the_scores_of_other_walks():
             scores = []
             for _ in range(BATCH):
                 path = one_walk(box, box.number[params.start], rng, stray=stray)
-                places = [{"pos": box.cells[i]} for i in path]
-                scores.append(
-                    grade(params, Answer.model_validate({"path": places})).score
-                )
+                scores.append(score_of(params, box, path))
             results.append(max(scores) - floor)
     assert all(mean(results) < 0.1 for results in above.values())
 
 
-def test_walks_are_legal_and_go_on_until_they_are_stuck():
+def cells_before_end(row):
+    """Return the cells of a walk; rows are filled up with -1."""
+    path = [i for i in row if i >= 0]
+    assert path == row[: len(path)]
+    return path
+
+
+def count_strays(box, path):
+    """Count the steps of a walk that ignore a cell with fewer exits."""
+    count = 0
+    for k in range(1, len(path)):
+        seen = set(path[:k])
+        ways = set(box.near[path[k - 1]]) - seen
+        exits = {i: len(set(box.near[i]) - seen) for i in ways}
+        count += exits[path[k]] > min(exits.values())
+    return count
+
+
+def test_walks_are_legal_and_end_when_stuck():
     params = draw(dims=3, walls=6, food=2, max_cells=80)
     box = Box.make(params.size, params.walls)
     start = box.number[params.start]
     walks = walk(box, start, Stream("walk"))
     assert walks.tolist() == walk(box, start, Stream("walk")).tolist()
     assert len(walks) == 3 * BATCH
-    for row in walks.tolist():
-        path = [i for i in row if i >= 0]
-        assert path == row[: len(path)]
-        assert path[0] == start
-        assert len({*path}) == len(path)
-        assert all(b in box.near[a] for a, b in pairwise(path))
-        assert {*box.near[path[-1]]} <= {*path}
-    # Steps of each kind of walk that leave a choice with fewer ways out.
-    strays = [0, 0, 0]
-    steps = [0, 0, 0]
+    # One batch of each kind of walk: plain, to the fewest exits, and straying from that.
+    strays, steps = [0, 0, 0], [0, 0, 0]
     for number, row in enumerate(walks.tolist()):
+        path = cells_before_end(row)
+        assert is_path(box, start, path)
+        assert {*box.near[path[-1]]} <= {*path}
         kind = number // BATCH
-        path = [i for i in row if i >= 0]
-        for k in range(1, len(path)):
-            seen = {*path[:k]}
-            exits = {
-                i: len(set(box.near[i]) - seen)
-                for i in box.near[path[k - 1]]
-                if i not in seen
-            }
-            strays[kind] += exits[path[k]] > min(exits.values())
-            steps[kind] += 1
-    plain, narrow, straying = [strays[kind] / steps[kind] for kind in range(3)]
+        strays[kind] += count_strays(box, path)
+        steps[kind] += len(path) - 1
+    plain, narrow, straying = (strays[kind] / steps[kind] for kind in range(3))
     assert narrow == 0
-    # One of eight steps of a straying walk is as in a plain one.
+    # One of eight steps of a straying walk is chosen as in a plain walk.
     assert straying == pytest.approx(plain / 8, rel=0.3)
 
 
-def test_the_best_walk_is_the_best_by_the_score():
+def test_best_walk_has_the_highest_score():
     params = draw(dims=2, min_side=5, max_side=6, walls=2, food=4)
     box = Box.make(params.size, params.walls)
     rng = Stream("walks", params.model_dump(mode="json"), 0)
@@ -277,10 +280,8 @@ def test_the_best_walk_is_the_best_by_the_score():
     best = best_of_batch(params, 0)
     rows = walks.tolist()
     for kind, best_of_kind in enumerate(best):
-        scores = []
-        for row in rows[kind * BATCH : (kind + 1) * BATCH]:
-            places = [{"pos": box.cells[i]} for i in row if i >= 0]
-            scores.append(grade(params, Answer.model_validate({"path": places})).score)
+        batch = rows[kind * BATCH : (kind + 1) * BATCH]
+        scores = [score_of(params, box, cells_before_end(row)) for row in batch]
         places = [{"pos": cell} for cell in best_of_kind.cells]
         score = grade(params, Answer.model_validate({"path": places})).score
         assert score == max(scores) == pytest.approx(best_of_kind.score)

@@ -1,4 +1,4 @@
-"""Fresh cages all over the parameter space, and the construction of the reference."""
+"""Fresh cages over the whole parameter space, and the construction of the reference."""
 
 import json
 
@@ -19,13 +19,12 @@ BUILDER = TASK.builder()
 
 
 def fresh(seed, **parameters):
-    return TASK.params_model.model_validate(
-        BUILDER.case(Space(**parameters), seed).instance
-    )
+    case = BUILDER.case(Space(**parameters), seed)
+    return TASK.params_model.model_validate(case.instance)
 
 
 def as_stl(params):
-    """The reference, written as STL."""
+    """Return the reference as STL."""
     return [
         {"fileContents": text, "fileType": "STL", "transform": matrix}
         for text, matrix in parts_of(params, layout(params), to_binary_stl)
@@ -44,23 +43,22 @@ def as_stl(params):
     ],
     ids=str,
 )
-def test_the_reference_solves_cages_of_all_sizes(parameters):
+def test_reference_solves_cages_of_all_sizes(parameters):
     for seed in range(2):
         params = fresh(seed, **parameters)
-        verdicts = judge(TASK, params, {"parts": as_stl(params)})
+        parts = as_stl(params)
+        verdicts = judge(TASK, params, {"parts": parts})
         assert [verdict.score for verdict in verdicts] == [1] * 9, params
-        assert (
-            len(as_stl(params)) == params.parts == 2 + 4 * parameters.get("storeys", 1)
-        )
+        assert len(parts) == params.parts == 2 + 4 * parameters.get("storeys", 1)
 
 
-def test_what_cannot_be_made_is_refused():
+def test_impossible_parameters_are_reported():
     with pytest.raises(GenerationError, match="thinner rods"):
         fresh(0, bar=8, rod=8)
 
 
 @pytest.mark.parametrize("bar", [8, 10, 11, 12, 16])
-def test_a_roof_in_the_air_is_told_from_one_that_is_too_high_whatever_the_bars(bar):
+def test_high_and_floating_roofs_fail_different_checks(bar):
     params = BUILDER.draw(Space(bar=bar, side=250, rod=3), Stream("test", bar))
     counters = BUILDER.counter_references(params)
     for name, check in (
@@ -71,7 +69,7 @@ def test_a_roof_in_the_air_is_told_from_one_that_is_too_high_whatever_the_bars(b
         assert check in {c.id for verdict in verdicts for c in verdict.failed}
 
 
-def test_parts_that_the_prompt_shows_belong_to_the_right_answer():
+def test_shown_parts_belong_to_the_reference():
     params = fresh(3, shown=4)
     right = BUILDER.reference(params).model_dump(mode="json")["parts"]
     before, _, after = BUILDER.prompt(params).partition("the 4 below")
@@ -82,13 +80,13 @@ def test_parts_that_the_prompt_shows_belong_to_the_right_answer():
     assert BUILDER.measure(params) < BUILDER.measure(plain)
 
 
-def test_the_prompt_prints_the_limits_on_triangles_and_normals():
+def test_prompt_states_limits_on_triangles_and_normals():
     words = " ".join(BUILDER.prompt(fresh(0)).split())
     assert f"triangles ({cage_checks._MAX_TRIANGLES:,} in all)" in words
     assert f"(cosines > {side_bars._LEVEL:g})" in words
 
 
-def test_parts_within_the_printed_limits_on_heights_have_a_core():
+def test_parts_within_stated_limits_on_heights_have_a_core():
     heights, pairs = core.MOST_SLABS, 7_000
     words = " ".join(BUILDER.prompt(fresh(0)).split())
     assert f"{pairs:,} pairs < {core.CUBE:g} apart" in words

@@ -1,4 +1,4 @@
-"""The search for the longest prime: against plain enumeration, and the proof for the paper."""
+"""The search for the longest prime, compared with exhaustive search, and the paper's optimum."""
 
 import pytest
 
@@ -21,46 +21,52 @@ def with_params(**changes):
     return PAPER.model_copy(update=changes)
 
 
+def poses_on_top(digit, params, tops):
+    """Return the poses in which a digit can rest on a tower, with the heights they give."""
+    poses = set()
+    for name in params.orientations:
+        body = pose(digit, name, params.segments[digit])
+        if body is None:
+            continue
+        for lower, height in tops:
+            if lower is None or rests(body, lower):
+                poses.add((body, height + HEIGHTS[body.stand]))
+    return poses
+
+
 def towers(params, first, number, tops):
-    """Every number that can be printed, by trying each digit in each orientation.
+    """Yield every number that can be printed, trying each digit in each orientation.
 
     Args:
         params: the rules.
         first: digits of the first group; later ones are whole.
-        number: what there is so far.
+        number: the digits so far.
         tops: poses of its last digit, each with the height of the tower.
     """
     yield number, tops
+    size = params.group
     for digit in params.digits:
         longer = number + str(digit)
-        size = params.group
-        groups = [
-            longer[i : i + size]
-            for i in range(first % size, len(longer) - size + 1, size)
-        ]
-        poses = {
-            (body, height + HEIGHTS[body.stand])
-            for name in params.orientations
-            if (body := pose(digit, name, params.segments[digit])) is not None
-            for lower, height in tops
-            if lower is None or rests(body, lower)
-        }
-        if poses and len(set(groups)) == len(groups) and longer != "0":
+        starts = range(first % size, len(longer) - size + 1, size)
+        groups = [longer[i : i + size] for i in starts]
+        if longer == "0" or len(set(groups)) < len(groups):
+            continue
+        poses = poses_on_top(digit, params, tops)
+        if poses:
             yield from towers(params, first, longer, poses)
 
 
-def enumerated(params):
-    """The longest prime, and the largest of those, among all towers; 2 and 5 are left out."""
-    primes = [
-        number
-        for first in range(1, params.group + 1)
-        for number, tops in towers(params, first, "", {(None, 0)})
-        if number
-        and (len(number) - first) % params.group == 0
-        and max(height for _, height in tops) > round(10 * params.target_height_mm)
-        and number not in {"2", "5"}
-        and is_prime(number)
-    ]
+def longest_by_enumeration(params):
+    """Return the longest prime, the largest of equal length, except 2 and 5."""
+    target = round(10 * params.target_height_mm)
+    primes = []
+    for first in range(1, params.group + 1):
+        for number, tops in towers(params, first, "", {(None, 0)}):
+            if number in {"", "2", "5"} or (len(number) - first) % params.group:
+                continue
+            is_tall = max(height for _, height in tops) > target
+            if is_tall and is_prime(number):
+                primes.append(number)
     return max(primes, key=lambda number: (len(number), number))
 
 
@@ -83,21 +89,25 @@ def enumerated(params):
     ],
     ids=repr,
 )
-def test_the_search_finds_what_plain_enumeration_finds(changes):
+def test_search_agrees_with_enumeration(changes):
     params = with_params(group=2, **changes)
     limit = params.max_digits
     if limit is None:
-        assert longest_prime(params).number == enumerated(params)
+        assert longest_prime(params).number == longest_by_enumeration(params)
     else:
-        assert len(longest_prime(params).number) == limit < len(enumerated(params))
+        assert (
+            len(longest_prime(params).number)
+            == limit
+            < len(longest_by_enumeration(params))
+        )
 
 
-def test_65_digits_are_the_most_under_the_papers_rules():
+def test_65_digits_are_optimal_under_the_paper_rules():
     result = longest_prime(PAPER)
     assert result.number == LONGEST
     assert Graph(PAPER).longest() == 66
     assert not list(Graph(PAPER).numbers(66))
-    # Even without a height to reach there is nothing longer.
+    # Even without a target height, no prime is longer.
     assert longest_prime(with_params(target_height_mm=0.0)).number == LONGEST
 
 
@@ -112,7 +122,7 @@ def test_65_digits_are_the_most_under_the_papers_rules():
     ],
     ids=repr,
 )
-def test_fresh_rules_keep_their_parameters_and_state_their_longest_prime(parameters):
+def test_fresh_rules_satisfy_their_parameters_and_state_their_optimum(parameters):
     point = Space(**parameters)
     params = BUILDER.draw(point, Stream("towers", parameters))
     assert params.group == point.group
@@ -130,7 +140,7 @@ def test_fresh_rules_keep_their_parameters_and_state_their_longest_prime(paramet
     assert listed == "".join(map(str, params.digits))
 
 
-def test_rules_under_which_greed_goes_far_are_thrown_away():
+def test_rules_that_suit_greedy_search_are_redrawn():
     shares = {1.0: [], 0.4: []}
     for limit, outcome in shares.items():
         point = Space(
@@ -147,7 +157,7 @@ def test_rules_under_which_greed_goes_far_are_thrown_away():
     assert max(shares[0.4]) <= 0.4 < max(shares[1.0])
 
 
-def test_a_tall_target_height_is_reached_by_no_tower_that_ignores_it():
+def test_tall_targets_need_towers_built_for_height():
     point = Space(
         group=2,
         digits=6,
@@ -164,9 +174,9 @@ def test_a_tall_target_height_is_reached_by_no_tower_that_ignores_it():
         target = round(10 * params.target_height_mm)
         reached = tallest(params, longest_prime(params).number)
         ignoring = params.model_copy(update={"target_height_mm": 0.0})
-        standing = tallest(params, longest_prime(ignoring).number)
-        assert standing.height <= target < reached.height
-        # Nor is it right where all orientations are allowed.
+        unaware = tallest(params, longest_prime(ignoring).number)
+        assert unaware.height <= target < reached.height
+        # The tower for all orientations uses forbidden ones, so it is not right either.
         every = params.model_copy(update={"orientations": PAPER.orientations})
         turns = {turn for _, turn in longest_prime(every).tower}
         assert not turns <= {*params.orientations}

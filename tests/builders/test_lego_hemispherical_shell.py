@@ -1,4 +1,4 @@
-"""Fresh targets of every form can be built, and structures keep the lattice's rules."""
+"""Fresh targets of every form can be built, and lattices give legal structures."""
 
 import pytest
 
@@ -15,7 +15,7 @@ PAPER = [item.params for item in BUILDER.paper()]
 
 
 @pytest.mark.parametrize("offset", [(0.0, 0.0), (4.0, 4.0), (0.0, 4.0), (1.5, 2.5)])
-def test_every_lattice_gives_a_legal_structure(offset):
+def test_lattices_give_legal_structures(offset):
     params = PAPER[2]
     rows = fill(lattice(body(params), params.outer_radius_mm, offset))
     bricks = [{"Centroid": row[:3], "RotationDegrees": row[3]} for row in rows]
@@ -26,7 +26,7 @@ def test_every_lattice_gives_a_legal_structure(offset):
 
 @pytest.mark.parametrize("aside", [0, 40])
 @pytest.mark.parametrize("form", ["hemisphere", "bowl", "dome", "wall", "ring"])
-def test_fresh_targets_keep_their_parameters(form, aside):
+def test_fresh_targets_satisfy_their_parameters(form, aside):
     ranges = {"min_thickness_cm": 3.5, "max_thickness_cm": 4.0, "aside_mm": aside}
     point = Space(form=form, min_inner_cm=6.0, max_inner_cm=7.0, **ranges)
     for seed in range(3):
@@ -47,11 +47,11 @@ def test_fresh_targets_keep_their_parameters(form, aside):
         assert max(map(abs, params.centre_mm)) <= aside
         centred = params.model_copy(update={"centre_mm": (0.0, 0.0)})
         assert grade(centred, BUILDER.reference(centred)).score == 1
-        beside = params.model_copy(update={"centre_mm": (24.0, 0.0)})
-        assert grade(beside, BUILDER.reference(centred)).score < 1
+        off_centre = params.model_copy(update={"centre_mm": (24.0, 0.0)})
+        assert grade(off_centre, BUILDER.reference(centred)).score < 1
 
 
-def test_narrow_ranges_hold_a_step_or_end_with_a_reason():
+def test_narrow_ranges_give_a_value_or_an_error():
     exact = Space(
         min_inner_cm=5.15, max_inner_cm=5.15, min_thickness_cm=3, max_thickness_cm=3
     )
@@ -61,7 +61,7 @@ def test_narrow_ranges_hold_a_step_or_end_with_a_reason():
         BUILDER.draw(Space(min_inner_cm=5.01, max_inner_cm=5.02), Stream("narrow"))
 
 
-def test_thick_targets_have_the_outer_radii_of_thin_ones():
+def test_thick_and_thin_targets_have_the_same_outer_radii():
     ranges = {"min_inner_cm": 7.0, "max_inner_cm": 7.5, "thick_inner_cm": 2.0}
     walls = {"min_thickness_cm": 1.4, "max_thickness_cm": 1.5, "full_marks": 0.5}
     point = Space(form="bowl", thick_share=0.5, **ranges, **walls)
@@ -89,7 +89,7 @@ def test_thick_targets_need_a_smaller_hollow(change, message):
         Space.model_validate({"form": "bowl", "thick_share": 0.5} | change)
 
 
-def test_a_bowl_whose_inner_radius_is_guessed_sets_the_floor_of_every_bowl():
+def test_guess_of_the_inner_radius_sets_the_floor_of_bowls():
     bowls = [
         Params(form="bowl", inner_radius_mm=inner, outer_radius_mm=90, full_marks=0.5)
         for inner in (79, 25)

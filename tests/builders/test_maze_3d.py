@@ -1,4 +1,4 @@
-"""Mazes made by construction: requirements can be met, and near misses miss by one rule."""
+"""Constructed mazes: they meet their requirements, and ends are placed and printed."""
 
 import pytest
 
@@ -14,7 +14,7 @@ BUILDER = TaskBuilder()
 @pytest.mark.parametrize(
     ("size", "ends"), [(5, (5, 0)), (13, (0, 9)), (24, (9, 9)), (40, (0, 0))]
 )
-def test_mazes_are_found_over_the_whole_space(size, ends):
+def test_mazes_are_found_over_the_whole_parameter_space(size, ends):
     jumps = max(1, 2 * size // 5)
     point = Space(
         size=size,
@@ -31,7 +31,7 @@ def test_mazes_are_found_over_the_whole_space(size, ends):
     assert len(result.metrics["jumped_over"]) == params.jumps
 
 
-def test_carved_mazes_have_exactly_what_is_wanted():
+def test_carved_mazes_follow_their_plan():
     carved = 0
     for seed in range(40):
         plan = MazePlan(16, 4, 6, jumps=seed % 6, least_cells=40, most_cells=60)
@@ -50,7 +50,7 @@ def test_carved_mazes_have_exactly_what_is_wanted():
 
 
 @pytest.mark.parametrize("size", [5, 13])
-def test_ends_are_drawn_printed_and_met(size):
+def test_ends_are_drawn_and_printed_and_met(size):
     open_ends = TaskBuilder().paper()[0].params
     assert open_ends.ends is None
     assert "ends" not in open_ends.model_dump()
@@ -74,10 +74,10 @@ def test_ends_are_drawn_printed_and_met(size):
 
 
 @pytest.mark.parametrize("params", [item.params for item in TaskBuilder().paper()])
-def test_one_winding_route_meets_what_leaves_the_ends_open(params):
+def test_winding_route_solves_items_without_stated_ends(params):
     (answer,) = TaskBuilder().baselines(params).values()
     assert grade(params, Answer.model_validate(answer)).score == 1
-    # The route begins in the first cell, and cannot if A has to lie elsewhere.
+    # The route begins in the first cell, so it is wrong if A must be elsewhere.
     placed = params.model_copy(update={"ends": ((2, 1), (0, 3))})
     (answer,) = TaskBuilder().baselines(placed).values()
     assert grade(placed, Answer.model_validate(answer)).score == 0

@@ -1,4 +1,4 @@
-"""Films: their facts, what each parameter moves, and that no choice stands out."""
+"""Films: facts, the effect of each parameter, and that no choice stands out."""
 
 from collections import Counter
 from itertools import pairwise
@@ -22,13 +22,13 @@ def draw_cases(count=300, **parameters):
     return BUILDER.generate_random(count=count, **parameters)
 
 
-def test_a_margin_beyond_all_films_ends_with_advice():
+def test_impossible_margin_is_reported():
     for template in ("list", "titles"):
         with pytest.raises(GenerationError, match="a smaller min_margin"):
             BUILDER.generate_random(min_margin=100, template=template)
 
 
-def test_the_margin_is_kept_and_narrow():
+def test_margin_is_kept_and_narrow():
     means = []
     for least in (1, 6, 18):
         margins = [case["margin"] for case in draw_cases(100, min_margin=least)]
@@ -41,7 +41,7 @@ def test_the_margin_is_kept_and_narrow():
 @pytest.mark.parametrize(
     ("template", "choices"), [("list", 3), ("prose", 5), ("titles", 4)]
 )
-def test_the_right_choice_can_have_any_letter(template, choices):
+def test_right_choice_can_have_any_letter(template, choices):
     letters = Counter(
         case["target"]
         for case in draw_cases(100 * choices, choice_count=choices, template=template)
@@ -51,32 +51,30 @@ def test_the_right_choice_can_have_any_letter(template, choices):
 
 
 @pytest.mark.parametrize(("count", "weights"), [(4, (2, 3)), (6, (0, 1)), (5, (10, 0))])
-def test_titles_share_one_genre_and_only_the_right_choice_has_it(count, weights):
-    """By what the films' table says, whatever else the films have in common."""
-    genres = {film[0]: set(film[2]) for film in films()}
-    for case in draw_cases(
-        100,
-        template="titles",
-        reference_count=count,
-        choice_count=5,
-        genre_weight=weights[0],
-        theme_weight=weights[1],
-    ):
-        instance = case["instance"]
-        (shared,) = set.intersection(*(genres[film[0]] for film in instance["liked"]))
-        having = [
-            i for i, film in enumerate(instance["choices"]) if shared in genres[film[0]]
-        ]
-        assert having == [LABELS.index(case["target"])]
+def test_only_the_right_choice_has_the_shared_genre(count, weights):
+    """Look genres up in the film table; films may share other tags."""
+    genres_of = {title: set(genres) for title, _, genres, _ in films()}
+    point = {"template": "titles", "reference_count": count, "choice_count": 5}
+    point |= {"genre_weight": weights[0], "theme_weight": weights[1]}
+    for case in draw_cases(100, **point):
+        liked = [genres_of[title] for title, *_ in case["instance"]["liked"]]
+        (shared,) = set.intersection(*liked)
+        having = []
+        for label, (title, *_) in zip(
+            LABELS, case["instance"]["choices"], strict=False
+        ):
+            if shared in genres_of[title]:
+                having.append(label)
+        assert having == [case["target"]]
 
 
-def test_the_floor_knows_the_longest_line_where_it_is_right_more_often_than_a_guess():
+def test_blind_floor_includes_choosing_the_longest_line():
     point = {"choice_count": 5, "template": "list", "reference_count": 4}
     cases = TaskBuilder(Stream("floor of movies")).generate_random(count=600, **point)
     longest = 0
     for case in cases:
         lines = [line for line in case["input"].splitlines() if line.startswith("(")]
-        # What stands before the first blank is the letter in brackets.
+        # The letter in brackets comes before the first blank.
         sizes = [len(line.partition(" ")[2]) for line in lines]
         longest += "ABCDE"[sizes.index(max(sizes))] == case["target"]
     params = BUILDER.params_model.model_validate(cases[0]["instance"])
@@ -85,17 +83,15 @@ def test_the_floor_knows_the_longest_line_where_it_is_right_more_often_than_a_gu
     )
 
 
-def test_points_matter_where_they_are_to():
-    cases = draw_cases(
-        20,
-        reference_count=8,
-        choice_count=9,
-        genre_weight=3,
-        points_matter=True,
-        theme_weight=9,
-    )
+def test_points_matter_rules_out_simple_weights():
+    point = {
+        "reference_count": 8,
+        "choice_count": 9,
+        "genre_weight": 3,
+        "theme_weight": 9,
+    }
     weights = set()
-    for case in cases:
+    for case in draw_cases(20, points_matter=True, **point):
         params = BUILDER.params_model.model_validate(case["instance"])
         own = (params.genre_weight, params.theme_weight)
         weights.add(own)

@@ -1,7 +1,8 @@
-"""Fresh lists of prisms, what is proved of their density, and the solver's packings."""
+"""Fresh lists of prisms, proofs of their density, and the solver's packings."""
 
 import math
-from itertools import product
+from collections import Counter
+from itertools import combinations_with_replacement, product
 
 import pytest
 from hypothesis import given, reject, settings
@@ -17,6 +18,7 @@ from scbench.scoring.judge import judge
 BUILDER = TaskBuilder()
 TASK = get_task("pack_rectangular_prisms")
 PAPER = [item.params for item in BUILDER.paper()]
+edge = st.integers(1, 5)
 
 
 def counts_of(params):
@@ -27,7 +29,7 @@ def counts_of(params):
     return counts
 
 
-def test_packings_of_the_paper_are_as_dense_as_the_best_known():
+def test_paper_packings_are_as_dense_as_the_best_known():
     densities = [1, 1, 1, 0.98951, 0.98637, 0.98505, 0.98727, 0.98614, 0.97569]
     for params, efficiency in zip(PAPER, densities, strict=True):
         (result,) = judge(
@@ -37,24 +39,32 @@ def test_packings_of_the_paper_are_as_dense_as_the_best_known():
         assert round(result.metrics["efficiency"], 5) >= efficiency
 
 
+def fits_all(box, counts):
+    """Return whether prisms of every size fit into a box; edges are sorted."""
+    for size in counts:
+        if any(edge > side for side, edge in zip(box, size, strict=True)):
+            return False
+    return True
+
+
+def is_solved(params):
+    (result,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+    return result.score == 1
+
+
 @pytest.mark.parametrize(
     "counts",
     [{(1, 2, 3): 2}, {(2, 3, 5): 7, (3, 5, 7): 11}, {(1, 1, 4): 3, (2, 2, 2): 5}],
     ids=repr,
 )
-def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts):
+def test_perfect_boxes_match_search_over_divisors(counts):
     volume = sum(math.prod(size) * n for size, n in counts.items())
-    slow = [
-        (a, b, volume // (a * b))
-        for a, b in product(range(1, volume + 1), repeat=2)
-        if a <= b and volume % (a * b) == 0 and b <= volume // (a * b)
-        if all(
-            x >= s
-            for size in counts
-            for x, s in zip((a, b, volume // (a * b)), size)  # noqa: B905
-        )
-    ]
-    assert perfect_boxes(counts) == slow
+    expected = []
+    for a, b in combinations_with_replacement(range(1, volume + 1), 2):
+        c, rest = divmod(volume, a * b)
+        if rest == 0 and b <= c and fits_all((a, b, c), counts):
+            expected.append((a, b, c))
+    assert perfect_boxes(counts) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,7 +76,7 @@ def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts
     ],
     ids=repr,
 )  # fmt: skip
-def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
+def test_fresh_lists_satisfy_their_parameters_and_are_solved(parameters):
     space = Space(**parameters)
     for seed in range(2):
         params = BUILDER.draw(space, Stream("test", seed))
@@ -74,37 +84,30 @@ def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
         assert len(counts) == len(params.prisms) == space.kinds + space.cubes
         sizes = sorted(counts, key=math.prod)
         small = sizes[:-1] if space.cubes else sizes
-        assert max(map(max, small)) <= space.max_edge
+        longest_edge = max(map(max, small))
+        assert longest_edge <= space.max_edge
         assert any(1 in size for size in sizes) == space.plates
         if space.primes:
-            assert all(edge in {2, 3, 5, 7, 11} for size in sizes for edge in size)
+            assert {edge for size in sizes for edge in size} <= {2, 3, 5, 7, 11}
         if space.cubes:
-            assert len(set(sizes[-1])) == 1
-            assert sizes[-1][0] == 3 * max(map(max, small))
+            assert sizes[-1] == (3 * longest_edge,) * 3
         assert max(counts.values()) <= space.max_count
         impossible = not perfect_boxes(counts)
         assert params.full_marks_percent == (95 if impossible else 100)
         if space.perfect != "any":
             assert impossible == (space.perfect == "impossible")
-        (result,) = judge(
-            TASK, params, BUILDER.reference(params).model_dump(mode="json")
-        )
-        assert result.score == 1
+        assert is_solved(params)
         counters = BUILDER.counter_references(params)
         assert len(counters) >= 18
         for name, answer in counters.items():
             assert judge(TASK, params, answer)[0].score < 1, name
 
 
-def test_a_point_without_lists_ends_with_a_reason():
-    # There are not eight sizes with primes up to 5 and a perfect packing is never proved.
+def test_impossible_parameters_are_reported():
+    # Edges of 2, 3 and 5 do not give eight sizes.
+    point = Space(kinds=8, max_edge=5, primes=True, max_count=2)
     with pytest.raises(GenerationError, match="found no list of 8 sizes"):
-        BUILDER.draw(
-            Space(kinds=8, max_edge=5, primes=True, max_count=2), Stream("none")
-        )
-
-
-edge = st.integers(1, 5)
+        BUILDER.draw(point, Stream("none"))
 
 
 @given(
@@ -116,26 +119,23 @@ edge = st.integers(1, 5)
     )
 )
 @settings(max_examples=40)
-def test_every_packing_of_the_solver_is_one(counts):
+def test_solver_packings_are_legal(counts):
     try:
         packing = pack(counts, 1)
     except GenerationError:  # its search is bounded
         reject()
-    sizes = {}
+    sizes = Counter()
     cells = set()
     for at, extent in packing.boxes:
-        key = tuple(sorted(extent))
-        sizes[key] = sizes.get(key, 0) + 1
-        mine = set(product(*(range(a, a + e) for a, e in zip(at, extent, strict=True))))
-        assert not mine & cells
-        cells |= mine
+        sizes[tuple(sorted(extent))] += 1
+        own = set(product(*(range(a, a + e) for a, e in zip(at, extent, strict=True))))
+        assert not own & cells
+        cells |= own
     assert sizes == counts
-    assert all(
-        0 <= c < e for cell in cells for c, e in zip(cell, packing.extent, strict=True)
-    )
+    assert cells <= set(product(*map(range, packing.extent)))
 
 
-def test_layers_of_rooms_are_legal_but_leave_gaps():
+def test_layer_packings_of_rooms_are_legal_but_leave_gaps():
     point = Space(
         kinds=4, max_count=6, max_edge=12, perfect="possible", greedy=0.95, rooms=True
     )

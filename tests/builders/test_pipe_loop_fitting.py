@@ -1,4 +1,4 @@
-"""Fresh rooms at the ends of their parameters, the loops of the solver, and what prompts print."""
+"""Fresh rooms at the extremes of the parameters, and the solver's loops."""
 
 import pytest
 
@@ -33,15 +33,11 @@ def solved(params):
     ],
     ids=repr,
 )  # fmt: skip
-def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers(
-    parameters,
-):
+def test_extreme_rooms_are_solved_and_reject_wrong_answers(parameters):
     for seed in range(2):
         params = BUILDER.draw(Space(**parameters), Stream("test", seed))
-        assert (params.pipes, params.crossings) == (
-            parameters["pipes"],
-            parameters.get("crossings", 0),
-        )
+        assert params.pipes == parameters["pipes"]
+        assert params.crossings == parameters.get("crossings", 0)
         assert len(params.constraints) == parameters.get("constraints", 2)
         assert solved(params)
         counters = BUILDER.counter_references(params)
@@ -50,8 +46,12 @@ def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers
             assert judge(TASK, params, answer)[0].score == 0, name
 
 
+def is_inside(joint, side):
+    return all(-1e-9 <= value <= side + 1e-9 for value in joint)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-def test_each_family_gives_closed_loops_of_unit_pipes(family):
+def test_families_give_closed_loops_of_unit_pipes(family):
     candidates = list(loops(family, 36, 7))
     assert candidates
     assert candidates == list(loops(family, 36, 7))
@@ -61,19 +61,19 @@ def test_each_family_gives_closed_loops_of_unit_pipes(family):
         assert loop_measures.length.tolist() == pytest.approx([1] * 36, abs=1e-8)
         if family != "stars":
             assert contacts(loop_measures.points) == ([], [])
-            assert all(-1e-9 <= v <= 7 + 1e-9 for joint in loop for v in joint)
+            assert all(is_inside(joint, 7) for joint in loop)
         if family.startswith("turning"):
             assert loop_measures.cosines.min() > -0.6
 
 
-def test_the_number_of_pipes_varies_where_it_may():
+def test_number_of_pipes_varies():
     point = Space(pipes=12, vary=5, side=6)
     counts = {BUILDER.draw(point, Stream("vary", seed)).pipes for seed in range(40)}
     assert counts == {12, 14, 16, 18, 20, 22}
 
 
 @pytest.mark.parametrize("side", [1, 2, 5, 7])
-def test_combs_are_loops_wherever_they_fit(side):
+def test_combs_are_loops_if_they_fit(side):
     for pipes in range(4, (side + 1) ** 2 + 1, 2):
         bare = Params(
             pipes=pipes, side=side, length_tolerance=0.05, crossings=0, constraints=()
@@ -89,29 +89,25 @@ def test_combs_are_loops_wherever_they_fit(side):
     assert not any("comb" in name for name in odd)
 
 
-def test_generic_loops_begin_where_the_loop_has_to_start_and_are_not_right_where_none_may_be():
+def test_generic_loops_fail_if_generic_is_off():
     point = Space(pipes=8, vary=4, side=9, constraints=2, strictness=0.7, generic=False)
     for seed in range(6):
         params = BUILDER.draw(point, Stream("generic", seed))
         answers = BUILDER.baselines(params)
         assert any("ring" in name for name in answers)
+        has_start = any(rule.type == "fixed_start" for rule in params.constraints)
         for answer in answers.values():
             (only,) = judge(TASK, params, answer)
             assert only.score == 0
-            points = answer["points"]
-            starts = [c for c in params.constraints if c.type == "fixed_start"]
-            if starts and "zig-zag ring 5" in answers:
-                assert all(
-                    -1e-9 <= value <= 9 + 1e-9
-                    for joint in points
-                    for value in joint.values()
-                )
+            # Loops are moved to a given start, and stay in the room.
+            if has_start and "zig-zag ring 5" in answers:
+                assert all(is_inside(joint.values(), 9) for joint in answer["points"])
 
 
 @pytest.mark.parametrize(
     ("pipes", "side", "crossings"), [(40, 7, 1), (66, 8, 2), (140, 13, 4)]
 )
-def test_fingers_cross_as_often_as_they_have_to(pipes, side, crossings):
+def test_fingers_have_the_required_crossings(pipes, side, crossings):
     bare = Params(
         pipes=pipes,
         side=side,
@@ -123,7 +119,7 @@ def test_fingers_cross_as_often_as_they_have_to(pipes, side, crossings):
     assert len(set(candidates)) > 6
     assert candidates == list(loops("fingers", pipes, side, crossings))
     assert all(is_accepted(bare, loop) for loop in candidates)
-    # A room smaller than a finger has none.
+    # A room smaller than a finger has no such loop.
     assert not list(loops("fingers", pipes, 2, crossings))
 
 
@@ -135,14 +131,13 @@ def test_fingers_cross_as_often_as_they_have_to(pipes, side, crossings):
     ],
     ids=repr,
 )
-def test_no_other_loop_of_the_solver_keeps_a_room_that_is_not_generic(parameters):
+def test_non_generic_rooms_accept_only_one_solver_loop(parameters):
     pipes, side = parameters["pipes"], parameters["side"]
     crossings = parameters.get("crossings", 0)
     families = ["crossed stars", "fingers"] if crossings else FAMILIES
+    point = Space(**parameters, generic=False)
     for seed in range(3):
-        params = BUILDER.draw(
-            Space(**parameters, generic=False), Stream("rivals", seed)
-        )
+        params = BUILDER.draw(point, Stream("rivals", seed))
         right = set()
         for family in families:
             for loop in loops(family, pipes, side, crossings):

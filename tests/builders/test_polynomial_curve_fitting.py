@@ -1,4 +1,4 @@
-"""Pictures: the paper's are re-made from their seeds, and each has a polynomial of known degree."""
+"""Pictures: each needs a polynomial of a known degree."""
 
 import pytest
 
@@ -21,7 +21,7 @@ DEGREES = [2, 3, 4, 4, 4, 6, 6, 6, 7]
 
 
 @pytest.mark.parametrize("which", range(9))
-def test_no_lower_degree_draws_a_paper_picture(which):
+def test_paper_pictures_need_their_degrees(which):
     grid = PAPER[which].params.grid
     assert separate(grid, DEGREES[which] - 1).possible is False
     separation = separate(grid, DEGREES[which])
@@ -38,7 +38,7 @@ def test_no_lower_degree_draws_a_paper_picture(which):
         ["....", ".##.", ".##.", "...."], ["#..#", "....", "....", "#..#"],
     ],
 )  # fmt: skip
-def test_any_picture_can_be_drawn_row_by_row(rows):
+def test_row_by_row_draws_any_picture(rows):
     params = Params(grid=rows)
     assert grade(params, Answer(function=row_by_row(rows))).score == 1
     assert grade(params, BUILDER.reference(params)).score == 1
@@ -67,7 +67,7 @@ def test_any_picture_can_be_drawn_row_by_row(rows):
     ],
     ids=str,
 )
-def test_fresh_pictures_need_a_degree_in_the_wanted_range(parameters):
+def test_fresh_pictures_need_a_degree_in_range(parameters):
     point = Space(**parameters)
     params = BUILDER.draw(point, Stream("pictures", 1))
     assert len(params.grid) == point.size
@@ -86,7 +86,7 @@ def test_fresh_pictures_need_a_degree_in_the_wanted_range(parameters):
         assert max(grade(params, answer).score for answer in plain) <= point.greedy
 
 
-def test_high_waves_need_high_degrees_and_are_measured():
+def test_high_waves_need_high_degrees():
     point = Space(
         size=24, min_degree=8, max_degree=8, frequency=3, swell=4, blobs=6, fill=0.5
     )
@@ -96,7 +96,7 @@ def test_high_waves_need_high_degrees_and_are_measured():
     assert not {"swell", "greedy"} & set(Space().model_dump())
 
 
-def test_impossible_points_end_with_a_reason():
+def test_impossible_parameters_are_reported():
     with pytest.raises(GenerationError, match="wider range"):
         BUILDER.draw(
             Space(size=8, blobs=1, hollows=0, waves=0, min_degree=8, max_degree=8),

@@ -1,4 +1,4 @@
-"""Stories of swaps: their sentences, what each parameter moves, and that no option stands out."""
+"""Stories of swaps: no option stands out."""
 
 from collections import Counter
 
@@ -14,23 +14,21 @@ def draw_cases(count=300, **parameters):
 
 
 @pytest.mark.parametrize("people", [3, 5, 12])
-def test_the_right_option_can_have_any_letter(people):
-    letters = Counter(
-        case["target"] for case in draw_cases(100 * people, people=people)
-    )
+def test_right_option_can_have_any_letter(people):
+    cases = draw_cases(100 * people, people=people)
+    letters = Counter(case["target"] for case in cases)
     assert len(letters) == people
     assert 60 < min(letters.values()) <= max(letters.values()) < 145
     for case in draw_cases(5, people=people):
-        assert (
-            BUILDER.blind_floor(BUILDER.params_model(**case["instance"])) == 1 / people
-        )
+        params = BUILDER.params_model(**case["instance"])
+        assert BUILDER.blind_floor(params) == 1 / people
 
 
-def test_what_the_person_had_at_first_is_no_better_guess_than_any():
+def test_initial_thing_is_no_better_than_a_guess():
     cases = draw_cases(1000, max_depth=20, people=5)
-    stayed = [
-        case["instance"]["things"][case["instance"]["asked"]]
-        == case["instance"]["options"]["ABCDE".index(case["target"])]
-        for case in cases
-    ]
-    assert 0.15 < sum(stayed) / len(stayed) < 0.26
+    stayed = 0
+    for case in cases:
+        params = BUILDER.params_model(**case["instance"])
+        right = params.options["ABCDE".index(case["target"])]
+        stayed += params.things[params.asked] == right
+    assert 0.15 < stayed / len(cases) < 0.26

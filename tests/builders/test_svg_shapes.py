@@ -1,4 +1,4 @@
-"""SVG shapes: an independent look at the outlines says what was drawn, at all parameters."""
+"""SVG shapes: a second parser recognizes the drawn shapes, for all parameters."""
 
 import math
 import runpy
@@ -15,7 +15,7 @@ from scbench.graders.svg_shapes import shape_of
 from scbench.report.pictures.svg_shapes import flattened
 
 BUILDER = TaskBuilder()
-look = SimpleNamespace(
+outlines = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).with_name("svg_outlines.py")))
 )
 
@@ -35,15 +35,15 @@ def spaces(draw):
 
 @settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
-def test_the_outline_looks_like_the_shape_at_any_point(point, seed):
+def test_outlines_are_recognized(point, seed):
     params = BUILDER.draw(point, Stream("svg", seed))
-    kind, smooth = look.classified(params.path)
+    kind, smooth = outlines.classify(params.path)
     assert kind == point.shape == shape_of(params.path)
     assert smooth < math.radians(10), "a curve has a corner"
     assert BUILDER.target(params) == kind_name(point.shape)
 
 
-def test_every_shape_and_every_letter_is_equally_likely():
+def test_shapes_and_letters_are_equally_likely():
     cases = BUILDER.generate_random(count=1000)
     targets = Counter(case["target"] for case in cases)
     letters = Counter(
@@ -56,18 +56,13 @@ def test_every_shape_and_every_letter_is_equally_likely():
     assert BUILDER.blind_floor(BUILDER.params_model(**cases[0]["instance"])) == 0.1
 
 
-def test_commands_are_of_one_sort_and_say_the_same():
+def test_absolute_and_relative_commands_are_equivalent():
     for parameters in ({}, {"noise": 0.05, "segments": 12}):
-        absolute, relative = (
-            [
-                BUILDER.draw(
-                    Space(commands=commands, **parameters), Stream("same", i)
-                ).path
-                for i in range(60)
-            ]
-            for commands in ("absolute", "relative")
-        )
-        for here, there in zip(absolute, relative, strict=True):
+        absolute = Space(commands="absolute", **parameters)
+        relative = Space(commands="relative", **parameters)
+        for i in range(60):
+            here = BUILDER.draw(absolute, Stream("same", i)).path
+            there = BUILDER.draw(relative, Stream("same", i)).path
             assert not [c for c in here if c.islower()]
             assert not [c for c in there if c.isupper()]
             for p, q in zip(flattened(here)[1], flattened(there)[1], strict=True):

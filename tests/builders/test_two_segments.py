@@ -14,7 +14,7 @@ TARGETS = [*get_args(Common), *get_args(Rare)]
 @pytest.mark.parametrize(
     "frame", ["unit", "unit_grid", "square", "rotated", "quadrilateral"]
 )
-def test_every_target_can_be_made_on_every_frame(frame):
+def test_every_target_can_be_drawn_on_every_frame(frame):
     for target in TARGETS:
         case = BUILDER.case(Space(frame=frame, target=target, snap_decimals=4), 1)
         params = Params.model_validate(case.instance)
@@ -24,21 +24,20 @@ def test_every_target_can_be_made_on_every_frame(frame):
 
 
 @pytest.mark.parametrize("values", [16, 26, 40])
-def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
+def test_listed_frames_have_few_allowed_ends(values):
     for seed in range(8):
         point = Space(frame="listed", target="2t2p", grid_values=values)
         params = BUILDER.draw(point, Stream("listed", values, seed))
-        assert len(params.coordinate_grid) == len(set(params.coordinate_grid)) >= values
+        coordinates = set(params.coordinate_grid)
+        assert len(params.coordinate_grid) == len(coordinates) >= values
         spots = allowed_spots(params)
         assert 4 <= len(spots) <= 24 < values**2
-        (a, b), (c, d) = BUILDER.reference(params).segments
-        assert {value for end in (a, b, c, d) for value in end} <= {
-            *params.coordinate_grid
-        }
+        for first, second in BUILDER.reference(params).segments:
+            assert {*first, *second} <= coordinates
         assert BUILDER.measure(params) > 430.5, "the paper's hardest"
 
 
-def test_of_several_targets_each_item_draws_one():
+def test_items_draw_one_of_several_targets():
     point = Space(frame="rotated", target=("2t1q", "4q"))
     drawn = [BUILDER.draw(point, Stream("several", seed)).counts for seed in range(12)]
     assert {counts.quadrilateral for counts in drawn} == {1, 4}

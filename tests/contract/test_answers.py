@@ -1,4 +1,4 @@
-"""Answers of every task: whole numbers, the schema that providers take, and faults in our words."""
+"""Answers of every task: whole numbers, the schema for providers, and messages about faults."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from scbench.scoring.outcomes import grade_prediction
 
 jsonschema_rs = Later("jsonschema_rs")
 
-# What the structured-output modes of OpenAI (strict), Anthropic and Gemini all accept.
+# The subset that the structured-output modes of OpenAI (strict), Anthropic and Gemini accept.
 PLAIN = {"string", "number", "integer", "boolean", "null"}
 KEYWORDS = {
     "object": {"type", "description", "properties", "required", "additionalProperties"},
@@ -27,54 +27,71 @@ KEYWORDS = {
 }
 UNIONS = 16
 LEVELS = 5
+PYDANTIC = re.compile(
+    r"Input should|[Vv]alid (integer|tuple|list|string|number|dict|bool)|\btuple\b|Field required"
+    r"|dictionary|Value error|Assertion failed|should (have|match|be)|function-|union|NoneType"
+)
 
 
-def faults(schema: dict[str, Any]) -> list[str]:
-    """What of a schema is outside of the common subset."""
-    result = (
-        []
-        if schema.get("type") == "object" and "anyOf" not in schema
-        else ["root: no object"]
-    )
-    unions = 0
+class SchemaWalk:
+    """Collects the parts of a schema outside the common subset."""
 
-    def look(node: dict[str, Any], at: str, level: int) -> None:
-        nonlocal unions
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self.unions = 0
+
+    def look(self, node: dict[str, Any], at: str, level: int) -> None:
         if level > LEVELS:
-            result.append(f"{at}: deeper than {LEVELS} levels")
+            self.faults.append(f"{at}: deeper than {LEVELS} levels")
         if "anyOf" in node:
-            unions += 1
-            result.extend(
-                f"{at}: {key}" for key in node.keys() - {"anyOf", "description"}
-            )
-            for i, branch in enumerate(node["anyOf"]):
-                look(branch, f"{at}|{i}", level)
+            self.look_at_union(node, at, level)
             return
         kind = node.get("type")
         if not isinstance(kind, str) or kind not in KEYWORDS:
-            result.append(f"{at}: type {kind!r}")
+            self.faults.append(f"{at}: type {kind!r}")
             return
-        result.extend(f"{at}: {key}" for key in node.keys() - KEYWORDS[kind])
+        self.faults += [f"{at}: {key}" for key in node.keys() - KEYWORDS[kind]]
         if not all(isinstance(value, str) for value in node.get("enum", ())):
-            result.append(f"{at}: enum of other values than strings")
+            self.faults.append(f"{at}: enum of other values than strings")
         if kind == "object":
-            if node.get("additionalProperties") is not False:
-                result.append(f"{at}: open")
-            if set(node["required"]) != set(node["properties"]):
-                result.append(f"{at}: optional keys")
-            for name, child in node["properties"].items():
-                look(child, f"{at}.{name}", level + 1)
+            self.look_at_object(node, at, level)
         elif kind == "array":
-            if not isinstance(node.get("items"), dict):
-                result.append(f"{at}: no items")
-                return
-            look(node["items"], f"{at}[]", level + 1)
+            self.look_at_array(node, at, level)
 
-    look(schema, "root", 0)
-    return result + [f"{unions} anyOf"] * (unions > UNIONS)
+    def look_at_union(self, node: dict[str, Any], at: str, level: int) -> None:
+        self.unions += 1
+        other_keys = node.keys() - {"anyOf", "description"}
+        self.faults += [f"{at}: {key}" for key in other_keys]
+        for i, branch in enumerate(node["anyOf"]):
+            self.look(branch, f"{at}|{i}", level)
+
+    def look_at_object(self, node: dict[str, Any], at: str, level: int) -> None:
+        if node.get("additionalProperties") is not False:
+            self.faults.append(f"{at}: open")
+        if set(node["required"]) != set(node["properties"]):
+            self.faults.append(f"{at}: optional keys")
+        for name, child in node["properties"].items():
+            self.look(child, f"{at}.{name}", level + 1)
+
+    def look_at_array(self, node: dict[str, Any], at: str, level: int) -> None:
+        if isinstance(node.get("items"), dict):
+            self.look(node["items"], f"{at}[]", level + 1)
+        else:
+            self.faults.append(f"{at}: no items")
 
 
-def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references(task):
+def faults(schema: dict[str, Any]) -> list[str]:
+    """List the parts of a schema outside the common subset."""
+    walk = SchemaWalk()
+    if schema.get("type") != "object" or "anyOf" in schema:
+        walk.faults.append("root: no object")
+    walk.look(schema, "root", 0)
+    if walk.unions > UNIONS:
+        walk.faults.append(f"{walk.unions} anyOf")
+    return walk.faults
+
+
+def test_provider_schema_is_portable_and_accepts_references(task):
     schema = provider_schema(task.answer_model)
     assert faults(schema) == []
     validator = jsonschema_rs.validator_for(schema)
@@ -83,17 +100,25 @@ def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references
         assert not validator.is_valid({**reference, "extra": 1})
 
 
-def floated(value: Any) -> Any:
-    """The same with every whole number as a float."""
+def with_floats(value: Any) -> Any:
+    """Return a value with every whole number as a float."""
     if isinstance(value, dict):
-        return {key: floated(item) for key, item in value.items()}
+        return {key: with_floats(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [floated(item) for item in value]
-    return (
-        float(value)
-        if isinstance(value, int) and not isinstance(value, bool)
-        else value
-    )
+        return [with_floats(item) for item in value]
+    is_whole_number = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole_number else value
+
+
+def with_replaced_part(answer: Any, path: tuple, part: object) -> Any:
+    """Return a copy of an answer, with the part at a path replaced."""
+    copy = {"it": json.loads(json.dumps(answer))}
+    *parents, key = ("it", *path)
+    parent = copy
+    for parent_key in parents:
+        parent = parent[parent_key]
+    parent[key] = part
+    return copy["it"]
 
 
 def outcome(task, params, **fields):
@@ -103,104 +128,92 @@ def outcome(task, params, **fields):
     return result
 
 
-def test_a_whole_number_may_be_written_as_a_float(task):
+def test_whole_numbers_may_be_floats(task):
     for params, reference, _ in items(task.id)[: 1 if task.heavy else 4]:
-        given = floated(reference)
+        given = with_floats(reference)
         assert score(task, params, given) == 1
-    for text in (
-        json.dumps(given),
-        re.sub(r"(?<=[ \[]\d)\.0\b", "e0", json.dumps(given)),
-    ):
-        if not lengthy(task):
-            assert [v.score for v in outcome(task, params, response=text).verdicts] == (
-                [1.0] * task.scores
-            )
+    if lengthy(task):
+        return
+    text = json.dumps(given)
+    with_exponents = re.sub(r"(?<=[ \[]\d)\.0\b", "e0", text)
+    for response in (text, with_exponents):
+        verdicts = outcome(task, params, response=response).verdicts
+        assert [verdict.score for verdict in verdicts] == [1.0] * task.scores
 
 
-def test_nothing_but_a_number_is_one(task):
-    """At the first and the last number of a right answer."""
+def test_other_values_are_not_numbers(task):
+    """Replace the first and last numbers of a right answer."""
     params, reference, _ = nth_item(task.id, 0)
-    result = {
-        path: part for path, part in parts(reference) if type(part) in {int, float}
-    }
-    for path in [*result][:3] + [*result][-1:]:
-        for bad in (True, str(result[path]), None, [result[path]], math.nan, math.inf):
-            answer = {"it": json.loads(json.dumps(reference))}
-            part = answer
-            for key in ("it", *path[:-1]):
-                part = part[key]
-            part[path[-1]] = bad
-            failed = [
-                check.id
-                for v in judge(task, params, answer["it"])
-                for check in v.failed
-            ]
-            # Fluid simulation leaves bad boxes out, and short answers may be words.
-            named = {"answer_schema", "boxes"} & {*failed}
-            assert named or shape_of(task.answer_model).is_short, bad
+    is_short = shape_of(task.answer_model).is_short
+    known = dict(parts(reference))
+    numbers = {path: part for path, part in known.items() if type(part) in {int, float}}
+    paths = list(numbers)
+    for path in paths[:3] + paths[-1:]:
+        number = numbers[path]
+        for bad in (True, str(number), None, [number], math.nan, math.inf):
+            answer = with_replaced_part(reference, path, bad)
+            failed = set()
+            for verdict in judge(task, params, answer):
+                failed |= {check.id for check in verdict.failed}
+            # Fluid simulation ignores bad boxes, and short answers may be words.
+            assert is_short or {"answer_schema", "boxes"} & failed, bad
 
 
-PYDANTIC = re.compile(
-    r"Input should|[Vv]alid (integer|tuple|list|string|number|dict|bool)|\btuple\b|Field required"
-    r"|dictionary|Value error|Assertion failed|should (have|match|be)|function-|union|NoneType"
-)
+def is_representative(path) -> bool:
+    """Return whether a path leads to the first two entries of lists, which represent the rest."""
+    return all(key < 2 for key in path if isinstance(key, int))
 
 
-def test_faults_of_shape_are_told_in_our_own_words(task):
-    params, reference, _ = nth_item(task.id, 0)
-    junk = [
-        *JUNK,
+def badly_shaped(reference):
+    """Yield copies of an answer with junk in place of the whole or of one part."""
+    other_junk = [
         [False, 2],
         [True] * 16,
         [1e300] * 3,
-        float("nan"),
+        math.nan,
         {"x": {"y": []}},
         -1,
         0.5,
     ]
-    said = set()
-    # Of items of one list, the first two stand for all.
-    paths = [
-        path
-        for path in [(), *places(reference)]
-        if all(key < 2 for key in path if isinstance(key, int))
-    ]
+    paths = [(), *filter(is_representative, places(reference))]
     for path in paths[:60]:
-        for bad in junk:
-            answer = json.loads(json.dumps({"it": reference}))
-            part = answer
-            for key in ("it", *path)[:-1]:
-                part = part[key]
-            part[("it", *path)[-1]] = bad
-            for verdict in judge(task, params, answer["it"]) if not task.heavy else ():
-                said |= {
-                    check.message
-                    for check in verdict.checks
-                    if check.id == "answer_schema"
-                }
+        for bad in [*JUNK, *other_junk]:
+            yield with_replaced_part(reference, path, bad)
+
+
+def test_schema_faults_have_our_own_messages(task):
+    params, reference, _ = nth_item(task.id, 0)
+    messages = set()
+    # Heavy tasks only get answers that lack a key.
+    wrong_answers = () if task.heavy else badly_shaped(reference)
+    for answer in wrong_answers:
+        for verdict in judge(task, params, answer):
+            for check in verdict.checks:
+                if check.id == "answer_schema":
+                    messages.add(check.message)
     for key in reference:
         rest = {name: value for name, value in reference.items() if name != key}
-        said |= {check.message for v in judge(task, params, rest) for check in v.checks}
-    assert said
-    for message in said:
+        for verdict in judge(task, params, rest):
+            messages |= {check.message for check in verdict.checks}
+    assert messages
+    for message in messages:
         assert not PYDANTIC.search(message), message
 
 
-def test_a_prompt_is_no_answer(task):
+def test_prompts_are_not_answers(task):
     for params, _, _ in items(task.id):
         prompt = task.builder().prompt(params)
         for reply in (prompt, prompt[-300:], prompt.rpartition("\n\n")[2]):
             result = outcome(task, params, response=reply)
-            checks = {
-                check.id for verdict in result.verdicts for check in verdict.checks
-            }
-            assert result.status == "unparsed" or checks == {"answer_schema"}, (
-                result.answer
-            )
-            assert not any(verdict.score for verdict in result.verdicts)
+            checks = set()
+            for verdict in result.verdicts:
+                assert verdict.score == 0
+                checks |= {check.id for check in verdict.checks}
+            is_unread = result.status == "unparsed" or checks == {"answer_schema"}
+            assert is_unread, result.answer
 
 
-def test_every_prompt_says_in_the_same_words_which_object_counts(task):
+def test_prompts_state_which_object_counts(task):
     for params, _, _ in items(task.id):
         text = task.builder().prompt(params)
         assert text.count("\nThe last JSON object in your reply counts.\n") == 1

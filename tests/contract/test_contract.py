@@ -1,4 +1,4 @@
-"""The contract that every registered task keeps. A new task joins by being in the catalogue."""
+"""The contract of every registered task. New tasks join by being in the catalogue."""
 
 import json
 import random
@@ -35,26 +35,30 @@ from scbench.scoring.judge import judge
 jsonschema_rs = Later("jsonschema_rs")
 
 DATA = Path(__file__).parent.parent / "data"
+LONG = 32
+"""Shorter parts are often in the prompt: the start of a path, the name of a class."""
+# The tolerance between the score of an honest mistake and the task's formula.
+HONEST = 0.05
 
 
-def test_lists_are_there_and_say_how_hard_their_instances_are(task):
+def test_paper_items_have_a_difficulty(task):
     listed = task.builder().paper()
     assert bool(listed) == (task.bucket != MANIFOLDS)
     for i, item in enumerate(listed):
         assert item.difficulty in get_args(Difficulty), f"{task.id}/{i:02d}"
 
 
-def test_the_card_says_what_is_asked_for(task):
+def test_card_text_starts_with_asks_for(task):
     assert task.card_text.startswith("**Asks for** ")
 
 
-def test_params_survive_canonical_json(task):
+def test_params_round_trip_through_canonical_json(task):
     for params, _, _ in items(task.id):
         text = canonical_json(params.model_dump(mode="json"))
         assert task.params_model.model_validate_json(text) == params
 
 
-def test_prompt_is_stable_and_asks_for_the_answers_keys(task):
+def test_prompt_is_stable_and_names_the_answer_keys(task):
     schema = json_schema(task.answer_model)
     for params, _, _ in items(task.id):
         prompt = task.builder().prompt(params)
@@ -63,47 +67,40 @@ def test_prompt_is_stable_and_asks_for_the_answers_keys(task):
             assert f'"{key}"' in prompt
 
 
-LONG = 32
-"""Shorter parts of an answer are often told: where a path begins, the name of a class."""
-
-
 def texts(answer) -> set[str]:
-    """The answer and its long parts as a prompt might print them, without space."""
+    """Return the answer and its long parts as a prompt might print them, without spaces."""
     result = set()
     for path in places(answer):
         part = answer
         for key in path:
             part = part[key]
-        written = (
-            {part}
-            if isinstance(part, str)
-            else {canonical_json(part), json.dumps(part)}
-        )
-        plain = {"".join(text.split()) for text in written}
-        result |= {text for text in plain if len(text) >= LONG or part is answer}
-    return (
-        result
-        if isinstance(answer, dict)
-        else {text for text in result if len(text) >= LONG}
-    )
+        written = [canonical_json(part), json.dumps(part)]
+        if isinstance(part, str):
+            written = [part]
+        is_whole_answer = isinstance(answer, dict) and part is answer
+        for text in written:
+            plain = "".join(text.split())
+            if is_whole_answer or len(plain) >= LONG:
+                result.add(plain)
+    return result
 
 
-def test_no_prompt_prints_its_answer(task):
-    result = items(task.id)
-    prompts = [
-        "".join(task.builder().prompt(params).split()) for params, _, _ in result
-    ]
-    right = [texts(reference) for _, reference, _ in result]
+def test_prompts_do_not_print_their_answers(task):
+    prompts, right = [], []
+    for params, reference, _ in items(task.id):
+        prompts.append("".join(task.builder().prompt(params).split()))
+        right.append(texts(reference))
     for i, prompt in enumerate(prompts):
         for text in right[i]:
-            if text in prompt:
-                # An example of the form may happen to be right, if it is as well where it is wrong.
-                pairs = zip(prompts, right, strict=True)
-                example = any(text in other and text not in its for other, its in pairs)
-                assert example, f"the prompt of {task.id}/{i:02d} prints {text[:60]}"
+            if text not in prompt:
+                continue
+            # An example of the format may happen to be right if other prompts have it, too.
+            pairs = zip(prompts, right, strict=True)
+            is_example = any(text in other and text not in its for other, its in pairs)
+            assert is_example, f"the prompt of {task.id}/{i:02d} prints {text[:60]}"
 
 
-def test_published_schema_takes_the_reference_and_no_unknown_key(task):
+def test_published_schema_accepts_references_and_rejects_unknown_keys(task):
     schema = json_schema(task.answer_model)
     validator = jsonschema_rs.validator_for(schema)
     for _, reference, _ in items(task.id):
@@ -112,78 +109,69 @@ def test_published_schema_takes_the_reference_and_no_unknown_key(task):
             assert not validator.is_valid({**reference, "extra": 1})
 
 
-def test_every_reference_scores_one(task):
-    # Verifying the frozen release judges every reference, those of lengthy tasks there alone.
-    for i, (params, reference, _) in enumerate(
-        items(task.id)[: 2 if lengthy(task) else None]
-    ):
+def test_references_score_1(task):
+    # Verifying the frozen release grades every reference, so two of a lengthy task are enough.
+    count = 2 if lengthy(task) else None
+    for i, (params, reference, _) in enumerate(items(task.id)[:count]):
         assert score(task, params, reference) == 1, f"{task.id}/{i:02d}"
 
 
-def test_every_reference_of_the_specification_scores_one(task):
+def test_specification_references_score_1(task):
     path = DATA / "spec_references" / f"{task.id}.json"
     if not path.exists():
-        assert task.id not in newest_list(), (
-            "a task that is frozen has references by another way"
-        )
+        # A frozen task needs references from an independent source.
+        assert task.id not in newest_list()
         return
     stored = json.loads(path.read_text())
     assert len(stored) == len(task.builder().paper())
     for i, answers in enumerate(stored):
+        params, _, _ = nth_item(task.id, i)
         for answer in answers:
-            assert score(task, nth_item(task.id, i)[0], answer) == 1, (
-                f"{task.id}/{i:02d}"
-            )
+            assert score(task, params, answer) == 1, f"{task.id}/{i:02d}"
 
 
-def test_every_counter_reference_scores_below_one(task):
-    # Those that are written down are all judged in test_verdicts.py.
-    written = (DATA / "verdicts" / f"{task.id}.tsv").exists()
+def test_counter_references_score_below_1(task):
+    # test_verdicts.py grades all stored answers.
+    is_stored = (DATA / "verdicts" / f"{task.id}.tsv").exists()
     for i, (params, reference, counters) in enumerate(items(task.id)):
         assert len(counters) >= 3
         for name, answer in counters.items():
-            # As text, because Python holds True for equal to 1.
-            same = canonical_json(answer) == canonical_json(reference)
-            assert not same, f"{task.id}/{i:02d} {name} is the reference"
-            assert written or score(task, params, answer) < 1, (
-                f"{task.id}/{i:02d} {name}"
-            )
+            label = f"{task.id}/{i:02d} {name}"
+            # Compare as text, because in Python True == 1.
+            assert canonical_json(answer) != canonical_json(reference), label
+            assert is_stored or score(task, params, answer) < 1, label
 
 
-# How far the score of an honest mistake may be from the score of the task's formula.
-HONEST = 0.05
-
-
-def test_honest_faults_keep_the_score_of_the_formula(task):
+def test_honest_faults_score_by_the_formula(task):
     builder = task.builder()
     if type(builder).honest_faults is Builder.honest_faults:
-        return  # without this, references would be made for nothing
-    for i, (params, _, _) in enumerate(items(task.id)[: 2 if lengthy(task) else None]):
+        return  # saves making references
+    count = 2 if lengthy(task) else None
+    for i, (params, _, _) in enumerate(items(task.id)[:count]):
         for name, (answer, expected) in builder.honest_faults(params).items():
             result = score(task, params, answer)
-            assert result == pytest.approx(expected, abs=HONEST), (
-                f"{task.id}/{i:02d} {name}"
-            )
+            label = f"{task.id}/{i:02d} {name}"
+            assert result == pytest.approx(expected, abs=HONEST), label
 
 
-def test_unknown_keys_are_noted_and_change_nothing(task):
+def test_unknown_keys_are_noted_and_ignored(task):
     params, reference, _ = nth_item(task.id, 0)
-    verdicts = judge(task, params, {**reference, "why": "because"})
-    assert all(
-        v.score == 1 and any("'why'" in note for note in v.notes) for v in verdicts
-    )
+    for verdict in judge(task, params, {**reference, "why": "because"}):
+        assert verdict.score == 1
+        assert any("'why'" in note for note in verdict.notes)
 
 
 def could_be_right(task: Task, junk) -> bool:
-    """Whether junk is a fair answer: a number, a truth value, or a set with one member repeated."""
+    """Return whether junk may be right: a number, a truth value, or a repeated entry."""
     shape = shape_of(task.answer_model)
-    listed = shape.is_list and junk == ["a"] * 100
-    return shape.is_short and (
-        isinstance(junk, bool | int | float) or junk == {"answer": 1} or listed
-    )
+    if not shape.is_short:
+        return False
+    if shape.is_list and junk == ["a"] * 100:
+        return True
+    return isinstance(junk, bool | int | float) or junk == {"answer": 1}
 
 
-def test_junk_scores_below_one_and_never_raises(task):
+def test_junk_scores_below_1_and_never_raises(task):
     known = items(task.id)
     junks = JUNK[::3] if lengthy(task) else JUNK
     for params, reference, _ in known[:: max(1, len(known) // 3)]:
@@ -195,38 +183,36 @@ def test_junk_scores_below_one_and_never_raises(task):
                 given = score(task, params, {**reference, key: junk})
                 assert given < 1 or fair or junk == reference[key]
         for key in json_schema(task.answer_model).get("required", ()):
-            assert (
-                score(task, params, {k: v for k, v in reference.items() if k != key})
-                < 1
-            )
+            rest = {k: value for k, value in reference.items() if k != key}
+            assert score(task, params, rest) < 1
 
 
 @pytest.mark.parametrize("task_id", [task.id for task in available_tasks()])
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), steps=st.integers(1, 4), pick=st.integers(0, 10**6))
 def test_mutations_never_raise(task_id, seed, steps, pick):
+    task = get_task(task_id)
     rng = random.Random(seed)
-    if lengthy(get_task(task_id)) and seed % 4:
+    if lengthy(task) and seed % 4:
         return  # a quarter of the examples is enough
     params, reference, counters = nth_item(task_id, pick)
-    if lengthy(get_task(task_id)):  # those are short
+    if lengthy(task):  # counter-references are short
         reference = rng.choice(list(counters.values()))
     answer = {"it": reference}
     for _ in range(steps):
         answer = mutate(answer, rng) or {"it": None}
         if not answer:
             break
-    score(get_task(task_id), params, answer.get("it"), again=True)
+    score(task, params, answer.get("it"), again=True)
 
 
-def test_fresh_instances_are_repeatable_distinct_and_solved(task):
+def test_fresh_items_are_repeatable_distinct_and_solved(task):
     builder = task.builder()
     point = builder.get_generation_schema()()
     cases = [builder.case(point, seed) for seed in FRESH_SEEDS]
     assert cases[0] == task.builder().case(point, 0)
-    assert len({case.input for case in cases}) == len(cases), (
-        "neighbouring seeds share an item"
-    )
+    inputs = {case.input for case in cases}
+    assert len(inputs) == len(cases), "neighbouring seeds share an item"
     for i, case in enumerate(cases[:3] if task.heavy else cases):
         params = task.params_model.model_validate(case.instance)
         reference = right_answer(task, case.target)
@@ -235,53 +221,51 @@ def test_fresh_instances_are_repeatable_distinct_and_solved(task):
             continue
         counters = builder.counter_references(params)
         assert len(counters) >= 3
-        # `test_verdicts.py` judges all of them on the paper's items.
+        # `test_verdicts.py` grades all of them on the paper's items.
         names = list(counters)[:5] if lengthy(task) else counters
         for name in names:
             assert score(task, params, counters[name]) < 1, name
 
 
-def test_generate_random_keeps_its_schemas(task):
+def test_generate_random_follows_its_schemas(task):
     builder = task.builder(random.Random(7))
     cases = builder.generate_random(count=3)
     assert cases == task.builder(random.Random(7)).generate_random(count=3)
     fields = builder.get_generation_schema().model_fields
-    # A parameter that came later is left out at its default, so that streams keep their names.
-    named = {name for name, field in fields.items() if field.exclude_if is None} - {
-        "count"
-    }
+    # Later parameters are omitted at their defaults, so that names of streams do not change.
+    named = {name for name, field in fields.items() if field.exclude_if is None}
     for case in cases:
         assert builder.get_result_schema().model_validate(case).seed == case["seed"]
-        assert set(case["params"]) == named
+        assert set(case["params"]) == named - {"count"}
     with pytest.raises(ValidationError, match="count"):
         builder.generate_random(count=0)
     with pytest.raises(ValidationError, match="no_such_knob"):
         builder.generate_random(no_such_knob=1)
 
 
-def test_a_value_beyond_a_bound_is_refused_with_the_name_and_the_bound(task):
+def test_out_of_range_parameters_are_rejected_with_name_and_limit(task):
     builder = task.builder()
-    for name, schema in json_schema(builder.get_generation_schema())[
-        "properties"
-    ].items():
+    properties = json_schema(builder.get_generation_schema())["properties"]
+    for name, schema in properties.items():
         step = schema.get("multipleOf", 1)
-        for bound, away in (("minimum", -step), ("maximum", step)):
-            if bound in schema:
-                with pytest.raises(ValidationError) as caught:
-                    builder.generate_random(**{name: schema[bound] + away})
-                (error,) = caught.value.errors()
-                assert error["loc"] == (name,)
-                assert schema[bound] in error["ctx"].values()
-                assert error["input"] == schema[bound] + away
+        for limit, away in (("minimum", -step), ("maximum", step)):
+            if limit not in schema:
+                continue
+            value = schema[limit] + away
+            with pytest.raises(ValidationError) as caught:
+                builder.generate_random(**{name: value})
+            (error,) = caught.value.errors()
+            assert error["loc"] == (name,)
+            assert schema[limit] in error["ctx"].values()
+            assert error["input"] == value
 
 
-def test_every_check_of_the_list_is_made(task):
+def test_every_listed_check_is_triggered(task):
     missing = set(task.checks)
     for params, answer in attempts(task):
         for verdict in judge(task, params, answer):
-            missing -= {
-                check.id for check in verdict.checks if check.passed is not None
-            }
+            made = [check.id for check in verdict.checks if check.passed is not None]
+            missing -= set(made)
         if not missing:
             break
-    assert not missing, "no answer tried makes these: are they of this grader?"
+    assert not missing, "no answer tried triggers these: are they of this grader?"

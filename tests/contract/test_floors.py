@@ -1,4 +1,4 @@
-"""Answers without insight: they can be judged anywhere, and releases hold what they earn."""
+"""Baselines: they can be graded for any parameters, and releases record their scores."""
 
 import re
 
@@ -11,11 +11,14 @@ from scbench.release.load import find_release
 from scbench.scoring.judge import validate
 
 NAME = re.compile(r"[a-z][a-z0-9, -]{2,39}")
-# Cases at the default point that are judged.
+# The number of graded cases with default parameters.
 FEW = 3
+RELEASED = [
+    task.id for task in available_tasks() if task.id in find_release().manifest.tasks
+]
 
 
-def drawn(task):
+def cases_to_grade(task):
     """Return cases at every third extreme and at the default point; one of a lengthy task."""
     cases = fresh_cases(task.id)
     if lengthy(task):
@@ -23,24 +26,17 @@ def drawn(task):
     return [*cases[: -len(FRESH_SEEDS) : 3], *cases[-FEW:]]
 
 
-def test_answers_without_insight_can_be_judged_wherever_an_instance_is_drawn(task):
+def test_baselines_can_be_graded_for_any_parameters(task):
     builder = task.builder()
-    for case in drawn(task):
+    for case in cases_to_grade(task):
         params = task.params_model.model_validate(case.instance)
         answers = builder.baselines(params)
-        assert answers == task.builder().baselines(params), (
-            "the same whenever they are asked for"
-        )
-        assert all(NAME.fullmatch(name) for name in answers)
+        assert answers == task.builder().baselines(params), "repeatable"
         for name, answer in answers.items():
+            assert NAME.fullmatch(name)
             valid = validate(task.answer_model, answer)
             assert isinstance(valid, task.answer_model), f"{name}: {valid}"
         assert all(0 < floor.score <= 1 for floor in floors_of(task, params))
-
-
-HELD = [
-    task.id for task in available_tasks() if task.id in find_release().manifest.tasks
-]
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +44,9 @@ def references():
     return find_release().references()
 
 
-@pytest.mark.parametrize("task_id", HELD)
-def test_the_floor_of_a_task_is_that_of_its_instances(task_id, references):
-    """`test_frozen.py` verifies the newest release, which judges the floors of all instances."""
+@pytest.mark.parametrize("task_id", RELEASED)
+def test_floor_of_a_task_follows_from_its_items(task_id, references):
+    """Combine stored floors; `test_frozen.py` grades the floors of all items again."""
     release = find_release()
     ids = release.instances([task_id]).keys()
     record = floor_record(ref for ref in references if ref.id in ids)

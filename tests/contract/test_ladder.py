@@ -1,4 +1,4 @@
-"""Rungs beyond those of a release: an instance of each is solved, judged in time, short enough.
+"""Rungs above those of a release: one item of each is solved, graded in time, and short enough.
 
 `test_frozen.py` verifies the newest release, which draws and judges all items of the others.
 """
@@ -12,7 +12,7 @@ from scbench.freezing.ladder_check import check_ladder
 
 
 @pytest.mark.parametrize("task", [get_task(name) for name in ladder().tasks], ids=str)
-def test_rungs_beyond_the_top_can_be_drawn_solved_and_judged(task):
+def test_rungs_above_the_top_can_be_drawn_solved_and_graded(task):
     table = ladder().tasks[task.id]
     published = len(table.rungs)
     assert published >= 8
@@ -26,7 +26,7 @@ def test_rungs_beyond_the_top_can_be_drawn_solved_and_judged(task):
 
 
 @pytest.mark.parametrize("task", [get_task(name) for name in ladder().tasks], ids=str)
-def test_the_measure_is_the_same_each_time_and_depends_on_the_instance_alone(task):
+def test_measure_is_repeatable_and_depends_only_on_the_item(task):
     drawn = task.builder().draw(task.builder.space(), Stream("measured"))
     params = next((item.params for item in task.builder().paper()), drawn)
     read = task.params_model.model_validate_json(params.model_dump_json())

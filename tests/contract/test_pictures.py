@@ -1,4 +1,4 @@
-"""Every task's picture: of an instance alone, of right answers, and of wrong ones."""
+"""Pictures of every task: items alone, right answers, and wrong answers."""
 
 import html
 import random
@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from itertools import combinations, cycle
+from typing import NamedTuple
 
 import pytest
 from contract import JUNK, items, lengthy, mutate
@@ -20,14 +21,33 @@ from scbench.scoring.judge import judge
 
 TASKS = [task.id for task in available_tasks() if task.has("report.pictures")]
 MOST_BYTES = 600_000
-"""Of one flat panel; a report holds hundreds."""
+"""The limit for one flat panel; a report has hundreds."""
 WRONG = 20
-# The same of a task whose verdicts take seconds.
+# The number of wrong answers for a task whose verdicts take seconds.
 FEW_WRONG = 8
 TEXT = re.compile(
     r'<text x="([-\d.]+)" y="([-\d.]+)" font-size="([\d.]+)" text-anchor="(\w+)" '
     r'class="halo [^"]*"(?: font-weight="700")?>([^<]*)<'
 )
+
+
+class PlacedText(NamedTuple):
+    """The bounding box of a text in a flat drawing."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    words: str
+
+    def overlaps(self, other: "PlacedText") -> bool:
+        """Return whether two texts overlap by more than one unit in both directions."""
+        return (
+            self.left < other.right - 1
+            and other.left < self.right - 1
+            and self.top < other.bottom - 1
+            and other.top < self.bottom - 1
+        )
 
 
 def examine(picture: Picture) -> None:
@@ -44,7 +64,7 @@ def examine(picture: Picture) -> None:
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_every_instance_has_a_picture(task_id):
+def test_every_item_has_a_picture(task_id):
     task = get_task(task_id)
     for item in task.builder().paper():
         examine(draw_of(task)(item.params, None, ()))
@@ -71,34 +91,30 @@ def test_right_answers_have_pictures(task_id):
 
 
 def wrong_answers(task) -> Iterator[tuple[object, object]]:
-    """Counterexamples of a few instances, baselines of one, odd shapes, and changed references."""
-    known = (
-        items(task.id)[:4]
-        if task.heavy
-        else items(task.id)[:: len(items(task.id)) // 4 or 1]
-    )
+    """Yield counter-references, baselines, odd shapes, and mutated references."""
+    every = items(task.id)
+    known = every[:4] if task.heavy else every[:: max(1, len(every) // 4)]
     rng = random.Random(26)
     for params, _, counters in known[: 1 if lengthy(task) else 4]:
-        few = rng.sample(list(counters.values()), k=min(len(counters), 3))
-        yield from ((params, answer) for answer in few)
+        for answer in rng.sample(list(counters.values()), k=min(len(counters), 3)):
+            yield params, answer
     params, right, counters = known[0]
-    yield from (
-        (params, answer) for answer in task.builder().baselines(params).values()
-    )
-    right = (
-        min(counters.values(), key=lambda a: len(str(a))) if lengthy(task) else right
-    )
+    for answer in task.builder().baselines(params).values():
+        yield params, answer
+    if lengthy(task):  # counter-references are short
+        right = min(counters.values(), key=lambda answer: len(str(answer)))
     yield params, {key: [] for key in right}
-    yield from ((params, junk) for junk in JUNK[:2])
+    for junk in JUNK[:2]:
+        yield params, junk
     for params, reference, _ in cycle(known):
         start = right if lengthy(task) else reference
         yield params, mutate({"it": start}, rng).get("it")
 
 
-def drawn_wrong(task, params, answer):
-    """Return the picture of an answer, without its reasons and with them, and the answer as read.
+def draw_wrong(task, params, answer):
+    """Draw a wrong answer; return pictures without and with reasons, and the validated answer.
 
-    Each has a mark. None if the answer is right after all.
+    Assert that the picture marks a failure; return None if the answer is right.
     """
     verdicts = read_back(judge(task, params, answer))
     if all(verdict.score == 1 for verdict in verdicts):
@@ -116,12 +132,12 @@ def drawn_wrong(task, params, answer):
 
 @pytest.mark.parametrize("task_id", TASKS)
 def test_wrong_answers_show_where_they_fail(task_id):
-    """In the colours of what fails at its place, or in words where there is no place."""
+    """Mark failures in colour where they have a place, otherwise in words."""
     task = get_task(task_id)
     most = FEW_WRONG if lengthy(task) else WRONG
     count = placed = fitting = 0
     for params, answer in wrong_answers(task):
-        drawn = drawn_wrong(task, params, answer)
+        drawn = draw_wrong(task, params, answer)
         if drawn is None:
             continue
         bare, picture, valid = drawn
@@ -146,37 +162,30 @@ def test_wrong_answers_show_where_they_fail(task_id):
 def test_real_wrong_answers_show_where_they_fail(real_rows):
     builders = {}
     for prediction, expected in real_rows:
-        task = get_task(prediction["id"].partition("/")[0])
-        if (
-            task.heavy
-            or expected["expected_score"] == 1
-            or not task.has("report.pictures")
-        ):
+        task_id, _, number = prediction["id"].partition("/")
+        task = get_task(task_id)
+        if task.heavy or not task.has("report.pictures"):
+            continue
+        if expected["expected_score"] == 1:
             continue
         paper = builders.setdefault(task.id, task.builder().paper())
-        params = paper[int(prediction["id"].partition("/")[2])].params
-        drawn_wrong(task, params, prediction.get("answer"))
+        draw_wrong(task, paper[int(number)].params, prediction.get("answer"))
 
 
 def overlaps(view: object) -> list[tuple[str, str]]:
-    """Return pairs of texts that stand on each other in a flat drawing."""
+    """Return pairs of texts that overlap in a flat drawing."""
     if not isinstance(view, Drawing):
         return []
-    outcome = []
-    for x, y, size, anchor, text in TEXT.findall(view.render("x")):
-        words = html.unescape(text)
-        wide = 0.5 * float(size) * len(words)
-        left = float(x) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
-        outcome.append(
-            (left, float(y) - 0.72 * float(size), left + wide, float(y), words)
-        )
+    placed = []
+    for x, y, font_size, anchor, text in TEXT.findall(view.render("x")):
+        words, size, bottom = html.unescape(text), float(font_size), float(y)
+        width = 0.5 * size * len(words)
+        left = float(x) - width * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        if words.strip():
+            top = bottom - 0.72 * size
+            placed.append(PlacedText(left, top, left + width, bottom, words))
     return [
-        (one[4], other[4])
-        for one, other in combinations(outcome, 2)
-        if one[4].strip()
-        and other[4].strip()
-        and one[0] < other[2] - 1
-        and other[0] < one[2] - 1
-        and one[1] < other[3] - 1
-        and other[1] < one[3] - 1
+        (one.words, other.words)
+        for one, other in combinations(placed, 2)
+        if one.overlaps(other)
     ]

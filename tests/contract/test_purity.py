@@ -1,4 +1,4 @@
-"""What no grader may do: ask a builder, touch a file, look at a clock, or play dice."""
+"""Graders never import a builder, touch a file, read a clock, or use random numbers."""
 
 import ast
 import json
@@ -13,10 +13,20 @@ from contract import attempts, touched, watched
 from scbench.catalog import Task
 
 IMPURE = {"datetime", "os", "random", "secrets", "time", "uuid"}
+IMPORT = """
+import json, sys
+from scbench.catalog import available_tasks
+found = {}
+for task in available_tasks():
+    before = set(sys.modules)
+    task.grade
+    found[task.id] = [name for name in sys.modules.keys() - before if "builders" in name.split(".")]
+print(json.dumps(found))
+"""
 
 
 def names_in(task: Task) -> set[str]:
-    """Every name that a grader, or what it shares with others, imports, in functions too."""
+    """Return every name that a grader or its shared code imports, in functions too."""
     home = Path(find_spec(task.module("graders")).origin).parent
     result = set()
     for path in [*home.rglob("*.py"), *(home.parent / "shared").rglob("*.py")]:
@@ -33,38 +43,26 @@ def names_in(task: Task) -> set[str]:
     return result
 
 
-IMPORT = """
-import json, sys
-from scbench.catalog import available_tasks
-found = {}
-for task in available_tasks():
-    before = set(sys.modules)
-    task.grade
-    found[task.id] = [name for name in sys.modules.keys() - before if "builders" in name.split(".")]
-print(json.dumps(found))
-"""
-
-
 @cache
-def loaded() -> dict[str, list[str]]:
-    """The builders that importing each grader loads, in a process that has none."""
+def loaded_builders() -> dict[str, list[str]]:
+    """Return the builders that importing each grader loads, in a fresh process."""
     return json.loads(python(IMPORT))
 
 
-def test_the_grader_asks_no_builder(task):
+def test_grader_imports_no_builder(task):
     asked = {name for name in names_in(task) if "builders" in name.split(".")}
     assert not asked
-    assert not loaded()[task.id]
+    assert not loaded_builders()[task.id]
 
 
-def test_the_grader_touches_no_file(task):
+def test_grader_touches_no_file(task):
     if task.isolated:
-        return  # it hands parts of answers to a child
+        return  # it passes parts of answers to a child process
     for params, answer in islice(attempts(task), 12):
         watched(task, params, answer)
     assert not touched[task.id]
 
 
-def test_the_grader_has_no_clock_and_no_randomness(task):
+def test_grader_uses_no_clock_and_no_randomness(task):
     used = {name for name in names_in(task) if IMPURE & {*name.split(".")[:2]}}
     assert not used

@@ -1,4 +1,4 @@
-"""The contract of text tasks, which every task of their bucket keeps besides that of all."""
+"""The additional contract of text tasks."""
 
 import json
 
@@ -19,7 +19,7 @@ def text_task(request) -> Task:
     return request.param
 
 
-def test_cases_carry_their_facts_and_no_truth(text_task):
+def test_cases_contain_facts_but_no_answer(text_task):
     builder = text_task.builder()
     for case in fresh_cases(text_task.id):
         params = text_task.params_model.model_validate(case.instance)
@@ -33,25 +33,25 @@ def test_cases_carry_their_facts_and_no_truth(text_task):
         assert builder.prompt(params) == case.input
 
 
-def test_what_is_composed_in_drawing_is_what_the_instance_alone_says(text_task):
+def test_drawn_rows_follow_from_the_item_alone(text_task):
     builder = text_task.builder()
     for knobs in ({}, *builder.extremes):
         make = builder.rows_at(builder.space(**knobs))
         for row in map(make, range(100)):
             params = text_task.params_model.model_validate(row["instance"])
             assert list(row) == list(builder.case_model.model_fields)
-            said = {
+            recomputed = {
                 "instance": params.model_dump(mode="json"),
                 "input": builder.prompt(params),
                 "target": builder.target(params),
                 **builder.facts(params),
             }
-            # As text, because Python holds True for equal to 1, and 1 to 1.0.
-            assert json.dumps(row | said) == json.dumps(row)
-            assert json.dumps(said["instance"]) == json.dumps(row["instance"])
+            # Compare as text, because in Python True == 1 == 1.0.
+            assert json.dumps(row | recomputed) == json.dumps(row)
+            assert json.dumps(recomputed["instance"]) == json.dumps(row["instance"])
 
 
-def test_the_target_is_right_however_it_is_given(text_task):
+def test_target_is_right_in_any_format(text_task):
     shape = shape_of(text_task.answer_model)
     for case in fresh_cases(text_task.id):
         params = text_task.params_model.model_validate(case.instance)

@@ -1,4 +1,4 @@
-"""Verdicts do not move: a change of any needs a new version of its grader."""
+"""Golden verdicts: changing any verdict needs a new version of its grader."""
 
 import runpy
 from pathlib import Path
@@ -20,12 +20,18 @@ GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
 RENEW = "if that is meant, raise the grader's VERSION and run tools/golden_verdicts.py"
 
 
-def test_verdicts_on_stored_answers_are_those_written_down(task):
+def params_of_items(task):
+    """Return the parameters of the paper's items by id."""
+    paper = task.builder().paper()
+    return {f"{task.id}/{i:02d}": item.params for i, item in enumerate(paper)}
+
+
+def test_stored_answers_get_golden_verdicts(task):
     version, written = GOLDEN.read(task.id)
     if not written and task.id not in newest_list():
-        return  # until a release holds the task, its grader may change
+        return  # before its first release, a task's grader may change
     assert version == task.grader_version, "run tools/golden_verdicts.py"
-    params = [item.params for item in task.builder().paper()]
+    params = params_of_items(task)
     keys = set()
     scores: dict[str, list[tuple[str, float]]] = {}
     for instance_id, name, answer in GOLDEN.stored_answers(task):
@@ -33,54 +39,46 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
         keys.add(key)
         assert key in written, f"{key} is new: run tools/golden_verdicts.py"
         if task.seconds > SECONDS and name == "reference":
-            assert written[key].scores == (
-                1.0,
-            )  # verifying the release judges it: once is enough
+            # Verifying the release grades it; once is enough.
+            assert written[key].scores == (1.0,)
             continue
-        verdicts = judge(task, params[int(instance_id.partition("/")[2])], answer)
+        verdicts = judge(task, params[instance_id], answer)
         assert GOLDEN.golden(verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
         score = mean(verdict.score for verdict in verdicts)
         assert (score == 1) == (name == "reference"), key
         scores.setdefault(instance_id, []).append((canonical_json(answer), score))
-    for instance_id, judged in scores.items():
-        remember(task, params[int(instance_id.partition("/")[2])], judged)
-    gone = {key for key in written if "\treal\t" not in key} - keys
-    assert not gone, f"{len(gone)} answers are gone: run tools/golden_verdicts.py"
+    for instance_id, graded in scores.items():
+        remember(task, params[instance_id], graded)
+    missing = {key for key in written if "\treal\t" not in key} - keys
+    assert not missing, (
+        f"{len(missing)} answers are missing: run tools/golden_verdicts.py"
+    )
 
 
 @pytest.mark.parametrize("task", paper_tasks(), ids=str)
-def test_real_answers_get_the_verdicts_written_down_and_the_scores_of_a_right_grader(
-    task, real_rows
-):
+def test_real_answers_get_golden_verdicts_and_expected_scores(task, real_rows):
     _, written = GOLDEN.read(task.id)
-    params = [item.params for item in task.builder().paper()]
-    expected = [
-        row
-        for prediction, row in real_rows
-        if prediction["id"].startswith(f"{task.id}/")
-    ]
+    params = params_of_items(task)
+    expected = []
+    for prediction, row in real_rows:
+        if prediction["id"].startswith(f"{task.id}/"):
+            expected.append(row)
     assert expected
-    for (digest, prediction), row in zip(
-        GOLDEN.real_lines(task), expected, strict=True
-    ):
+    lines = GOLDEN.real_lines(task)
+    for (digest, prediction), row in zip(lines, expected, strict=True):
         key = f"{prediction.id}\treal\t{digest}"
-        outcome = grade_prediction(
-            prediction, task, params[int(prediction.id.partition("/")[2])]
-        )
+        outcome = grade_prediction(prediction, task, params[prediction.id])
         if outcome.status is Status.NOT_RUN:
             raise CannotGrade(outcome.reason)
-        assert GOLDEN.golden(outcome.verdicts).agrees(written[key]), (
-            f"{key} changed: {RENEW}"
-        )
+        golden = GOLDEN.golden(outcome.verdicts)
+        assert golden.agrees(written[key]), f"{key} changed: {RENEW}"
         by_number = row.get("expected_scores", {"0": row.get("expected_score")})
         right = [by_number[number] for number in sorted(by_number, key=int)]
         scores = [verdict.score for verdict in outcome.verdicts]
         assert scores == pytest.approx(right, abs=row.get("tolerance") or 1e-9), row
 
 
-def test_a_changed_verdict_is_not_written_down_without_a_new_version(
-    tmp_path, monkeypatch
-):
+def test_changed_verdicts_are_not_written_without_a_new_version(tmp_path, monkeypatch):
     task = get_task("two_segments")
     space = GOLDEN.write.__globals__
     monkeypatch.setitem(space, "FOLDER", tmp_path)

@@ -1,35 +1,27 @@
-"""The rules of fluid_simulation once more, cell by cell and as slow as they read."""
+"""The rules of fluid_simulation, implemented cell by cell without any optimization."""
 
 from collections import deque
+from itertools import product
 
 STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
+FACES = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 
 
 def flat(width, height=8, layers=3):
-    """The set of rock cells of a flat world."""
-    return {
-        (x, y, z) for x in range(width) for y in range(width) for z in range(layers)
-    }
+    """Return the rock cells of a flat world."""
+    return set(product(range(width), range(width), range(layers)))
 
 
 def carve(rock, boxes, width, height=8):
-    """Carry out boxes of the answer form, coordinates being numbers."""
+    """Apply the boxes of an answer, whose coordinates are all numbers."""
     rock = set(rock)
     for box in boxes:
         low = [int(v) for v in box["xyzMin"]]
         high = [int(v) for v in box["xyzMax"]]
-        inside = all(
-            0 <= a <= b < n
-            for a, b, n in zip(low, high, (width, width, height), strict=True)
-        )
-        if not inside:
+        sides = list(zip(low, high, (width, width, height), strict=True))
+        if not all(0 <= a <= b < n for a, b, n in sides):
             continue
-        cells = {
-            (x, y, z)
-            for x in range(low[0], high[0] + 1)
-            for y in range(low[1], high[1] + 1)
-            for z in range(low[2], high[2] + 1)
-        }
+        cells = set(product(*(range(a, b + 1) for a, b, _ in sides)))
         if box["material"] == "Rock":
             rock |= cells
         elif box["material"] == "Air":
@@ -38,23 +30,23 @@ def carve(rock, boxes, width, height=8):
 
 
 def pieces(cells):
-    """Connected pieces, in the order of their first cells."""
+    """Return the connected pieces, in the order of their first cells."""
     left = set(cells)
     result = []
     for first in sorted(cells):
-        if first in left:
-            left.discard(first)
-            piece, queue = {first}, [first]
-            while queue:
-                x, y, z = queue.pop()
-                for dx, dy, dz in [(1, 0, 0), (0, 1, 0), (0, 0, 1)]:
-                    for s in (1, -1):
-                        near = (x + s * dx, y + s * dy, z + s * dz)
-                        if near in left:
-                            left.discard(near)
-                            piece.add(near)
-                            queue.append(near)
-            result.append(piece)
+        if first not in left:
+            continue
+        left.discard(first)
+        piece, queue = {first}, [first]
+        while queue:
+            x, y, z = queue.pop()
+            for dx, dy, dz in FACES:
+                near = (x + dx, y + dy, z + dz)
+                if near in left:
+                    left.discard(near)
+                    piece.add(near)
+                    queue.append(near)
+        result.append(piece)
     return result
 
 
@@ -89,13 +81,14 @@ def drop(rock, water, x, y, width, height):
         if (x, y, z - 1) not in rock and (x, y, z - 1) not in water:
             z -= 1
             continue
+        # Search the layer for the nearest way down, up to the sides of the world.
         region = {(x, y): None}
         queue = deque([(x, y)])
-        side, way_down = False, None
+        reaches_side, way_down = False, None
         while queue and way_down is None:
             a, b = queue.popleft()
             if a in {0, width - 1} or b in {0, width - 1}:
-                side = True
+                reaches_side = True
                 continue
             if (a, b, z - 1) not in rock and (a, b, z - 1) not in water:
                 way_down = (a, b)
@@ -109,8 +102,9 @@ def drop(rock, water, x, y, width, height):
             x, y = way_down
             z -= 1
             continue
-        if side:
+        if reaches_side:
             return False
+        # The drop stays in the farthest cell without water.
         for a, b in reversed(region):
             if (a, b, z) not in rock and (a, b, z) not in water:
                 water.add((a, b, z))
@@ -119,7 +113,7 @@ def drop(rock, water, x, y, width, height):
 
 
 def rain_on(rock, columns, width, height=8):
-    """The whole programme of rain: everywhere once, then on the columns until nothing stays."""
+    """Rain everywhere once, then on the columns until no drop stays."""
     water = set()
     for x in range(width):
         for y in range(width):

@@ -1,4 +1,4 @@
-"""Arithmetic: three routes to one value, forms of the answer, and expressions that are none."""
+"""Arithmetic: three ways to compute a value, formats of the answer, malformed expressions."""
 
 import ast
 import operator
@@ -25,7 +25,7 @@ OPERATIONS = {
 
 
 def by_python(node):
-    """The value by Python's own reading of the text."""
+    """Evaluate an expression parsed by Python."""
     match node:
         case ast.Expression(body=body):
             return by_python(body)
@@ -53,7 +53,7 @@ def spaces(draw):
 
 
 def deepest(text):
-    """Depth by taking innermost brackets away, round by round."""
+    """Return the depth by removing innermost brackets, round by round."""
     marks, rounds = re.sub(r"[^()]", "", text), 0
     while marks:
         marks, rounds = marks.replace("()", ""), rounds + 1
@@ -62,7 +62,7 @@ def deepest(text):
 
 @settings(max_examples=250)
 @given(spaces(), st.integers(0, 2**63))
-def test_builder_grader_and_python_agree_at_any_point(point, seed):
+def test_builder_grader_and_python_agree(point, seed):
     params = BUILDER.draw(point, Stream("arithmetic", seed))
     expected = by_python(ast.parse(params.expression, mode="eval"))
     assert evaluate(params.expression) == expected
@@ -73,7 +73,7 @@ def test_builder_grader_and_python_agree_at_any_point(point, seed):
 
 @settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
-def test_cases_keep_their_parameters(point, seed):
+def test_items_satisfy_their_parameters(point, seed):
     params = BUILDER.draw(point, Stream("knobs", seed))
     tokens = read_tokens(params.expression)
     numbers = [int(token) for token in tokens if token[-1].isdigit()]
@@ -94,12 +94,12 @@ def test_cases_keep_their_parameters(point, seed):
     "expression",
     ["", "1 +", "(1", "1)", "1 2", "()", "* 2", "1 + * 2", "- 3", "-(3)", "--3"],
 )
-def test_what_is_no_expression_has_no_value(expression):
+def test_malformed_expressions_are_rejected(expression):
     with pytest.raises((ValueError, IndexError)):
         evaluate(expression)
 
 
-def test_counters_are_the_mistakes_of_readers():
+def test_counter_references_are_typical_mistakes():
     params = Params(expression="2 - 3 * (4 - -5) - 1")
     counters = BUILDER.counter_references(params)
     assert counters["left_to_right"] == {"answer": -10}

@@ -1,4 +1,4 @@
-"""Boolean logic: three routes to one value, five notations, and a fair coin."""
+"""Boolean logic: three ways to compute a value, five notations, and balanced targets."""
 
 import re
 
@@ -18,7 +18,7 @@ FORMATS = list(LITERALS)
 
 
 def words_of(text, true, false):
-    """The words of a text from left to right, told apart by what may stand where."""
+    """Split a text into words from left to right, by the words allowed at each place."""
     words, operand = [], True
     while text := text.lstrip(" "):
         known = ["NOT", "(", true, false] if operand else ["AND", "XOR", "OR", ")"]
@@ -30,9 +30,9 @@ def words_of(text, true, false):
 
 
 def by_rewriting(words, true, false):
-    """The value by rewriting words with words, one rule at a time, until one is left."""
-    text = "".join({true: "1", false: "0", "NOT": "~", "AND": "&", "XOR": "^", "OR": "|"}.get(w, w)
-                   for w in words)  # fmt: skip
+    """Evaluate by rewriting words, one rule at a time, until one is left."""
+    signs = {true: "1", false: "0", "NOT": "~", "AND": "&", "XOR": "^", "OR": "|"}
+    text = "".join(signs.get(word, word) for word in words)
     rules = [
         (r"\(([01])\)", lambda m: m[1]),
         (r"~([01])", lambda m: "10"[int(m[1])]),
@@ -64,7 +64,7 @@ def spaces(draw):
 
 @settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
-def test_builder_grader_and_rewriting_agree_at_any_point(point, seed):
+def test_builder_grader_and_rewriting_agree(point, seed):
     params = BUILDER.draw(point, Stream("boolean", seed))
     true, false = LITERALS[params.format]
     words = words_of(params.expression, true, false)
@@ -85,7 +85,7 @@ def test_builder_grader_and_rewriting_agree_at_any_point(point, seed):
     ["", "T AND", "AND T", "T F", "(T", "T)", "()", "NOT", "T NOT F", "X", "TRUE AND T",
      "T XOR OR F"],
 )  # fmt: skip
-def test_what_is_no_expression_has_no_value(expression):
+def test_malformed_expressions_are_rejected(expression):
     with pytest.raises(ValueError, match=r"is not (well formed|a value)"):
         evaluate(expression, "T", "F")
 
@@ -93,7 +93,7 @@ def test_what_is_no_expression_has_no_value(expression):
 @pytest.mark.parametrize(
     "parameters", [{}, {"length": 60, "max_depth": 0}, {"prob_negation": 0}], ids=str
 )
-def test_true_and_false_are_equally_likely_even_in_long_rows(parameters):
+def test_true_and_false_are_equally_likely(parameters):
     targets = [
         case["target"] for case in BUILDER.generate_random(count=600, **parameters)
     ]
@@ -115,24 +115,22 @@ def test_true_and_false_are_equally_likely_even_in_long_rows(parameters):
         (True, 0),
     ],
 )
-def test_of_several_expressions_every_value_must_be_right(answer, score):
+def test_every_value_must_be_right(answer, score):
     text = "TRUE OR FALSE\nTRUE AND FALSE\nNOT FALSE"
     params = Params(expression=text, format="TRUE_FALSE")
     (verdict,) = judge(get_task("boolean"), params, {"answer": answer})
     assert verdict.score == score
 
 
-def test_several_expressions_are_drawn_each_as_one_would_be():
+def test_items_with_several_expressions():
     builder = TaskBuilder(Stream("several"))
     for case in builder.generate_random(count=20, expressions=6, length=5):
         params = Params.model_validate(case["instance"])
-        lines = params.expression.splitlines()
-        values = [
-            by_rewriting(words_of(one, "TRUE", "FALSE"), "TRUE", "FALSE")
-            for one in lines
-        ]
-        assert case["target"].split() == [
-            LITERALS["TRUE_FALSE"][not value] for value in values
-        ]
+        expected = []
+        for expression in params.expression.splitlines():
+            words = words_of(expression, "TRUE", "FALSE")
+            is_true = by_rewriting(words, "TRUE", "FALSE")
+            expected.append("TRUE" if is_true else "FALSE")
+        assert case["target"].split() == expected
         assert builder.blind_floor(params) == 0.5**6
         assert "each of these 6 expressions" in case["input"]

@@ -1,4 +1,4 @@
-"""Bracket stack: against a recursive reader, and a search over all short endings."""
+"""Bracket stack, checked with a recursive parser and a search over all short endings."""
 
 from itertools import accumulate, product
 
@@ -21,13 +21,19 @@ SPACES = st.builds(
 )
 
 
-def balanced(text):
-    """Whether a text is made of whole pairs, by taking the first pair apart."""
+def is_balanced(text):
+    """Return whether a text consists of matched pairs, removing the first pair each time."""
     while text:
-        closing = dict(PAIRS).get(text[0])
-        depths = accumulate((b == text[0]) - (b == closing) for b in text)
-        end = next((place for place, depth in enumerate(depths) if depth == 0), 0)
-        if closing is None or not end or not balanced(text[1:end]):
+        opening = text[0]
+        closing = dict(PAIRS).get(opening)
+        if closing is None:
+            return False
+        changes = ((sign == opening) - (sign == closing) for sign in text)
+        depths = list(accumulate(changes))
+        if 0 not in depths:
+            return False
+        end = depths.index(0)
+        if not is_balanced(text[1:end]):
             return False
         text = text[end + 1 :]
     return True
@@ -35,10 +41,10 @@ def balanced(text):
 
 @settings(max_examples=150)
 @given(SPACES, st.integers(0, 2**63))
-def test_the_target_balances_the_sequence_at_any_point(point, seed):
+def test_target_balances_the_sequence(point, seed):
     params = BUILDER.draw(point, Stream("brackets", seed))
     target = BUILDER.target(params)
-    assert balanced(params.sequence + target)
+    assert is_balanced(params.sequence + target)
     assert set(target) <= set(")]}>")
     assert judge(TASK, params, {"answer": target})[0].score == 1
     assert len(params.sequence) == point.length
@@ -48,14 +54,13 @@ def test_the_target_balances_the_sequence_at_any_point(point, seed):
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**63))
-def test_no_other_ending_is_taken(seed):
-    params = BUILDER.draw(
-        Space(length=9, max_depth=3, kinds=2), Stream("endings", seed)
-    )
-    taken = [
-        "".join(ending)
-        for size in range(1, 5)
-        for ending in product(")]", repeat=size)
-        if judge(TASK, params, {"answer": "".join(ending)})[0].score == 1
-    ]
-    assert taken == [BUILDER.target(params)]
+def test_no_other_ending_scores(seed):
+    point = Space(length=9, max_depth=3, kinds=2)
+    params = BUILDER.draw(point, Stream("endings", seed))
+    right = []
+    for size in range(1, 5):
+        for signs in product(")]", repeat=size):
+            ending = "".join(signs)
+            if judge(TASK, params, {"answer": ending})[0].score == 1:
+                right.append(ending)
+    assert right == [BUILDER.target(params)]

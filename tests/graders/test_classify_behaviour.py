@@ -1,4 +1,4 @@
-"""Classify behaviour: the disputed squares, the spelling of names, and what each check catches."""
+"""Classify behaviour: the ambiguous squares, the number of labels, and each check."""
 
 import pytest
 from hypothesis import given
@@ -28,12 +28,10 @@ def verdict(params, labels):
 @pytest.mark.parametrize(
     "labels", [[*RIGHT, KNOWN], RIGHT[:-1], [], [AMBIGUOUS] * 5000]
 )
-def test_number_of_names(labels):
+def test_number_of_labels_must_match(labels):
     result = verdict(ONE_OF_EACH, labels)
-    assert [(c.id, c.passed) for c in result.failed] == [
-        ("length", False),
-        ("names", None),
-    ]
+    failed = [(check.id, check.passed) for check in result.failed]
+    assert failed == [("length", False), ("names", None)]
 
 
 def opposite(corner):

@@ -1,4 +1,4 @@
-"""Dates: a calendar of our own against that of the standard library, and forms of answers."""
+"""Dates: our calendar compared with the standard library, and unreachable events."""
 
 from datetime import date, timedelta
 
@@ -8,7 +8,7 @@ from scbench.graders.dates import MARCH_WEEKDAY, civil, date_of, day_number
 from scbench.schemas.dates import Params
 
 
-def test_days_are_numbered_as_in_the_library_over_a_thousand_years():
+def test_day_numbers_match_standard_library():
     first = date(1583, 1, 1)
     number = day_number(1583, 1, 1)
     for i in range(366_000):
@@ -32,6 +32,6 @@ def story(given, steps, asked=1):
     )
 
 
-def test_a_story_that_leads_nowhere_has_no_date():
+def test_unreachable_event_has_no_date():
     with pytest.raises(ValueError, match="no step leads to event 1"):
         date_of(story([(0, 2024, 1, 1, 0)], [(1, "days", 1, 2), (2, "days", 1, 1)]))

@@ -1,11 +1,11 @@
-"""Delaunay: every right triangulation passes, and each fault is named by its own check."""
+"""Delaunay: every right triangulation passes, and each fault fails its own check."""
 
 import pytest
 
 from scbench.graders.delaunay_triangulation import grade
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
-# A unit square and its centre moved a little: one triangulation. Corners 0 to 3, inner point 4.
+# A unit square (points 0 to 3) and a point near its centre (4): one triangulation.
 KITE = Params(points=((0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0.4)), decimals=1)
 FAN = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
 
@@ -34,13 +34,13 @@ def test_each_fault_fails_its_own_check(triangles, checks):
     assert verdict(KITE, triangles).score == 0
 
 
-def test_a_point_on_a_hull_side_must_split_it():
+def test_points_on_hull_sides_must_split_them():
     params = Params(points=((0, 0), (2, 0), (1, 2), (1, 0)), decimals=0)
     assert verdict(params, [[0, 3, 2], [3, 1, 2]]).score == 1
     assert failed(params, [[0, 1, 2]]) == {"all_points", "hull", "empty_circle"}
     assert {"area"} <= failed(params, [[0, 1, 2], [0, 1, 3]])
 
 
-def test_a_flood_of_triangles_is_not_gone_through():
+def test_too_many_triangles_are_rejected():
     assert failed(KITE, [[0, 1, 2]] * 101) == {"resource_limit"}
     assert failed(KITE, [[0, 1, 2]] * 100) != {"resource_limit"}

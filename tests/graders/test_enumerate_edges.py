@@ -1,4 +1,4 @@
-"""Enumerate edges: the disputed squares, the format of pairs, and what each check catches."""
+"""Enumerate edges: the ambiguous squares, the format of pairs, and each check."""
 
 from itertools import permutations
 
@@ -30,26 +30,30 @@ def failed(params, edges):
 
 
 @pytest.mark.parametrize("pair", [[0, 4], [4, 5], [2, 2], [4, 4], [0, 10**30]])
-def test_pairs_name_two_sides(pair):
+def test_pairs_must_name_two_sides(pair):
     assert failed(ONE_OF_EACH, [[pair], *RIGHT[1:]]) == ["indices"]
 
 
-def test_long_answers_are_refused_by_count():
+def test_long_answers_are_rejected():
     assert failed(ONE_OF_EACH, [*RIGHT[:4], [[0, 1]] * 1992]) == ["repeats", "certain"]
     assert failed(ONE_OF_EACH, [*RIGHT[:4], [[0, 1]] * 1993]) == ["resource_limit"]
 
 
+def renumbered(pairs, new_index):
+    return [sorted((new_index[a], new_index[b])) for a, b in pairs]
+
+
 @given(st.permutations(RING), st.permutations(SIDES))
-def test_order_of_corners_and_sides_is_only_notation(corners, sides):
-    squares = tuple(
-        tuple(dict(zip(RING, square, strict=True))[corner] for corner in corners)
-        for square in ONE_OF_EACH.squares
-    )
+def test_order_of_corners_and_sides_does_not_matter(corners, sides):
+    squares = []
+    for square in ONE_OF_EACH.squares:
+        label_at = dict(zip(RING, square, strict=True))
+        squares.append(tuple(label_at[corner] for corner in corners))
     params = Params(
-        corner_order=tuple(corners), edge_order=tuple(sides), squares=squares
+        corner_order=tuple(corners), edge_order=tuple(sides), squares=tuple(squares)
     )
-    index = [sides.index(side) for side in SIDES]
-    edges = [[sorted((index[a], index[b])) for a, b in pairs] for pairs in RIGHT]
+    new_index = [sides.index(side) for side in SIDES]
+    edges = [renumbered(pairs, new_index) for pairs in RIGHT]
     assert failed(params, edges) == []
 
 
@@ -58,6 +62,6 @@ def test_order_of_corners_and_sides_is_only_notation(corners, sides):
         st.sampled_from([[a, b] for a, b in permutations(range(4), 2)]), max_size=3
     )
 )
-def test_right_means_exactly_the_joined_pairs(pairs):
+def test_only_the_exact_pairs_score(pairs):
     right = sorted(pairs) == [[0, 1], [2, 3]]
     assert verdict(ONE_OF_EACH, [*RIGHT[:3], pairs, []]).score == right

@@ -1,5 +1,6 @@
 import random
 from collections import Counter
+from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from scbench.scoring.judge import judge
 TASK = get_task("half_subdivision_neighbours")
 BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]
+FACES = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
 
 
 def verdict(params, labels):
@@ -27,8 +29,8 @@ def right(params) -> list[str]:
     return list(BUILDER.reference(params).neighbors)
 
 
-def painted(params) -> dict[str, int]:
-    """Cut the space into its finest cells; count the cell faces each leaf shares with the target.
+def shared_cell_faces(params) -> dict[str, int]:
+    """Cut the space into its finest cells; count the faces each leaf shares with the target.
 
     Shares no line with the interval test: a cell finds its leaf by walking down the tree.
     """
@@ -47,22 +49,16 @@ def painted(params) -> dict[str, int]:
             label += str(cell["xyz".index(axis)] >> left[axis] & 1)
         return label
 
-    sizes = [1 << bits[axis] for axis in "xyz"]
-    cells = [
-        (x, y, z)
-        for x in range(sizes[0])
-        for y in range(sizes[1])
-        for z in range(sizes[2])
-    ]
+    cells = product(*(range(1 << bits[axis]) for axis in "xyz"))
     owner = {cell: leaf_of(cell) for cell in cells}
     shared: Counter[str] = Counter()
-    for cell, leaf in owner.items():
-        for axis in range(3):
-            for step in (-1, 1):
-                beside = tuple(c + step * (i == axis) for i, c in enumerate(cell))
-                other = owner.get(beside)
-                if leaf == params.target and other not in (None, params.target):
-                    shared[other] += 1
+    for (x, y, z), leaf in owner.items():
+        if leaf != params.target:
+            continue
+        for dx, dy, dz in FACES:
+            other = owner.get((x + dx, y + dy, z + dz))
+            if other not in {None, params.target}:
+                shared[other] += 1
     return dict(shared)
 
 
@@ -72,7 +68,7 @@ def painted(params) -> dict[str, int]:
     length=st.integers(1, 5),
     depth=st.integers(1, 8),
 )
-def test_painting_agrees_on_any_tree(seed, dimension, length, depth):
+def test_reference_matches_shared_cell_faces(seed, dimension, length, depth):
     rng = random.Random(seed)
 
     def leaves_below(label):
@@ -87,12 +83,12 @@ def test_painting_agrees_on_any_tree(seed, dimension, length, depth):
         leaves=tuple(leaves),
         target=rng.choice(leaves),
     )
-    truth = set(painted(params))
+    truth = set(shared_cell_faces(params))
     assert set(right(params)) == truth
     assert verdict(params, sorted(truth, reverse=True)).score == 1
 
 
-def test_too_many_labels_are_not_looked_at():
+def test_too_many_labels_are_rejected():
     n = len(PAPER[4].leaves)
     assert failed(PAPER[4], ["0010"] * (10 * n + 1)) == {"resource_limit"}
     assert failed(PAPER[4], ["0010"] * (10 * n)) == {"repeats", "complete"}

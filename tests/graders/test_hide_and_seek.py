@@ -1,4 +1,4 @@
-"""Hide and seek: the counts of the specification, each rule and its edge, hostile answers."""
+"""Hide and seek: the specification's pixel counts, each rule at its limit, hostile answers."""
 
 import math
 import random
@@ -21,6 +21,29 @@ from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 PAPER = [item.params for item in TASK.builder().paper()]
+# Crowds whose pixels were also counted with OpenSCAD. Only the true camera sees BOTH_ARMS.
+BLOCK = [
+    (round(-4 - 0.6 * i, 1), round(-4 - 0.6 * j, 1))
+    for i in range(10)
+    for j in range(20)
+]
+ARM = []
+for across in (6.5, 5.75, 5, 4.25):
+    for step in range(10):
+        along = 18 + 0.75 * step
+        x = (across - along) / math.sqrt(2)
+        y = -(across + along) / math.sqrt(2)
+        ARM.append((round(x, 3), round(y, 3)))
+BOTH_ARMS = [*ARM, *((y, x) for x, y in ARM)]
+free = st.floats(-25, 25).map(lambda v: round(v, 2))
+RNG = random.Random(1)
+HUGE_ANSWERS = {
+    "at_one_place": [(-5, -5)] * 2000,
+    "anywhere": [(RNG.uniform(-21, 21), RNG.uniform(-21, 21)) for _ in range(2000)],
+    "huge": [(1e300, -1.7e308), (-1e300, 1.7e308)] * 1000,
+    "one_above_the_limit": [(-5, -5)] * 2001,
+    "hundred_thousand": [(-5, -5)] * 100_000,
+}
 
 
 def verdict(params, people):
@@ -33,25 +56,8 @@ def failed(params, people):
 
 
 def crowd(count, **parameters):
-    """The first instance, with another number of people."""
+    """Return the first instance with another number of people."""
     return PAPER[0].model_copy(update={"people": count, **parameters})
-
-
-# Crowds whose pixels were counted here and by OpenSCAD, and a layout that only the sniper sees.
-BLOCK = [
-    (round(-4 - 0.6 * i, 1), round(-4 - 0.6 * j, 1))
-    for i in range(10)
-    for j in range(20)
-]
-ARM = [
-    (
-        round((across - along) / math.sqrt(2), 3),
-        round(-(across + along) / math.sqrt(2), 3),
-    )
-    for across in (6.5, 5.75, 5, 4.25)
-    for along in (18 + 0.75 * k for k in range(10))
-]
-BOTH_ARMS = [*ARM, *((y, x) for x, y in ARM)]
 
 
 @pytest.mark.parametrize(
@@ -59,21 +65,18 @@ BOTH_ARMS = [*ARM, *((y, x) for x, y in ARM)]
     [(5, BLOCK, 658, 0, 2948), (3, BOTH_ARMS, 194, 16, 0)],
     ids=["block", "two arms"],
 )
-def test_pixels_are_those_of_the_specification(
-    subtask, people, pixels, shown, published
-):
+def test_pixel_counts_match_specification(subtask, people, pixels, shown, published):
     given = verdict(PAPER[subtask], people)
     assert given.metrics["visible_pixels"] == pixels
-    assert (
-        fitted_view_pixels(PAPER[subtask], np.array(people, dtype=float)) == published
-    )
+    places = np.array(people, dtype=float)
+    assert fitted_view_pixels(PAPER[subtask], places) == published
     assert given.score == pytest.approx(max(0, 1 - 0.005 * pixels))
     if shown:
         assert len(given.metrics["visible_people"]) == shown
     assert failed(PAPER[subtask], people) == {"hidden"}
 
 
-# Behind the first instance's building, whose wall is at -1.
+# Everyone is behind the first instance's building, whose wall is at -1.
 @pytest.mark.parametrize(
     ("second", "apart"),
     [
@@ -84,10 +87,9 @@ def test_pixels_are_those_of_the_specification(
         ((-2.5, -2.5), True),
     ],
 )
-def test_people_may_touch_and_not_overlap(second, apart):
-    assert failed(crowd(2), [(-2.0, -2.0), second]) == (
-        set() if apart else {"people_apart"}
-    )
+def test_people_may_touch_but_not_overlap(second, apart):
+    expected = set() if apart else {"people_apart"}
+    assert failed(crowd(2), [(-2.0, -2.0), second]) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_people_may_touch_and_not_overlap(second, apart):
         ((0, 0), False),
     ],
 )
-def test_people_may_touch_the_building_and_not_overlap_it(xy, clear):
+def test_people_may_touch_but_not_overlap_building(xy, clear):
     assert ("clear_of_building" not in failed(crowd(1), [xy])) is clear
 
 
@@ -114,15 +116,12 @@ def test_people_may_touch_the_building_and_not_overlap_it(xy, clear):
         ((-30 - 1.2e-9, 0), False),
     ],
 )
-def test_distance_is_measured_from_the_origin_to_the_middle(xy, near):
+def test_distance_is_measured_to_the_centre_of_a_person(xy, near):
     assert ("distance" not in failed(crowd(1), [xy])) is near
 
 
-free = st.floats(-25, 25).map(lambda v: round(v, 2))
-
-
 @given(st.lists(st.tuples(free, free), min_size=1, max_size=12))
-def test_rules_agree_with_boxes_one_by_one(people):
+def test_checks_match_pairwise_comparison(people):
     params = crowd(len(people))
     expected = set()
     for i, (x, y) in enumerate(people):
@@ -131,32 +130,22 @@ def test_rules_agree_with_boxes_one_by_one(people):
         if max(abs(x), abs(y)) < 1.25:
             expected.add("clear_of_building")
         for u, v in people[:i]:
-            # In hundredths, so that a touch is a touch.
+            # Whole hundredths, so that touching people compare as equal.
             if round(100 * abs(x - u)) < 50 and round(100 * abs(y - v)) < 50:
                 expected.add("people_apart")
     assert failed(params, people) - {"hidden"} == expected
 
 
-RNG = random.Random(1)
-FLOODS = {
-    "at_one_place": [(-5, -5)] * 2000,
-    "anywhere": [(RNG.uniform(-21, 21), RNG.uniform(-21, 21)) for _ in range(2000)],
-    "huge": [(1e300, -1.7e308), (-1e300, 1.7e308)] * 1000,
-    "one_more_than_is_judged": [(-5, -5)] * 2001,
-    "hundred_thousand": [(-5, -5)] * 100_000,
-}
-
-
-@pytest.mark.parametrize("name", FLOODS)
-def test_floods_are_judged_or_refused_quickly(name):
+@pytest.mark.parametrize("name", HUGE_ANSWERS)
+def test_huge_answers_are_graded_or_rejected_quickly(name):
+    people = HUGE_ANSWERS[name]
     before = peak()
     with a_minute_of_work():
-        given = verdict(PAPER[5], FLOODS[name])
-    assert peak() - before < 2 * 1024 * 1024
+        given = verdict(PAPER[5], people)
+    assert peak() - before < 2 * 1024 * 1024  # KiB
     assert given.score == 0
-    assert ({c.id for c in given.checks} == {"resource_limit"}) is (
-        len(FLOODS[name]) > 2000
-    )
+    is_rejected = {check.id for check in given.checks} == {"resource_limit"}
+    assert is_rejected == (len(people) > 2000)
     assert len(given.metrics.get("visible_places", ())) <= 2000
 
 
@@ -164,7 +153,7 @@ def test_floods_are_judged_or_refused_quickly(name):
     st.floats(-30, 30),
     st.floats(-30, 30),
 )
-def test_the_pixels_of_one_box_are_those_of_its_picture(x, y):
+def test_pixels_of_box_match_its_picture(x, y):
     camera = true_camera(PAPER[0])
     low, high = boxes(PAPER[0], np.array([[x, y]]))
     # The first box is the building.

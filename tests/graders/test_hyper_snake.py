@@ -1,4 +1,4 @@
-"""Hyper-snake: the rules one by one, published scores, and a second way to judge a path."""
+"""Hyper-snake: each rule, and a second grader."""
 
 from fractions import Fraction
 from itertools import pairwise, product
@@ -24,22 +24,33 @@ WHOLE = [
     (0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (2, 2),
 ]  # fmt: skip
 OPEN = Params(size=(2, 3), start=(0, 0), walls=(), food=())
+SMALL = [
+    BOX,
+    OPEN,
+    Params(size=(3, 3), start=(0, 1), walls=(), food=((1, 1), (2, 2))),
+    Params(size=(2, 2, 2), start=(1, 0, 1), walls=((1, 1, 1),), food=((0, 1, 1),)),
+    Params(size=(4, 1, 2), start=(1, 0, 0), walls=(), food=((1, 0, 0), (3, 0, 1))),
+    Params(size=(5,), start=(2,), walls=(), food=((0,),)),
+]
+CELLS = st.tuples(st.integers(-1, 3), st.integers(-1, 4))
+
+
+def is_step(a, b):
+    return sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1
 
 
 def exact_score(params, cells):
-    """The rules once more, cell by cell and in fractions."""
+    """Score a path by the rules, cell by cell and in fractions."""
     unvisited = set(product(*map(range, params.size))) - set(params.walls)
     free = len(unvisited)
     hungry = set(params.food)
     if not cells or cells[0] != params.start:
         return 0
-    for before, cell in pairwise([None, *cells]):
+    if not all(is_step(a, b) for a, b in pairwise(cells)):
+        return 0
+    for cell in cells:
         if cell not in unvisited:
             return 0
-        if before is not None:
-            changes = [b - a for a, b in zip(before, cell, strict=True) if a != b]
-            if changes not in ([1], [-1]):
-                return 0
         unvisited.remove(cell)
         hungry.discard(cell)
     share = Fraction(len(cells), free)
@@ -49,36 +60,25 @@ def exact_score(params, cells):
 
 
 def every_path(params):
-    """All legal paths by plain search."""
+    """Yield all legal paths, by exhaustive search."""
     free = set(product(*map(range, params.size))) - set(params.walls)
 
     def extend(path):
         yield list(path)
         for other in free - set(path):
-            if sum(abs(a - b) for a, b in zip(path[-1], other, strict=True)) == 1:
+            if is_step(path[-1], other):
                 yield from extend([*path, other])
 
     yield from extend([params.start])
 
 
-SMALL = [
-    BOX,
-    OPEN,
-    Params(size=(3, 3), start=(0, 1), walls=(), food=((1, 1), (2, 2))),
-    Params(size=(2, 2, 2), start=(1, 0, 1), walls=((1, 1, 1),), food=((0, 1, 1),)),
-    Params(size=(4, 1, 2), start=(1, 0, 0), walls=(), food=((1, 0, 0), (3, 0, 1))),
-    Params(size=(5,), start=(2,), walls=(), food=((0,),)),
-]
-
-
 @pytest.mark.parametrize("params", SMALL, ids=lambda p: "x".join(map(str, p.size)))
-def test_every_legal_path_of_a_small_box(params):
+def test_legal_paths_of_small_boxes(params):
     longest = 0
     for path in every_path(params):
         given_verdict = verdict(params, path)
-        assert given_verdict.score == pytest.approx(
-            float(exact_score(params, path)), abs=1e-12
-        )
+        expected = float(exact_score(params, path))
+        assert given_verdict.score == pytest.approx(expected, abs=1e-12)
         assert given_verdict.score > 0
         assert given_verdict.metrics["legal_prefix"] == len(path)
         assert (given_verdict.score == 1) == (not given_verdict.failed)
@@ -86,17 +86,14 @@ def test_every_legal_path_of_a_small_box(params):
     assert longest <= given_verdict.metrics["length_bound"]
 
 
-CELLS = st.tuples(st.integers(-1, 3), st.integers(-1, 4))
-
-
 @given(near_misses(WHOLE, CELLS) | st.lists(CELLS, min_size=1, max_size=14))
-def test_any_list_gets_the_score_of_the_second_judge(cells):
+def test_scores_match_second_grader(cells):
     assert verdict(BOX, cells).score == pytest.approx(
         float(exact_score(BOX, cells)), abs=1e-12
     )
 
 
-def test_positions_are_those_of_the_answers_own_list():
+def test_details_use_positions_in_the_answer():
     cells = [*WHOLE[:2], (1, 1), (1, 2), (1, 1), (5, 0), (2, 0)]
     assert check(BOX, cells, "walls").details == {"count": 1, "offenders": [3]}
     assert check(BOX, cells, "repeats").details == {"count": 1, "offenders": [4]}
@@ -109,8 +106,8 @@ def test_positions_are_those_of_the_answers_own_list():
     }  # fmt: skip
 
 
-def test_the_cap_at_1_comes_before_the_food():
-    # 100 of 101 free cells count as all of them, but one of two food items is missed.
+def test_cap_is_applied_before_food():
+    # 100 of 101 free cells count as all, but one of two food items is missed.
     params = Params(
         size=(1, 102), start=(0, 1), walls=((0, 101),), food=((0, 0), (0, 50))
     )
@@ -121,7 +118,7 @@ def test_the_cap_at_1_comes_before_the_food():
     assert failed(params, path) == {"food"}
 
 
-def test_long_lists_are_judged_up_to_a_bound():
+def test_long_lists_are_graded_up_to_a_limit():
     limit = 4 * 11 + 1000
     assert "repeats" in failed(BOX, WHOLE[:1] * limit)
     assert failed(BOX, WHOLE[:1] * (limit + 1)) == {"resource_limit"}

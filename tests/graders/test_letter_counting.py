@@ -1,4 +1,4 @@
-"""Letter counting: counted by a third route, from the prompt's own text."""
+"""Letter counting, checked by counting in the prompt's text."""
 
 import re
 
@@ -25,8 +25,8 @@ def spaces(draw):
     )
 
 
-def counted(prompt):
-    """The count, read from the prompt alone."""
+def count_from_prompt(prompt):
+    """Count the letters, from the prompt alone."""
     row = prompt.split("\n\n")[1]
     letters = re.findall(r'"([a-z])"', prompt.partition("Count how often")[2])
     inside = "".join(re.findall(r"\[([A-Za-z]+)\]", row))
@@ -35,16 +35,14 @@ def counted(prompt):
 
 @settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
-def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
+def test_grader_builder_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("letters", seed))
-    right = counted(BUILDER.prompt(params))
+    right = count_from_prompt(BUILDER.prompt(params))
     assert BUILDER.target(params) == str(right)
     assert judge(TASK, params, {"answer": right})[0].score == 1
     assert judge(TASK, params, {"answer": right + 1})[0].score == 0
     marked = [word for word, counts in params.words if counts]
-    assert (len(marked), len(params.words)) == (
-        point.words,
-        point.words + point.confounders,
-    )
+    assert len(marked) == point.words
+    assert len(params.words) == point.words + point.confounders
     assert len(set(params.letters)) == point.letters
     assert len({word.lower() for word, _ in params.words}) == len(params.words)

@@ -1,4 +1,6 @@
-"""Mazes: the specification's examples, and uniqueness against counting every route."""
+"""Mazes: the specification's examples, and routes compared with exhaustive search."""
+
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -6,6 +8,10 @@ from hypothesis import strategies as st
 
 from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
+
+FORGIVEN = [
+    "A0B\r\n888\r\n222", "\n\nA0B\n888\n222\n\n", " A0B\n888\n222 \t", "A0B  \n888 \n222\N{NBSP}",
+]  # fmt: skip
 
 
 def params(n, a, b, jumps, share=100, route=20):
@@ -24,9 +30,8 @@ def verdict(maze, expected):
 
 
 def failed(maze, expected):
-    return [
-        check.id for check in verdict(maze, expected).checks if check.passed is False
-    ]
+    checks = verdict(maze, expected).checks
+    return [check.id for check in checks if check.passed is False]
 
 
 @pytest.mark.parametrize(
@@ -47,21 +52,19 @@ def failed(maze, expected):
         ("A669B/98581/01472/39360/87432", (5, 5, 0, 2, 30), "jumps"),
     ],
 )  # fmt: skip
-def test_examples_of_the_specification(maze, numbers, wrong):
+def test_specification_examples(maze, numbers, wrong):
     assert failed(maze, params(*numbers)) == ([wrong] if wrong else [])
     assert verdict(maze, params(*numbers)).score == (wrong is None)
 
 
 def test_a_and_b_count_at_their_heights():
-    # 3 of 9 cells have height 5 with A and B; 2 without.
-    assert failed("A5B/012/346", params(3, 5, 5, 0, share=33, route=0)) == [
-        "height_share"
-    ]
-    assert failed("A5B/012/346", params(3, 5, 5, 0, share=34, route=0)) == []
-    assert verdict("A5B/012/346", params(3, 5, 5, 0, share=33)).checks[3].details == {
-        "count": 1,
-        "offenders": [[5, 3]],
-    }
+    # 3 of 9 cells have height 5 if A and B count, otherwise 1.
+    maze = "A5B/012/346"
+    low, high = (params(3, 5, 5, 0, share=share, route=0) for share in (33, 34))
+    assert failed(maze, low) == ["height_share"]
+    assert failed(maze, high) == []
+    share_check = verdict(maze, params(3, 5, 5, 0, share=33)).checks[3]
+    assert share_check.details == {"count": 1, "offenders": [[5, 3]]}
 
 
 def test_shares_are_compared_exactly():
@@ -89,41 +92,38 @@ def test_shares_are_compared_exactly():
         ("\r\n" * 10**6 + "A" + "\n" * 10**6 + "B", ["resource_limit"]),
     ],
 )  # fmt: skip
-def test_bad_texts_fail_by_their_own_faults(text, checks):
+def test_bad_texts_fail_their_own_checks(text, checks):
     result = grade(params(3, 5, 5, 1, share=40), Answer.model_validate(text))
     assert [check.id for check in result.checks if check.passed is False] == checks
     assert result.score == 0
 
 
-FORGIVEN = [
-    "A0B\r\n888\r\n222", "\n\nA0B\n888\n222\n\n", " A0B\n888\n222 \t", "A0B  \n888 \n222\N{NBSP}",
-]  # fmt: skip
-
-
 @pytest.mark.parametrize("text", FORGIVEN)
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"maze": text}])
-def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
+def test_line_ends_and_trailing_blanks_are_ignored(text, wrap):
     assert grade(params(3, 5, 5, 1), Answer.model_validate(wrap(text))).score == 1
 
 
 def every_route(n, heights, start, end):
-    """All simple routes, found by trying every move by the words of the rules."""
+    """Return all simple routes, trying every move that the rules allow."""
     routes = []
 
     def at(x, y):
-        return heights[y * n + x] if 0 <= x < n and 0 <= y < n else None
+        is_inside = 0 <= x < n and 0 <= y < n
+        return heights[y * n + x] if is_inside else None
 
     def walk(x, y, way):
         if (x, y) == end:
             routes.append(way)
             return
+        here = at(x, y)
         for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0)):
-            one, two = at(x + dx, y + dy), at(x + 2 * dx, y + 2 * dy)
             moves = []
-            if one is not None and abs(one - at(x, y)) <= 1:
-                moves.append((x + dx, y + dy))
-            if two is not None and two == at(x, y) and one <= two - 2:
-                moves.append((x + 2 * dx, y + 2 * dy))
+            near, far = (x + dx, y + dy), (x + 2 * dx, y + 2 * dy)
+            if at(*near) is not None and abs(at(*near) - here) <= 1:
+                moves.append(near)
+            if at(*far) == here and at(*near) <= here - 2:
+                moves.append(far)
             for move in moves:
                 if move not in way:
                     walk(*move, [*way, move])
@@ -138,7 +138,7 @@ def every_route(n, heights, start, end):
     heights=st.lists(st.sampled_from([0, 2, 3, 5, 6, 8]), min_size=16, max_size=16),
     ends=st.tuples(st.integers(0, 15), st.integers(0, 15)),
 )
-def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
+def test_routes_match_exhaustive_search(n, heights, ends):
     start, end = (end % (n * n) for end in ends)
     if start == end:
         return
@@ -151,46 +151,45 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
     routes = every_route(n, heights, (start % n, start // n), (end % n, end // n))
     passed = {check.id: check.passed for check in result.checks}
     assert passed["route"] == bool(routes)
-    if routes:
-        assert passed["one_route"] == (len(routes) == 1)
-        assert [tuple(at) for at in result.metrics["route"]] in routes
-        other = [tuple(at) for at in result.metrics["other_route"]]
-        assert other in routes if len(routes) > 1 else not other
-    if len(routes) == 1:
-        over = [
-            1 for (x, y), (u, v) in zip(routes[0], routes[0][1:], strict=False)
-            if abs(x - u) + abs(y - v) == 2
-        ]  # fmt: skip
-        assert len(result.metrics["jumped_over"]) == len(over)
-        share = 100 * len(routes[0]) // (n * n)
-        tight = expected.model_copy(
-            update={"min_route_percent": share, "jumps": len(over)}
-        )
-        assert verdict(maze, tight).score == 1
-        for change in ({"min_route_percent": share + 1}, {"jumps": len(over) + 1}):
-            assert verdict(maze, tight.model_copy(update=change)).score == 0
+    if not routes:
+        return
+    assert passed["one_route"] == (len(routes) == 1)
+    assert [tuple(at) for at in result.metrics["route"]] in routes
+    other = [tuple(at) for at in result.metrics["other_route"]]
+    if len(routes) > 1:
+        assert other in routes
+        return
+    assert not other
+
+    # Requirements that the only route meets exactly, and one more than that.
+    (route,) = routes
+    jumps = sum(abs(x - u) + abs(y - v) == 2 for (x, y), (u, v) in pairwise(route))
+    assert len(result.metrics["jumped_over"]) == jumps
+    share = 100 * len(route) // (n * n)
+    tight = expected.model_copy(update={"min_route_percent": share, "jumps": jumps})
+    assert verdict(maze, tight).score == 1
+    for change in ({"min_route_percent": share + 1}, {"jumps": jumps + 1}):
+        assert verdict(maze, tight.model_copy(update=change)).score == 0
 
 
-def test_ends_that_are_stated_must_be_met():
+def test_stated_ends_must_be_met():
     expected = params(3, 5, 5, 1)
-    for ends, missed in [
-        (((0, 0), (0, 2)), ""),
-        (
-            ((0, 1), (0, 2)),
-            "A must be in row 0, column 1 (counting from 0), but is in row 0, column 0.",
-        ),
-        (
-            ((0, 0), (2, 0)),
-            "B must be in row 2, column 0 (counting from 0), but is in row 0, column 2.",
-        ),
-    ]:
+    a_is_wrong = (
+        "A must be in row 0, column 1 (counting from 0), but is in row 0, column 0."
+    )
+    b_is_wrong = (
+        "B must be in row 2, column 0 (counting from 0), but is in row 0, column 2."
+    )
+    for ends, messages in (
+        (((0, 0), (0, 2)), []),
+        (((0, 1), (0, 2)), [a_is_wrong]),
+        (((0, 0), (2, 0)), [b_is_wrong]),
+    ):
         stated = expected.model_copy(update={"ends": ends})
         result = verdict("A0B/888/222", stated)
-        assert result.score == (not missed)
-        assert [c.message for c in result.checks if c.passed is False] == [
-            missed
-        ] * bool(missed)
-        # All else is judged just the same.
+        assert result.score == (messages == [])
+        assert [c.message for c in result.checks if c.passed is False] == messages
+        # The other checks are unaffected.
         assert result.metrics["route"] == [[0, 0], [2, 0]]
     for wrong in ([[0, 0], [0, 0]], [[0, 0], [0, 3]], [[-1, 0], [0, 1]]):
         with pytest.raises(ValueError, match="ends"):

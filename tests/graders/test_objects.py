@@ -1,4 +1,4 @@
-"""Counting things: the sum is read a third time from the prompt's own text."""
+"""Counting things, checked by adding up the quantities in the prompt's text."""
 
 import re
 
@@ -21,52 +21,44 @@ BELOW_20 = [
     "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 ]  # fmt: skip
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-BELOW_100 = BELOW_20 + [
-    ten + one for ten in TENS for one in ("", *(f"-{w}" for w in BELOW_20[:9]))
-]
-WORDS = BELOW_100 + [
-    hundred + rest
-    for hundred in (f"{word} hundred" for word in BELOW_20[:9])
-    for rest in ("", *(f" and {word}" for word in BELOW_100))
-]
+BELOW_100 = list(BELOW_20)
+for ten in TENS:
+    BELOW_100 += [ten, *(f"{ten}-{one}" for one in BELOW_20[:9])]
+WORDS = list(BELOW_100)
+for one in BELOW_20[:9]:
+    WORDS += [f"{one} hundred", *(f"{one} hundred and {rest}" for rest in BELOW_100)]
 VALUES = {"a": 1, "an": 1} | {word: n for n, word in enumerate(WORDS, 1)}
-GROUP_OF = {
-    form: group
-    for group, nouns in things().groups.items()
-    for noun in nouns
-    for form in noun
-}
+GROUP_OF = {}
+for group, nouns in things().groups.items():
+    for forms in nouns:
+        GROUP_OF |= dict.fromkeys(forms, group)
 
-
-def one_of(words):
-    return "|".join(sorted(words, key=len, reverse=True))
-
-
+# Longest words first, so that a word is not read as a shorter one.
+QUANTITY = "|".join(sorted(VALUES, key=len, reverse=True))
+ADJECTIVE = "|".join(sorted(things().adjectives, key=len, reverse=True))
+NOUN = "|".join(sorted(GROUP_OF, key=len, reverse=True))
 ENTRY = re.compile(
-    rf"(?<![\w-])(\d+|{one_of(VALUES)}) (?:(?:{one_of(things().adjectives)}) )?"
-    rf"({one_of(GROUP_OF)})(?![\w-])"
+    rf"(?<![\w-])(\d+|{QUANTITY}) (?:(?:{ADJECTIVE}) )?({NOUN})(?![\w-])"
 )
 
 
 def read(prompt):
-    """How many entries there are and the sum asked for, from the prompt alone."""
+    """Return the number of entries and the sum asked for, from the prompt alone."""
     question, _, listing, rules, *_ = prompt.split("\n\n")
     asked = re.search("How many (.*) are there", question)[1]
     groups = re.split(", | and ", asked)
     printed = " ".join(rules.rpartition("words:\n")[2].rstrip(".").split("\n"))
     printed_groups = re.split(", | and ", printed)
-    assert printed_groups == [
-        name for name in things().groups if name in printed_groups
-    ]
+    in_order = [name for name in things().groups if name in printed_groups]
+    assert printed_groups == in_order
     assert set(groups) < set(printed_groups)
-    result = ENTRY.findall(listing)
-    assert {GROUP_OF[noun] for _, noun in result} <= set(printed_groups)
-    total = sum(
-        VALUES[quantity] if quantity in VALUES else int(quantity)
-        for quantity, noun in result
-        if GROUP_OF[noun] in groups
-    )
-    return len(result), total
+    entries = ENTRY.findall(listing)
+    total = 0
+    for quantity, noun in entries:
+        assert GROUP_OF[noun] in printed_groups
+        if GROUP_OF[noun] in groups:
+            total += VALUES.get(quantity) or int(quantity)
+    return len(entries), total
 
 
 @st.composite
@@ -86,22 +78,23 @@ def spaces(draw):
 
 @settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+def test_builder_grader_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("objects", seed))
     entries, right = read(BUILDER.prompt(params))
     assert entries == len(params.entries) == point.length + point.distractors
     assert BUILDER.target(params) == str(right)
     assert judge(TASK, params, {"answer": right})[0].score == 1
     assert judge(TASK, params, {"answer": right + 1})[0].score == 0
-    counting = [entry for entry in params.entries if entry[3] in params.groups]
+    counting = [group for *_, group in params.entries if group in params.groups]
     assert len(counting) == point.length
-    assert {entry[3] for entry in counting} == set(params.groups)
+    assert set(counting) == set(params.groups)
     assert len(set(params.groups)) == point.target_groups
-    assert all(VALUES.get(q) or int(q) <= point.max_count for q, *_ in params.entries)
-    assert all(GROUP_OF[noun] == group for _, _, noun, group in params.entries)
+    for quantity, _, noun, group in params.entries:
+        assert quantity in VALUES or int(quantity) <= point.max_count
+        assert GROUP_OF[noun] == group
 
 
-def test_every_quantity_up_to_999_is_read():
+def test_quantities_up_to_999_are_read():
     assert len(WORDS) == 999
     for n, words in enumerate(WORDS, 1):
         assert quantity_of(words) == quantity_of(str(n)) == n
@@ -111,6 +104,6 @@ def test_every_quantity_up_to_999_is_read():
 @pytest.mark.parametrize(
     "text", ["", "dozen", "and", "-1", "1.5", "two dozens", "hundred"]
 )
-def test_what_is_no_quantity_is_refused(text):
+def test_non_quantities_are_rejected(text):
     with pytest.raises(ValueError, match="is not a quantity"):
         quantity_of(text)

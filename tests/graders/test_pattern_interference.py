@@ -1,4 +1,4 @@
-"""Pattern interference: against a reader that obeys the prompt's own sentences."""
+"""Pattern interference, checked by following the sentences of the prompt."""
 
 import re
 
@@ -26,19 +26,19 @@ def number(pattern, text):
     return int(re.search(pattern, text)[1])
 
 
-def made(what, term):
-    """A new term, as one phrase of the prompt says."""
-    if "digits" in what:
+def next_term(phrase_of_rule, term):
+    """Compute a new term from one phrase of the prompt."""
+    if "digits" in phrase_of_rule:
         return term + sum(int(digit) for digit in str(term))
-    if "add " in what:
-        return term + number(r"add (\d+)", what)
-    if "subtract " in what:
-        return term - number(r"subtract (\d+)", what)
-    return term * number(r"by (\d+)", what)
+    if "add " in phrase_of_rule:
+        return term + number(r"add (\d+)", phrase_of_rule)
+    if "subtract " in phrase_of_rule:
+        return term - number(r"subtract (\d+)", phrase_of_rule)
+    return term * number(r"by (\d+)", phrase_of_rule)
 
 
-def changed(step, place, value, terms):
-    """A term after one of the later steps of the prompt."""
+def apply_step(step, place, value, terms):
+    """Change a term by one of the later steps of the prompt."""
     if "multiple of" in step:
         applies = place % number(r"multiple of (\d+)", step) == 0
     elif "divisible" in step:
@@ -52,36 +52,34 @@ def changed(step, place, value, terms):
     return value - number(r"subtract (\d+)", step)
 
 
-def obeyed(prompt):
-    """The terms shown, and those asked for, worked out from the prompt's sentences."""
+def terms_from_prompt(prompt):
+    """Return the shown terms and all terms, computed from the prompt's sentences."""
     shown = [int(term) for term in prompt.split("\n\n")[1].split(", ")]
     base, _, *later = re.findall(r"^\d\. (.*)$", prompt, re.MULTILINE)
-    rules = base.lower().rstrip(".").split("; ")
+    phrases = base.lower().rstrip(".").split("; ")
+    rules = [phrase.rpartition("and so on, ")[2] for phrase in phrases]
     asked = re.search(r"Give the next (\d+) terms", prompt)
     count = int(asked[1]) if asked else 1
     terms = shown[:1]
     while len(terms) < len(shown) + count:
         place = len(terms) + 1
-        value = (
-            made(
-                rules[(place - 2) % len(rules)].rpartition("and so on, ")[2], terms[-1]
-            )
-            % 100
-        )
+        # The second term is the first that a rule makes.
+        rule = rules[(place - 2) % len(rules)]
+        value = next_term(rule, terms[-1]) % 100
         for step in later:
-            value = changed(step, place, value, terms) % 100
+            value = apply_step(step, place, value, terms) % 100
         terms.append(value)
     return shown, terms
 
 
 @settings(max_examples=150)
 @given(SPACES, st.integers(0, 2**63))
-def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
+def test_grader_builder_and_prompt_agree(point, seed):
     try:
         params = BUILDER.draw(point, Stream("patterns", seed))
     except GenerationError:
         return
-    shown, terms = obeyed(BUILDER.prompt(params))
+    shown, terms = terms_from_prompt(BUILDER.prompt(params))
     assert shown == terms[: point.length_shown]
     right = terms[point.length_shown :]
     assert len(right) == point.length_asked

@@ -1,4 +1,4 @@
-"""Polynomials: scores at the boundaries, every hole of the research grader, hostile texts."""
+"""Polynomials: scores at the limits, exploits of the research grader, hostile texts."""
 
 import re
 from fractions import Fraction
@@ -17,6 +17,25 @@ BUILDER = get_task("polynomial_curve_fitting").builder()
 PAPER = [item.params for item in BUILDER.paper()]
 HALVES = Params(grid=("####....",) * 8)
 """Black where x < 4."""
+HOSTILE = {
+    "tower": lambda: "x + y + 9**9**9",
+    "tower_of_brackets": lambda: "x*y + (((10**500)**500)**500)**500",
+    "tower_of_letters": lambda: "**".join(["x"] * 20_000) + "+y",
+    "brackets": lambda: "(" * 190_000 + "x" + ")" * 190_000,
+    "signs": lambda: "-" * 120_000 + "x*y",
+    "digits": lambda: "x + y + " + "9" * 399_000,
+    "blanks": lambda: "x + y" + " \n" * 190_000 + "*",
+    "longer_numbers": lambda: "*".join(f"({10**90}*x+{i}*y)" for i in range(1_000)),
+    "powers_of_doubles": lambda: "+".join(f"(x+{i}.5*y)**511" for i in range(18_000)),
+    "kept_values": lambda: (
+        "+".join(f"(x+{i}*y)" for i in range(9_000))
+        + "".join(f"-(x+{i}*y)" for i in range(8_999, -1, -1))
+    ),
+    "pending_values": lambda: (
+        "+".join(f"((x+{i}*y)**500" for i in range(149)) + "*x" + ")" * 149
+    ),
+}
+"""Texts that would exhaust the stack, memory or time of an ordinary parser."""
 
 
 def verdict(body, params=HALVES, head=HEAD):
@@ -24,11 +43,8 @@ def verdict(body, params=HALVES, head=HEAD):
 
 
 def failed(body, params=HALVES, head=HEAD):
-    return [
-        check.id
-        for check in verdict(body, params, head).checks
-        if check.passed is False
-    ]
+    checks = verdict(body, params, head).checks
+    return [check.id for check in checks if check.passed is False]
 
 
 @pytest.mark.parametrize(
@@ -51,9 +67,12 @@ def test_scores_at_the_boundaries(body, matched, score):
     assert result.score == score
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_one_colour_scores_nothing_even_if_almost_all_of_it_is_right(sign):
-    rows = ["#" * 8] * 7 + ["#######."] if sign > 0 else ["." * 8] * 7 + [".......#"]
+@pytest.mark.parametrize(
+    ("sign", "rows"),
+    [(1, ["#" * 8] * 7 + ["#######."]), (-1, ["." * 8] * 7 + [".......#"])],
+    ids=["1", "-1"],
+)
+def test_one_colour_scores_0(sign, rows):
     params = Params(grid=tuple(rows))
     result = verdict(f"{sign}*(x + y + 1)", params)
     assert result.metrics["matched"] == 63
@@ -61,17 +80,15 @@ def test_one_colour_scores_nothing_even_if_almost_all_of_it_is_right(sign):
     assert failed(f"{sign}*(x + y + 1)", params)[0] == "two_colours"
 
 
-def test_texts_over_the_limits_are_not_worked_out():
-    for text in (
-        f"{HEAD}x + y".ljust(400_000) + "+ 1",
-        HEAD + "(" * 151 + "x + y" + ")" * 151,
-    ):
-        assert [
-            c.id
-            for c in grade(HALVES, Answer(function=text)).failed
-            if c.passed is False
-        ] == ["resource_limit"]
+def test_texts_over_the_limits_are_rejected():
+    too_long = f"{HEAD}x + y".ljust(400_000) + "+ 1"
+    too_deep = f"{HEAD}{'(' * 151}x + y{')' * 151}"
+    for text in (too_long, too_deep):
+        checks = grade(HALVES, Answer(function=text)).checks
+        failing = [check.id for check in checks if check.passed is False]
+        assert failing == ["resource_limit"]
     right = f"{HEAD}7 - 2*x + 0*y"
+    # Blanks at the end do not count.
     assert grade(HALVES, Answer(function=f"{right}{' ' * 600_000}")).score == 1
     deep = f"{HEAD}{'(' * 150}7 - 2*x + 0*y{')' * 150}"
     assert grade(HALVES, Answer(function=deep)).score == 1
@@ -113,7 +130,7 @@ def test_texts_over_the_limits_are_not_worked_out():
         (f"{HEAD}1", "variables"),
     ],
 )
-def test_faults_and_holes_fail_their_own_check(text, check):
+def test_faults_and_exploits_fail_their_own_check(text, check):
     result = grade(HALVES, Answer(function=text))
     assert result.score == 0
     assert next(c.id for c in result.checks if c.passed is False) == check
@@ -131,7 +148,7 @@ def test_faults_and_holes_fail_their_own_check(text, check):
         "def f ( x , y ) :\n    return +7 --(-2)*x + .0*y + 0.e5",
     ],
 )
-def test_layout_is_free_where_python_leaves_it_free(text):
+def test_layout_allowed_by_python_is_accepted(text):
     assert grade(HALVES, Answer(function=text)).score == 1
 
 
@@ -142,16 +159,14 @@ def test_layout_is_free_where_python_leaves_it_free(text):
     st.sampled_from([" ", "\n", "\t", "\\\n"]),
     st.integers(0, 20),
 )
-def test_what_keeps_the_sign_keeps_the_score(which, factor, blank, shift):
+def test_equivalent_formulas_keep_the_score(which, factor, blank, shift):
     params = PAPER[which]
     text = BUILDER.reference(params).function
     body = text.partition("return ")[2]
     for _ in range(shift % 3):
         body = f"({body})"
-    assert (
-        grade(params, Answer(function=f"{HEAD}{factor}*({body})*(1 + x**2*y**2)")).score
-        == 1
-    )
+    positive = f"{HEAD}{factor}*({body})*(1 + x**2*y**2)"
+    assert grade(params, Answer(function=positive)).score == 1
     spaced = re.sub(r"([-+*])(?!\*)(?<!\*\*)", rf"\1{blank}", body)
     assert grade(params, Answer(function=f"{HEAD}({spaced})")).score == 1
     mirrored = Params(grid=tuple(row[::-1] for row in params.grid))
@@ -164,57 +179,36 @@ def test_what_keeps_the_sign_keeps_the_score(which, factor, blank, shift):
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=6))
-def test_scores_are_those_of_a_plain_count(c):
-    def value(x, y):
-        return c[0] + c[1] * x + c[2] * y + c[3] * x * x + c[4] * x * y + c[5] * y * y
-
+def test_scores_match_cell_counts(c):
     body = f"{c[0]} + {c[1]}*x + {c[2]}*y + {c[3]}*x*x + {c[4]}*x*y + {c[5]}*y**2"
     grid = PAPER[1].grid
-    drawn = [[value(x, y) > 0 for x in range(12)] for y in range(12)]
-    matched = sum(
-        drawn[y][x] == (grid[y][x] == "#") for y in range(12) for x in range(12)
-    )
-    positive = sum(map(sum, drawn))
+    matched = positive = 0
+    for y in range(12):
+        for x in range(12):
+            value = c[0] + c[1] * x + c[2] * y
+            value += c[3] * x * x + c[4] * x * y + c[5] * y * y
+            positive += value > 0
+            matched += (value > 0) == (grid[y][x] == "#")
     share = Fraction(matched, 144)
-    expected = share**4 if share >= Fraction(3, 4) and 0 < positive < 144 else 0
+    has_two_colours = 0 < positive < 144
+    expected = share**4 if share >= Fraction(3, 4) and has_two_colours else 0
     assert verdict(body, PAPER[1]).score == float(expected)
 
 
-HOSTILE = {
-    "tower": lambda: "x + y + 9**9**9",
-    "tower_of_brackets": lambda: "x*y + (((10**500)**500)**500)**500",
-    "tower_of_letters": lambda: "**".join(["x"] * 20_000) + "+y",
-    "brackets": lambda: "(" * 190_000 + "x" + ")" * 190_000,
-    "signs": lambda: "-" * 120_000 + "x*y",
-    "digits": lambda: "x + y + " + "9" * 399_000,
-    "blanks": lambda: "x + y" + " \n" * 190_000 + "*",
-    "longer_numbers": lambda: "*".join(f"({10**90}*x+{i}*y)" for i in range(1_000)),
-    "powers_of_doubles": lambda: "+".join(f"(x+{i}.5*y)**511" for i in range(18_000)),
-    "kept_values": lambda: (
-        "+".join(f"(x+{i}*y)" for i in range(9_000))
-        + "".join(f"-(x+{i}*y)" for i in range(8_999, -1, -1))
-    ),
-    "pending_values": lambda: (
-        "+".join(f"((x+{i}*y)**500" for i in range(149)) + "*x" + ")" * 149
-    ),
-}
-"""Texts that take an ordinary reader's stack, memory or time."""
-
-
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_texts_are_judged_in_bounded_time_and_memory(name):
+def test_hostile_texts_are_graded_with_bounded_time_and_memory(name):
     before = peak()
     with a_minute_of_work():
         assert verdict(HOSTILE[name](), PAPER[8]).score == 0
     assert peak() - before < 500_000  # KiB
 
 
-def test_a_limit_on_the_degree_counts_what_is_written():
+def test_degree_limit_counts_vanishing_terms():
     limited = Params(grid=("#.", ".."), max_degree=2)
     fine = Answer(function="def f(x, y): return 1 - 2*x - 2*y + 0*x*y")
     assert grade(limited, fine).score == 1
     assert grade(limited.model_copy(update={"max_degree": None}), fine).score == 1
-    # The terms of degree 3 vanish, but they are written.
+    # The term of degree 3 vanishes, but it counts.
     steep = Answer(function="def f(x, y): return 1 - 2*x - 2*y + 0*x*x*y")
     verdict = grade(limited, steep)
     assert verdict.score == 0

@@ -1,6 +1,7 @@
-"""Shikaku: the rules one by one, their edges, and a second way to judge a cut."""
+"""Shikaku: each rule and its limits, and a second grader."""
 
 from collections import Counter
+from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,37 +13,32 @@ verdict, failed, check = judging(
     "shikaku_rectangles", lambda given: {"rectangles": given}
 )
 
-# 4 0 2    its only cut: the square at the left, the pair beside it,
+# 4 0 2    its only solution: the square at the left, the pair next to it,
 # 0 0 0    and the row below.
 # 0 3 0
 SMALL = Params(width=3, height=3, grid=((4, 0, 2), (0, 0, 0), (0, 3, 0)))
 RIGHT = [[0, 0, 1, 1], [2, 0, 2, 1], [0, 2, 2, 2]]
 
-# Two solutions: two rows or two columns.
+
+corner = st.integers(0, 4)
+any_rectangle = st.tuples(corner, corner, corner, corner)
 
 
-def test_positions_are_those_of_the_answers_own_list():
+def test_details_use_positions_in_the_answer():
     rectangles = [[2, 0, 2, 1], [0, 2, 2, 2], [1, 1, 0, 0], [0, 0, 1, 1]]
     assert check(SMALL, rectangles, "corners").details == {"count": 1, "offenders": [2]}
     rectangles = [[0, 2, 2, 2], [0, 0, 9, 1], [2, 0, 2, 1]]
-    assert check(SMALL, rectangles, "inside").details == {"count": 1, "offenders": [1]}
-    assert check(SMALL, rectangles, "overlap").details == {
-        "count": 2,
-        "offenders": [1, 2],
-    }
-    assert check(SMALL, rectangles, "one_clue").details == {
-        "count": 1,
-        "offenders": [1],
-    }
+    offenders = {"inside": [1], "overlap": [1, 2], "one_clue": [1]}
+    for check_id, places in offenders.items():
+        details = check(SMALL, rectangles, check_id).details
+        assert details == {"count": len(places), "offenders": places}
     rectangles = [RIGHT[2], RIGHT[1], [0, 0, 1, 0], [0, 1, 1, 1]]
     assert check(SMALL, rectangles, "area").details == {"count": 1, "offenders": [2]}
-    assert check(SMALL, rectangles, "one_clue").details == {
-        "count": 1,
-        "offenders": [3],
-    }
+    one_clue = check(SMALL, rectangles, "one_clue")
+    assert one_clue.details == {"count": 1, "offenders": [3]}
 
 
-def test_as_many_rectangles_as_cells_are_judged_and_more_are_not():
+def test_more_rectangles_than_cells_are_rejected():
     cells = [[x, y, x, y] for x in range(3) for y in range(3)]
     ones = Params(width=3, height=3, grid=((1,) * 3,) * 3)
     assert verdict(ones, cells).score == 1
@@ -50,26 +46,24 @@ def test_as_many_rectangles_as_cells_are_judged_and_more_are_not():
 
 
 def cut_is_right(grid, rectangles):
-    """The rules as a person would check them, cell by cell."""
+    """Check the rules cell by cell."""
     height, width = len(grid), len(grid[0])
+    every = list(product(range(width), range(height)))
     count = Counter()
     for left, top, right, bottom in rectangles:
-        cells = [(x, y) for x in range(left, right + 1) for y in range(top, bottom + 1)]
-        if any(x >= width or y >= height for x, y in cells):
+        cells = list(product(range(left, right + 1), range(top, bottom + 1)))
+        if not set(cells) <= set(every):
             return False
-        if [grid[y][x] for x, y in cells if grid[y][x]] != [len(cells)]:
+        clues = [grid[y][x] for x, y in cells if grid[y][x]]
+        if clues != [len(cells)]:
             return False
         count.update(cells)
-    return count == Counter((x, y) for x in range(width) for y in range(height))
-
-
-corner = st.integers(0, 4)
-any_rectangle = st.tuples(corner, corner, corner, corner)
+    return count == Counter(every)
 
 
 @st.composite
 def nearly_right(draw):
-    """A puzzle made by cutting a grid row by row, and its cut with up to two changes."""
+    """Draw a puzzle, cut row by row, and its solution with up to two changes."""
     width, height = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     rectangles = []
     for y in range(height):
@@ -94,7 +88,7 @@ def nearly_right(draw):
 
 
 @given(nearly_right())
-def test_agrees_with_counting_cells(case):
+def test_scores_match_cell_counts(case):
     grid, rectangles = case
     params = Params(width=len(grid[0]), height=len(grid), grid=tuple(map(tuple, grid)))
     assert verdict(params, rectangles).score == cut_is_right(grid, rectangles)

@@ -1,4 +1,4 @@
-"""Swaps: the story is read and played a third time from the prompt's own text."""
+"""Swaps, checked by reading and playing the story in the prompt's text."""
 
 import re
 from typing import get_args
@@ -39,27 +39,28 @@ STARTS = re.compile(
 
 
 def play(prompt):
-    """Return the letter of the right option, from the prompt alone, and the number of swaps."""
+    """Return the right option's letter, from the prompt alone, and the number of swaps."""
     question, first, _, report, _, _, options, *_ = prompt.split("\n\n")
-    held = {
-        m[1]: m[2]
-        for m in STARTS.finditer(first.partition("At first, ")[2].removesuffix("."))
-    }
-    unmarked = BEGINNING.match(report) is not None
-    events = re.split(r"(?<=\.) (?=[A-Z])", report) if unmarked else report.splitlines()
+    start = first.partition("At first, ")[2].removesuffix(".")
+    held = {match[1]: match[2] for match in STARTS.finditer(start)}
+    if BEGINNING.match(report):  # events without a mark are in one paragraph
+        events = re.split(r"(?<=\.) (?=[A-Z])", report)
+    else:
+        events = report.splitlines()
     swaps = 0
     for event in events:
         text = event[BEGINNING.search(event).start() :]
-        result = next(filter(None, (pattern.search(text) for pattern in SWAPS)), None)
-        assert (result is None) == (IDLE.search(text) is not None), event
-        if result:
-            a, b = result.groups()
+        matches = [match for pattern in SWAPS if (match := pattern.search(text))]
+        assert bool(matches) != bool(IDLE.search(text)), event
+        if matches:
+            a, b = matches[0].groups()
             held[a], held[b] = held[b], held[a]
             swaps += 1
     person = re.search(N, question)[1]
     known = dict(re.findall(r"\((\w)\) (.*)", options))
     assert sorted(known.values()) == sorted(held.values())
-    return next(label for label, text in known.items() if text == held[person]), swaps
+    letter_of = {text: letter for letter, text in known.items()}
+    return letter_of[held[person]], swaps
 
 
 @st.composite
@@ -75,7 +76,7 @@ def spaces(draw):
 
 @settings(max_examples=200)
 @given(spaces(), st.integers(0, 2**63))
-def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+def test_builder_grader_and_prompt_agree(point, seed):
     params = BUILDER.draw(point, Stream("shuffle", seed))
     right, swaps = play(BUILDER.prompt(params))
     assert swaps == point.max_depth

@@ -1,4 +1,4 @@
-"""SVG shapes: paths written by hand, and forms of answers."""
+"""SVG shapes: handwritten paths, and invalid shapes."""
 
 import runpy
 from pathlib import Path
@@ -15,7 +15,7 @@ from scbench.scoring.judge import judge
 TASK = get_task("svg_shapes")
 BUILDER = TaskBuilder()
 OUTLINES = Path(__file__).parent.parent / "builders" / "svg_outlines.py"
-look = SimpleNamespace(**runpy.run_path(str(OUTLINES)))
+outlines = SimpleNamespace(**runpy.run_path(str(OUTLINES)))
 
 STAR = (
     "M 0,10 L 2.35,3.24 L 9.51,3.09 L 3.8,-1.24 L 5.88,-8.09 L 0,-4 L -5.88,-8.09 L -3.8,-1.24 "
@@ -43,9 +43,9 @@ def asked(path, first="triangle"):
 
 
 @pytest.mark.parametrize(("path", "kind"), BY_HAND)
-def test_paths_written_by_hand(path, kind):
+def test_handwritten_paths(path, kind):
     assert shape_of(path) == kind
-    assert look.classified(path)[0] == kind
+    assert outlines.classify(path)[0] == kind
     assert BUILDER.target(asked(path)) == kind_name(kind)
     assert judge(TASK, asked(path), {"answer": kind_name(kind)})[0].score == 1
 
@@ -60,6 +60,6 @@ def test_paths_written_by_hand(path, kind):
         ("M 0,0 A 1 1 0 1,1 Z", "A with 5 numbers"),
     ],
 )
-def test_what_is_no_shape_is_told(path, why):
+def test_invalid_shapes_are_rejected(path, why):
     with pytest.raises(ValueError, match=why):
         shape_of(path)

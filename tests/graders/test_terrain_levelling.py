@@ -1,4 +1,4 @@
-"""Terrain levelling: the rules by name, and the physics against a plain version of itself."""
+"""Terrain levelling: each rule, and the physics compared with a plain simulation."""
 
 import math
 import os
@@ -32,7 +32,7 @@ from scbench.scoring.outcomes import grade_prediction
 
 TASK = get_task("terrain_levelling")
 PAPER = TASK.builder().paper()
-# Three cells are level, (1, 0) stands out, and the last line is 0 high.
+# Three cells are level, (1, 0) is higher, and the last row has height 0.
 STEP = Params(
     heights=((5, 8, 5), (5, 2, 5), (0, 0, 0)),
     flat_tolerance=0.2,
@@ -56,18 +56,17 @@ def failed(*blasts, params=STEP):
 
 
 def fast_blast(rows, n, x, y, z):
-    """The blast of the grader on rows of heights that stay as they are; its map as bytes."""
+    """Run the grader's blast on a copy of the rows; return all heights in hexadecimal."""
     heights = [height for row in rows for height in row]
     blast_cell(heights, n, x, y, z)
     return [height.hex() for height in heights]
 
 
-def test_blasts_are_byte_for_byte_those_of_fresh_clients_in_any_order_and_after_a_crash():
+def test_blasts_match_fresh_clients_in_any_order_and_after_a_crash():
     rng = random.Random(7)
+    paper_heights = [item.params.heights for item in PAPER]
     jobs = []
-    for rows, n, x, y, z in random_blasts(
-        rng, [item.params.heights for item in PAPER], 60
-    ):
+    for rows, n, x, y, z in random_blasts(rng, paper_heights, 60):
         before = [list(row) for row in rows]
         plain_blast(rows, n, x, y, z)
         after = [height.hex() for row in rows for height in row]
@@ -80,9 +79,7 @@ def test_blasts_are_byte_for_byte_those_of_fresh_clients_in_any_order_and_after_
         assert fast_blast(*blast) == after
 
 
-def test_a_blast_at_which_the_engine_dies_twice_costs_its_own_row(
-    monkeypatch, tmp_path
-):
+def test_engine_crash_fails_only_its_own_row(monkeypatch, tmp_path):
     script = tmp_path / "engine.py"
     script.write_text("import os\ndef roll(numbers):\n    os.abort()\n")
     row = Prediction(id="terrain_levelling/00", answer=plan((0, 0, 0.5)))
@@ -96,13 +93,11 @@ def test_a_blast_at_which_the_engine_dies_twice_costs_its_own_row(
 
 
 def test_balls_start_as_specified():
-    assert [ball_count(z) for z in (0.01, 0.99, 1, 2.49, 2.5, 29.9, 30, 1e308)] == [
-        3, 3, 4, 9, 10, 119, 120, 120,
-    ]  # fmt: skip
+    counts = {0.01: 3, 0.99: 3, 1: 4, 2.49: 9, 2.5: 10, 29.9: 119, 30: 120, 1e308: 120}
+    assert {depth: ball_count(depth) for depth in counts} == counts
     starts = start_positions(2, 7, 3.0, 6)
-    assert [z for _, _, z in starts] == pytest.approx(
-        [3.6, 3.62, 3.64, 3.66, 3.68, 3.6]
-    )
+    heights = [z for _, _, z in starts]
+    assert heights == pytest.approx([3.6, 3.62, 3.64, 3.66, 3.68, 3.6])
     radii = [math.hypot(x - 2.5, y - 7.5) for x, y, _ in starts]
     assert radii == pytest.approx([0.25 * math.sqrt((i + 1) / 6) for i in range(6)])
 
@@ -126,14 +121,14 @@ def test_each_fault_fails_its_own_check(blasts, checks):
         assert failed(*blasts) == checks
 
 
-def test_a_blast_may_reach_down_to_zero_but_no_deeper():
+def test_blasts_may_reach_down_to_zero_but_no_deeper():
     assert verdict(STEP, (0, 0, 5.0)).checks[3].passed
     assert not verdict(STEP, (0, 0, math.nextafter(5.0, 6))).checks[3].passed
 
 
-def test_the_score_is_the_gain_over_the_wanted_gain(monkeypatch):
+def test_score_is_share_of_required_gain(monkeypatch):
     def flatten(cells):
-        """Let the one blast leave this many cells of 9 in one row at one height."""
+        """Return a blast that leaves this many of 9 cells flat."""
 
         def blast(heights, n, x, y, depth):
             heights[:] = [0.0 if i < cells else 10.0 * (i + 1) for i in range(9)]
@@ -150,7 +145,7 @@ def test_the_score_is_the_gain_over_the_wanted_gain(monkeypatch):
     for cells, score in {1: 0, 2: 1 / 4.5, 5: 4 / 4.5, 6: 1, 9: 1}.items():
         monkeypatch.setattr(terrain_levelling, "blast_cell", flatten(cells))
         assert verdict(rough, (0, 0, 1)).score == pytest.approx(score)
-    # Nine tenths are asked for, but only 8 cells are left to gain.
+    # The share is nine tenths, but only 8 cells can be gained.
     most = rough.model_copy(update={"share": 0.9})
     assert verdict(most, (0, 0, 1)).score == 1
     lost = rough.model_copy(update={"heights": ((5, 5, 5), (5, 5, 9), (1, 2, 3))})
@@ -159,7 +154,7 @@ def test_the_score_is_the_gain_over_the_wanted_gain(monkeypatch):
 
 
 def brute_flat(heights, n, most):
-    """The size of the largest region, by merging labels until nothing changes; exact numbers."""
+    """Return the size of the largest flat region, merging labels of exact numbers."""
     labels = list(range(n * n))
     changed = True
     while changed:
@@ -174,14 +169,14 @@ def brute_flat(heights, n, most):
 
 
 @given(n=st.integers(2, 6), data=st.data())
-def test_largest_flat_region_against_merged_labels(n, data):
+def test_largest_flat_region_matches_merged_labels(n, data):
     tenths = data.draw(st.lists(st.integers(0, 90), min_size=n * n, max_size=n * n))
     tolerance = data.draw(st.integers(1, 10))
     region = largest_flat([k / 10 for k in tenths], n, tolerance / 10)
     assert len(region) == len(set(region)) == brute_flat(tenths, n, tolerance)
 
 
-def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
+def test_gentle_slopes_are_flat_and_rounding_is_ignored():
     slope = [0.1 * i for i in range(5) for _ in range(5)]
     assert len(largest_flat(slope, 5, 0.2)) == 25
     assert 5.0 - 4.8 > 0.2
@@ -190,15 +185,11 @@ def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
     assert len(largest_flat([5.0, 4.81, 0, 9], 2, 0.2)) == 2
 
 
-def test_work_is_bounded_by_counting(monkeypatch):
+def test_work_is_limited(monkeypatch):
     flood = Answer.model_validate(plan(*[(0, 0, 0.01)] * (MAX_BLASTS + 1)))
     given = grade(PAPER[0].params, flood)
-    assert {check.id for check in given.failed} >= {
-        "count",
-        "resource_limit",
-        "depth",
-        "level",
-    }
+    checks = {check.id for check in given.failed}
+    assert checks >= {"count", "resource_limit", "depth", "level"}
     assert given.metrics["simulated"] == 0
     tower = Params(
         heights=((9000, 5), (5, 5)),
@@ -207,20 +198,19 @@ def test_work_is_bounded_by_counting(monkeypatch):
         max_blasts=MAX_BLASTS,
     )
     monkeypatch.setattr(terrain_levelling, "blast_cell", lambda *_: 0)
+    deep, medium, shallow = (0, 0, 40), (0, 0, 5), (0, 0, 0.1)
     # 120 balls are 120 + 6^4 units of work, 20 are 20 + 1^4, and 3 hardly more than 3.
-    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 8, params=tower) == {"level"}
-    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 9, params=tower) == {
-        "resource_limit"
-    }
-    assert failed(*[(0, 0, 0.1)] * 6665, params=tower) == {"level"}
-    assert failed(*[(0, 0, 0.1)] * 6666, params=tower) == {"resource_limit"}
+    assert failed(*[deep] * 14, *[medium] * 8, params=tower) == {"level"}
+    assert failed(*[deep] * 14, *[medium] * 9, params=tower) == {"resource_limit"}
+    assert failed(*[shallow] * 6665, params=tower) == {"level"}
+    assert failed(*[shallow] * 6666, params=tower) == {"resource_limit"}
 
 
-def test_the_fingerprint_is_in_verdicts_and_tells_machines_apart(monkeypatch):
+def test_fingerprint_is_in_verdicts_and_differs_between_machines(monkeypatch):
     code = "from scbench.graders.terrain_levelling import fingerprint\nprint(fingerprint())"
     given = verdict(STEP).metrics["fingerprint"]
     assert python(code).strip() == given == TASK.fingerprint()
-    # One position that is off in its last bit.
+    # One position is off in its last bit.
     starts = blast_simulation.start_positions
 
     def off(*args):
@@ -231,7 +221,7 @@ def test_the_fingerprint_is_in_verdicts_and_tells_machines_apart(monkeypatch):
     assert blast_simulation.fingerprint.__wrapped__() != given
 
 
-def test_every_blast_is_a_beat():
+def test_every_blast_reports_progress():
     beats = []
     progress.listen(lambda *args: beats.append(args))
     try:
@@ -245,13 +235,13 @@ def test_every_blast_is_a_beat():
     "blasts",
     [[], [(0, 0, -1)], [(0, 0, 99)], [(9, 9, 1)], [(0, 0, 0.1)] * (MAX_BLASTS + 1)],
 )
-def test_without_the_engine_no_plan_is_graded(monkeypatch, blasts):
+def test_plans_need_the_engine(monkeypatch, blasts):
     monkeypatch.setenv(VARIABLE, "/nowhere/python")
     with pytest.raises(CannotGrade, match="which /nowhere/python cannot run"):
         judge(TASK, STEP, plan(*blasts))
 
 
-def test_without_the_engine_the_row_is_not_run_and_broken_answers_still_score_0(
+def test_missing_engine_is_not_run_but_broken_answers_score_0(
     monkeypatch,
 ):
     monkeypatch.setenv(VARIABLE, "/nowhere/python")

@@ -1,4 +1,4 @@
-"""Voxels: every rule by itself, and all symmetries against geometry."""
+"""Voxels: each rule, and all symmetries compared with geometry."""
 
 from itertools import permutations, product
 
@@ -29,9 +29,17 @@ def verdict(cells, params=SMALL):
 
 
 def failed(cells, params=SMALL):
-    return [
-        check.id for check in verdict(cells, params).checks if check.passed is False
-    ]
+    checks = verdict(cells, params).checks
+    return [check.id for check in checks if check.passed is False]
+
+
+def doubled(cells, size):
+    """Return doubled coordinates around the centre of the grid, which are whole numbers."""
+    return 2 * np.array(sorted(cells)) - (size - 1)
+
+
+def as_set(array):
+    return {tuple(row) for row in array.tolist()}
 
 
 def with_count(cells, **changes):
@@ -49,7 +57,7 @@ def with_count(cells, **changes):
         (-0.9999999999, 0, 0),
     ],
 )
-def test_what_is_no_cell_of_the_grid_fails_for_that(cell):
+def test_invalid_cells_fail(cell):
     assert failed([*RIGHT[:-1], cell])[0] == "cells"
     assert verdict([*RIGHT[:-1], cell]).score == 0
 
@@ -67,7 +75,7 @@ def test_coordinates_may_be_off_by_the_stated_tolerance(error, score):
 
 
 @pytest.mark.parametrize("digit", range(10))
-def test_the_digit_rule_reads_decimal_digits(digit):
+def test_digit_rule_uses_decimal_digits(digit):
     params = Params(size=20, cells=500, forbidden_digit=digit)
     for total in range(58):
         x = min(total, 19)
@@ -87,7 +95,7 @@ def test_the_digit_rule_reads_decimal_digits(digit):
         ([(2, 2, 2), (2, 2, 1)], [[2, 2, 1], [2, 2, 2]]),
     ],
 )
-def test_connection_goes_through_faces(more, apart):
+def test_cells_connect_through_faces(more, apart):
     cells = [(0, 0, 0), (0, 0, 1), (0, 1, 1), *more]
     check = verdict(cells, with_count(cells, connected=True)).checks[-1]
     assert check.id == "connected"
@@ -95,7 +103,7 @@ def test_connection_goes_through_faces(more, apart):
 
 
 def rotations_and_reflections():
-    """The 48 signed permutation matrices."""
+    """Yield the 48 signed permutation matrices."""
     for axes in permutations(range(3)):
         for signs in product((1, -1), repeat=3):
             matrix = np.zeros((3, 3), dtype=int)
@@ -110,34 +118,29 @@ def rotations_and_reflections():
     element=st.integers(0, 47),
     seeds=st.lists(st.integers(0, 124), min_size=1, max_size=12),
 )
-def test_symmetries_are_those_of_the_cube_about_its_centre(size, element, seeds):
+def test_symmetries_match_cube_symmetries(size, element, seeds):
     matrices = list(rotations_and_reflections())
-    cells = {
-        tuple(int(v) for v in np.unravel_index(s % size**3, (size,) * 3)) for s in seeds
-    }
-    # The set's closure under one element, so that symmetric sets come up as often as others.
+    cells = set()
+    for seed in seeds:
+        place = np.unravel_index(seed % size**3, (size,) * 3)
+        cells.add(tuple(int(v) for v in place))
+    # Close the set under one element, so that symmetric sets are as common as others.
     for _ in range(12):
-        doubled = 2 * np.array(sorted(cells)) - (size - 1)
-        image = (doubled @ matrices[element].T + size - 1) // 2
-        cells |= {tuple(row) for row in image.tolist()}
-    doubled = 2 * np.array(sorted(cells)) - (size - 1)
-    keeping = sum(
-        {tuple(row) for row in (doubled @ m.T).tolist()}
-        == {tuple(r) for r in doubled.tolist()}
-        for m in matrices
-    )
-    check = next(
-        c
-        for c in verdict(cells, Params(size=size, cells=9)).checks
-        if c.id == "no_symmetry"
-    )
-    assert check.details.get("count", 0) == keeping - 1
-    assert check.passed == (keeping == 1)
+        image = (doubled(cells, size) @ matrices[element].T + size - 1) // 2
+        cells |= as_set(image)
+    centred = doubled(cells, size)
+    symmetries = 0
+    for matrix in matrices:
+        symmetries += as_set(centred @ matrix.T) == as_set(centred)
+    checks = {c.id: c for c in verdict(cells, Params(size=size, cells=9)).checks}
+    check = checks["no_symmetry"]
+    assert check.details.get("count", 0) == symmetries - 1
+    assert check.passed == (symmetries == 1)
 
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), which=st.integers(0, 5))
-def test_projections_are_those_of_a_boolean_array(seed, which):
+def test_projections_match_boolean_array(seed, which):
     params = PAPER[which]
     n = params.size
     rng = np.random.default_rng(seed)
@@ -154,7 +157,7 @@ def test_projections_are_those_of_a_boolean_array(seed, which):
     assert checks["repeats"].passed == (int(array.sum()) == params.cells)
 
 
-def test_twice_as_many_cells_as_are_wanted_may_be_chosen_at_a_time():
+def test_twice_the_required_cells_may_be_chosen():
     play = Play(with_count(RIGHT[:1]))
     assert play.step(Place(action="place", cells=((0, 0, 0), (0, 0, 1))))["chosen"] == 2
     with pytest.raises(QueryError, match="that would be 3 cells"):

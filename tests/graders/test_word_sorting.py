@@ -1,4 +1,4 @@
-"""Word sorting: against an order made by comparing letters one by one."""
+"""Word sorting, checked with an order that compares letters one by one."""
 
 from functools import cmp_to_key
 
@@ -25,8 +25,8 @@ def spaces(draw):
     )
 
 
-def in_order(params):
-    """The words in order, by the rule of the prompt: the first different letter decides."""
+def sorted_by_letters(params):
+    """Sort the words by the prompt's rule: the first different letter decides."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
     def compare(a, b):
@@ -43,9 +43,9 @@ def in_order(params):
 
 @settings(max_examples=150)
 @given(spaces(), st.integers(0, 2**63))
-def test_grader_builder_and_comparing_agree_at_any_point(point, seed):
+def test_grader_builder_and_comparison_agree(point, seed):
     params = BUILDER.draw(point, Stream("sorting", seed))
-    right = in_order(params)
+    right = sorted_by_letters(params)
     assert list(BUILDER.reference(params).answer) == right
     assert judge(TASK, params, {"answer": right})[0].score == 1
     assert judge(TASK, params, {"answer": ", ".join(right)})[0].score == 1

@@ -1,4 +1,4 @@
-"""Judging: an answer of another shape scores 0 and says where; what a grader gives is kept."""
+"""Judging: answers that do not fit the schema score 0, and verdicts of graders are kept."""
 
 import pytest
 
@@ -11,20 +11,6 @@ SQUARE = DELAUNAY.params_model(
     points=((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.1, 0.9)), decimals=1
 )
 RIGHT = {"triangles": [[0, 1, 3], [1, 2, 3]]}
-
-
-def giving(verdicts):
-    def grade(params, answer):
-        return verdicts
-
-    return grade
-
-
-def judged(answer) -> Verdict:
-    [verdict] = judge(DELAUNAY, SQUARE, answer)
-    return verdict
-
-
 THREE = "must be three whole numbers from 0"
 BAD = {
     "true": (True, "must be an object with the key 'triangles'; got true"),
@@ -51,18 +37,30 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("answer", "said"), BAD.values(), ids=BAD)
-def test_an_answer_of_another_shape_scores_0_and_says_where(answer, said):
-    verdict = judged(answer)
+def grader_returning(verdicts):
+    def grade(params, answer):
+        return verdicts
+
+    return grade
+
+
+def verdict_on(answer) -> Verdict:
+    [verdict] = judge(DELAUNAY, SQUARE, answer)
+    return verdict
+
+
+@pytest.mark.parametrize(("answer", "expected_message"), BAD.values(), ids=BAD)
+def test_schema_faults_score_0_and_name_the_place(answer, expected_message):
+    verdict = verdict_on(answer)
     assert verdict.score == 0
     [check] = verdict.checks
     assert (check.id, check.passed) == ("answer_schema", False)
     assert check.message.startswith("The answer does not have the required form: ")
-    assert said in check.message
+    assert expected_message in check.message
 
 
-def test_many_faults_are_counted_and_some_shown():
-    [check] = judged({"triangles": [["a"] * 3] * 40}).checks
+def test_many_faults_are_counted_and_some_are_shown():
+    [check] = verdict_on({"triangles": [["a"] * 3] * 40}).checks
     assert "(and 35 more)" in check.message
     assert check.details["count"] == 40
     places = [fault["at"] for fault in check.details["errors"]]
@@ -70,17 +68,17 @@ def test_many_faults_are_counted_and_some_shown():
 
 
 def test_unknown_keys_are_ignored_with_a_note():
-    assert judged(RIGHT | {"why": 1}).score == 1
-    assert judged(RIGHT | {"why": 1}).notes == ("ignored 1 unknown key: 'why'",)
+    assert verdict_on(RIGHT | {"why": 1}).score == 1
+    assert verdict_on(RIGHT | {"why": 1}).notes == ("ignored 1 unknown key: 'why'",)
     many = {f"{i}\n\x1b{'k' * 9000}": i for i in range(9)}
-    [note] = judged(RIGHT | many).notes
+    [note] = verdict_on(RIGHT | many).notes
     assert note.startswith("ignored 9 unknown keys: '0\\n\\x1bkkk")
     assert note.isprintable()
     assert len(note) < 300
 
 
 def test_every_score_of_a_task_gets_the_schema_check(make_task):
-    task, params = make_task(giving(None), scores=9)
+    task, params = make_task(grader_returning(None), scores=9)
     verdicts = judge(task, params, {})
     assert [verdict.score for verdict in verdicts] == [0.0] * 9
     assert {check.id for verdict in verdicts for check in verdict.checks} == {
@@ -88,16 +86,16 @@ def test_every_score_of_a_task_gets_the_schema_check(make_task):
     }
 
 
-def test_a_task_of_several_scores_gets_as_many_verdicts(make_task):
+def test_task_with_several_scores_gets_several_verdicts(make_task):
     three = tuple(Verdict(i / 2, (), notes=("own",)) for i in range(3))
-    task, params = make_task(giving(three), scores=3)
+    task, params = make_task(grader_returning(three), scores=3)
     verdicts = judge(task, params, {"values": [], "extra": 1})
     assert [verdict.score for verdict in verdicts] == [0, 0.5, 1]
     assert verdicts[1].notes == ("own", "ignored 1 unknown key: 'extra'")
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "expected_message"),
     [
         (None, r"must return 2 verdicts, not \(NoneType\)"),
         (Verdict(1.0, ()), r"must return 2 verdicts, not \(Verdict\)"),
@@ -106,13 +104,13 @@ def test_a_task_of_several_scores_gets_as_many_verdicts(make_task):
         ([Verdict(1.0, ())] * 2, r"must return 2 verdicts, not \(list\)"),
     ],
 )
-def test_a_grader_that_gives_anything_else_is_at_fault(make_task, given, said):
-    task, params = make_task(giving(given), scores=2)
-    with pytest.raises(TypeError, match=said):
+def test_grader_must_return_verdicts(make_task, given, expected_message):
+    task, params = make_task(grader_returning(given), scores=2)
+    with pytest.raises(TypeError, match=expected_message):
         judge(task, params, {"values": []})
 
 
-def test_answers_of_too_many_values_fail_the_resource_limit():
+def test_answers_with_too_many_values_fail_the_resource_limit():
     half = [[0, 0]] * (MAX_VALUES // 3 - 10)
     assert size_check({"triangles": half}) is None
     for answer in (
@@ -126,7 +124,7 @@ def test_answers_of_too_many_values_fail_the_resource_limit():
         assert "500,000 values" in check.message
 
 
-def test_the_largest_list_of_faults_that_is_made_is_short():
+def test_message_about_many_faults_is_short():
     answer = {"triangles": [""] * (MAX_VALUES - 10)}
     assert size_check(answer) is None
     with pytest.raises(ValueError, match="499990 validation errors") as caught:

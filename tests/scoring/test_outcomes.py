@@ -1,4 +1,4 @@
-"""Outcomes: what happened to each row, and that nothing a grader does gets past it."""
+"""Outcomes: the status of each row, and containment of errors in graders."""
 
 import json
 
@@ -32,15 +32,8 @@ blocked, missing, api_error, not_run = (
     Status.API_ERROR,
     Status.NOT_RUN,
 )
-
-
-def outcome(**fields) -> Outcome:
-    prediction = Prediction.model_validate({"id": "parity/01", **fields})
-    return grade_prediction(prediction, PARITY, ODD)
-
-
 ROWS = {
-    # call fails, times out or returns nothing
+    # the call fails, times out or returns nothing
     "nothing": ({}, missing, None, "the line contains neither answer nor response"),
     "blank": ({"response": " \n"}, unparsed, 0, "the response is empty"),
     "blank, answered": (
@@ -80,7 +73,7 @@ ROWS = {
         0,
         "no answer can be",
     ),
-    # empty payload, required key absent
+    # empty object, wrong keys
     "empty object in text": ({"response": "{}"}, unparsed, 0, "no answer can be read"),
     "false as answer": ({"answer": False}, answered, 0, ""),
     "wrong key": ({"answer": {"bits": 1}}, answered, 0, ""),
@@ -110,14 +103,24 @@ ROWS = {
         1,
         "",
     ),
-    "said to be cut off": (
+    "status truncated": (
         {"status": "truncated"},
         truncated,
         0,
         "given in the predictions file",
     ),
-    "said so, answer": ({"status": "truncated", "response": FOUND}, answered, 1, ""),
-    "said so, field": ({"status": "truncated", "answer": RIGHT}, answered, 1, ""),
+    "status truncated, response": (
+        {"status": "truncated", "response": FOUND},
+        answered,
+        1,
+        "",
+    ),
+    "status truncated, answer": (
+        {"status": "truncated", "answer": RIGHT},
+        answered,
+        1,
+        "",
+    ),
     # provider policy block
     "filtered": ({"finish_reason": "content_filter"}, blocked, None, "content_filter"),
     "filtered midway": (
@@ -138,7 +141,7 @@ ROWS = {
         1,
         "",
     ),
-    "said to be blocked": (
+    "status blocked": (
         {"status": "blocked", "error": "policy"},
         blocked,
         None,
@@ -158,25 +161,25 @@ ROWS = {
         0,
         "",
     ),
-    "said to be refused": (
+    "status refused": (
         {"status": "refused", "response": PROSE},
         refused,
         0,
         "given in th",
     ),
-    "said so, no text": (
+    "status refused, no text": (
         {"status": "refused"},
         refused,
         0,
         "given in the predictions file",
     ),
-    "said to refuse, answer": (
+    "status refused, response": (
         {"status": "refused", "response": FOUND},
         answered,
         1,
         "",
     ),
-    # early stop of a runner, and other statuses a lab may give
+    # other statuses that a predictions file may give
     "not run": ({"status": "not_run"}, not_run, None, "given in the predictions file"),
     "missing": ({"status": "missing", "error": "lost"}, missing, None, "lost"),
     "api_error with text": (
@@ -202,12 +205,31 @@ ROWS = {
         "RuntimeError: ",
     ),
 }
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+class MuteError(Exception):
+    """An exception whose message cannot be written."""
+
+    def __str__(self) -> str:
+        raise ValueError("not this either")
+
+
+def outcome(**fields) -> Outcome:
+    prediction = Prediction.model_validate({"id": "parity/01", **fields})
+    return grade_prediction(prediction, PARITY, ODD)
 
 
 @pytest.mark.parametrize(
     ("fields", "status", "score", "reason"), ROWS.values(), ids=ROWS
 )
-def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, reason):
+def test_rows_get_the_right_status(fields, status, score, reason):
     found = outcome(**fields)
     assert found.status is status
     assert status.scored == (score is not None)
@@ -226,40 +248,24 @@ def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, rea
 @pytest.mark.parametrize(
     ("reason", "status"),
     [
-        *(
-            (word, truncated)
-            for word in ("length", "MAX_TOKENS", "FinishReason.MAX_TOKENS")
-        ),
-        *(
-            (word, truncated)
-            for word in ("max_output_tokens", "model_length", " length ")
-        ),
+        ("length", truncated), ("MAX_TOKENS", truncated), ("FinishReason.MAX_TOKENS", truncated),
+        ("max_output_tokens", truncated), ("model_length", truncated), (" length ", truncated),
         ("model_context_window_exceeded", truncated),
-        *(
-            (word, blocked)
-            for word in ("content_filter", "SAFETY", "FinishReason.SAFETY")
-        ),
-        *(
-            (word, blocked)
-            for word in ("RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
-        ),
-        *(
-            (word, blocked)
-            for word in ("refusal", "guardrail_intervened", "content_filtered")
-        ),
-        *(
-            (word, unparsed)
-            for word in ("stop", "end_turn", "STOP", "tool_calls", "", " ")
-        ),
+        ("content_filter", blocked), ("SAFETY", blocked), ("FinishReason.SAFETY", blocked),
+        ("RECITATION", blocked), ("BLOCKLIST", blocked), ("PROHIBITED_CONTENT", blocked),
+        ("SPII", blocked), ("refusal", blocked), ("guardrail_intervened", blocked),
+        ("content_filtered", blocked),
+        ("stop", unparsed), ("end_turn", unparsed), ("STOP", unparsed), ("tool_calls", unparsed),
+        ("", unparsed), (" ", unparsed),
         ("odd", api_error),
     ],
-)
+)  # fmt: skip
 def test_finish_reasons_of_all_providers_are_understood(reason, status):
     assert outcome(response=PROSE, finish_reason=reason).status is status
 
 
-def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_task):
-    task, params = make_task(raising(AssertionError), scores=9)
+def test_unscored_rows_have_no_verdicts(make_task):
+    task, params = make_task(grader_raising(AssertionError), scores=9)
     assert grade_prediction(Prediction(id="a"), task, params).verdicts == ()
     prose = grade_prediction(Prediction(id="a", response="Hm."), task, params)
     assert [verdict.score for verdict in prose.verdicts] == [0.0] * 9
@@ -268,23 +274,18 @@ def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_t
 # Graders that fail.
 
 
-def raising(error):
+def grader_raising(error):
     def grade(params, answer):
         raise error
 
     return grade
 
 
-def giving(verdict):
+def grader_returning(verdict):
     def grade(params, answer):
         return verdict
 
     return grade
-
-
-class MuteError(Exception):
-    def __str__(self) -> str:
-        raise ValueError("not this either")
 
 
 def graded(make_task, grade) -> Outcome:
@@ -294,74 +295,57 @@ def graded(make_task, grade) -> Outcome:
     )
 
 
-FAULTS = {
-    "plain": (RuntimeError("no"), "RuntimeError: no (test_outcomes.py:"),
-    "path": (
-        FileNotFoundError(2, "No such file", "/home/me/lib/mesh.stl"),
-        "FileNotFoundError: [Errno 2] No such file: 'mesh.stl' (test_outcomes.py:",
-    ),
-    "path in prose": (
-        ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
-        "ImportError: cannot import name x from y (y.py) (test_outcomes.py:",
-    ),
-    "drive": (
-        OSError(r"bad C:\Users\me\a.txt"),
-        "OSError: bad a.txt (test_outcomes.py:",
-    ),
-    "long": (
-        ValueError("x" * 10_000_000),
-        "ValueError: " + "x" * 300 + " (test_outcomes.py:",
-    ),
-    "surrogate": (ValueError("\ud800"), "ValueError: ? (test_outcomes.py:"),
-    "mute": (
-        MuteError(),
-        "MuteError: its message cannot be written (test_outcomes.py:",
-    ),
-    "digits": (
-        KeyError(10**5000),
-        "KeyError: its message cannot be written (test_outcomes.py:",
-    ),
-}
-
-
-@pytest.mark.parametrize(("error", "reason"), FAULTS.values(), ids=FAULTS)
-def test_a_grader_that_raises_is_a_grader_error_without_machine_paths(
-    make_task, error, reason
-):
-    found = graded(make_task, raising(error))
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (RuntimeError("no"), "RuntimeError: no"),
+        (
+            FileNotFoundError(2, "No such file", "/home/me/lib/mesh.stl"),
+            "FileNotFoundError: [Errno 2] No such file: 'mesh.stl'",
+        ),
+        (
+            ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
+            "ImportError: cannot import name x from y (y.py)",
+        ),
+        (OSError(r"bad C:\Users\me\a.txt"), "OSError: bad a.txt"),
+        (ValueError("x" * 10_000_000), f"ValueError: {'x' * 300}"),
+        (ValueError("\ud800"), "ValueError: ?"),
+        (MuteError(), "MuteError: its message cannot be written"),
+        (KeyError(10**5000), "KeyError: its message cannot be written"),
+    ],
+    ids=["plain", "path", "path in prose", "drive", "long", "surrogate", "mute", "digits"],
+)  # fmt: skip
+def test_exceptions_become_grader_errors_without_paths(make_task, error, reason):
+    found = graded(make_task, grader_raising(error))
     assert found.status is Status.GRADER_ERROR
     assert found.verdicts == ()
-    assert found.reason.startswith(reason)
+    assert found.reason.startswith(f"{reason} (test_outcomes.py:")
     assert len(found.reason) < 500
     found.reason.encode()
 
 
-def test_memory_errors_are_passed_on(make_task):
+def test_memory_errors_propagate(make_task):
     with pytest.raises(MemoryError):
-        graded(make_task, raising(MemoryError()))
+        graded(make_task, grader_raising(MemoryError()))
 
 
 # Hostile answers.
 
 
-def test_an_answer_of_millions_of_values_is_a_zero_not_a_fault(make_task):
-    task, params = make_task(raising(AssertionError))
+def test_oversized_answers_score_0_without_a_grader_error(make_task):
+    task, params = make_task(grader_raising(AssertionError))
     values = [""] * (MAX_VALUES + 10)
-    found = grade_prediction(
-        Prediction(id="a", answer={"values": values}), task, params
-    )
+    prediction = Prediction(id="a", answer={"values": values})
+    found = grade_prediction(prediction, task, params)
     assert found.status is answered
     assert found.answer is None
+    assert found.verdicts[0].score == 0
     [check] = found.verdicts[0].checks
-    assert (found.verdicts[0].score, check.id, check.passed) == (
-        0,
-        "resource_limit",
-        False,
-    )
+    assert (check.id, check.passed) == ("resource_limit", False)
 
 
-def test_a_long_answer_is_graded_but_not_copied(make_task):
-    task, params = make_task(giving(Verdict(1.0, ())))
+def test_long_answers_are_graded_but_not_copied(make_task):
+    task, params = make_task(grader_returning(Verdict(1.0, ())))
     for spare, copied in ((0, True), (1, False)):
         why = "x" * (MAX_ANSWER_CHARACTERS - len('{"values":[1],"why":""}') + spare)
         prediction = Prediction(id="a", answer={"values": [1], "why": why})
@@ -382,7 +366,7 @@ def test_a_long_answer_is_graded_but_not_copied(make_task):
         "[" * 5000,
     ],
 )
-def test_hostile_replies_are_zeros_that_can_be_written(response):
+def test_hostile_replies_score_0_and_can_be_written(response):
     found = outcome(response=response)
     assert found.status in {answered, unparsed}
     assert found.verdicts[0].score == 0
@@ -390,17 +374,8 @@ def test_hostile_replies_are_zeros_that_can_be_written(response):
     (found.answer or "").encode()
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
 @given(json_values | st.fixed_dictionaries({"bit": json_values}))
-def test_no_answer_gets_past_the_worker(answer):
+def test_any_answer_gets_a_status(answer):
     found = outcome(answer=answer)
     assert found.status in {answered, missing}
     if found.answer is not None:
@@ -420,5 +395,5 @@ def test_no_answer_gets_past_the_worker(answer):
         ("I can't place the second one there, so I move it.", False),
     ],
 )
-def test_a_working_is_no_refusal(text, is_refusal):
+def test_reasoning_is_not_a_refusal(text, is_refusal):
     assert declines(text) is is_refusal

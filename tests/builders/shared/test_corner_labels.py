@@ -1,4 +1,4 @@
-"""Fresh squares and polygons over the whole of their parameter spaces, and the paper's cases."""
+"""Fresh squares and polygons over the whole parameter space."""
 
 from itertools import product
 
@@ -34,12 +34,12 @@ def fresh(task, seeds, **parameters):
 
 
 @pytest.mark.parametrize("k", [4, 5, 6, 7, 8])
-def test_orders_of_each_kind(k):
+def test_corner_orders_of_each_kind(k):
     ring = POLYGONS[k]
-    orders = {
-        kind: {draw_order(ring, kind, Stream("order", k, kind, i)) for i in range(300)}
-        for kind in ("ring", "crossing", "any")
-    }
+    orders = {}
+    for kind in ("ring", "crossing", "any"):
+        streams = [Stream("order", k, kind, i) for i in range(300)]
+        orders[kind] = {draw_order(ring, kind, stream) for stream in streams}
     assert len(orders["ring"]) == 2 * k
     assert all(is_walk(order, ring) for order in orders["ring"])
     assert not any(is_walk(order, ring) for order in orders["crossing"])
@@ -53,14 +53,14 @@ def test_orders_of_each_kind(k):
 @pytest.mark.parametrize("all_crossed", [0, 4])
 def test_fresh_edges(squares, all_crossed):
     for params, _ in fresh(EDGES, 10, squares=squares, all_crossed=all_crossed):
-        shapes = [letters(ring) for ring in rings(params)]
+        labelled = rings(params)
+        shapes = [letters(ring) for ring in labelled]
         assert len(shapes) == squares
-        assert len(set(shapes)) == min(squares, 11), (
-            "patterns return when all are there"
-        )
-        crossed = sum(len(crossed_sides(ring)) == 4 for ring in rings(params))
+        # There are 11 patterns; further squares repeat them.
+        assert len(set(shapes)) == min(squares, 11)
+        crossed = sum(len(crossed_sides(ring)) == 4 for ring in labelled)
         assert crossed >= min(all_crossed, squares)
-        assert all(behaviour(ring) != "three domains meeting" for ring in rings(params))
+        assert all(behaviour(ring) != "three domains meeting" for ring in labelled)
         assert any(EDGES.builder().reference(params).edges)
 
 
@@ -70,15 +70,14 @@ def test_fresh_names(squares, odd_corners):
     for params, _ in fresh(NAMES, 10, squares=squares, odd_corners=odd_corners):
         shapes = [letters(ring) for ring in rings(params)]
         assert len(shapes) == squares
-        assert len(set(shapes)) == min(squares, 15), (
-            "patterns return when all are there"
-        )
+        # There are 15 patterns; further squares repeat them.
+        assert len(set(shapes)) == min(squares, 15)
         assert sum(shape in {"abac", "abcb"} for shape in shapes) >= odd_corners
         names = [behaviour(ring) for ring in rings(params)]
         assert len({*names}) == 3
 
 
-def test_no_count_of_names_is_fixed():
+def test_counts_of_names_vary():
     counts = set()
     for params, _ in fresh(NAMES, 30, squares=3, odd_corners=0):
         counts.add(tuple(sorted(behaviour(ring) for ring in rings(params))))
@@ -86,17 +85,19 @@ def test_no_count_of_names_is_fixed():
 
 
 @pytest.mark.parametrize("task", [EDGES, NAMES])
-def test_without_renaming_labels_count_from_one_round_the_ring(task):
+def test_labels_start_from_one_without_renaming(task):
     for params, _ in fresh(task, 10, rename=False):
         assert all(ring in CASES for ring in rings(params))
-    labellings = {ring for params, _ in fresh(task, 10) for ring in rings(params)}
+    labellings = set()
+    for params, _ in fresh(task, 10):
+        labellings.update(rings(params))
     assert any(ring not in CASES for ring in labellings)
-    assert {label for ring in labellings for label in ring} == set(range(1, 10))
+    assert set().union(*labellings) == set(range(1, 10))
 
 
 @pytest.mark.parametrize("task", [EDGES, NAMES, TOPOLOGY])
 @pytest.mark.parametrize("order", ["ring", "crossing"])
-def test_order_parameter(task, order):
+def test_corner_order_parameter(task, order):
     parameter = "order" if task is TOPOLOGY else "corner_order"
     for params, _ in fresh(task, 20, **{parameter: order}):
         ring = POLYGONS[len(params.corner_order)]

@@ -1,4 +1,4 @@
-"""What builders of text tasks share: brackets, parameters, the closing of prompts."""
+"""Brackets that builders of text tasks draw."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from scbench.builders.shared.brackets import draw_brackets
 
 
 @given(st.integers(1, 60), st.integers(0, 9), st.floats(0, 1), st.integers(0, 2**32))
-def test_brackets_match_and_none_is_idle(length, max_depth, prob_open, seed):
+def test_brackets_match_and_none_is_redundant(length, max_depth, prob_open, seed):
     opened, closed = draw_brackets(
         length, max_depth, prob_open, Stream("brackets", seed)
     )

@@ -11,7 +11,7 @@ from scbench.builders.shared.words import (
 
 
 @pytest.mark.parametrize("prefix", range(1, 5))
-def test_families_share_their_first_letters(prefix):
+def test_families_share_first_letters(prefix):
     assert sum(map(len, families(prefix).values())) > 200
     for start, words in families(prefix).items():
         assert len(words) > 1
@@ -32,7 +32,7 @@ def test_anchors(form, texts):
     assert [anchor(form, n) for n in (1, 2, 29)] == texts
 
 
-def test_numbers_of_lines():
+def test_line_numbers():
     assert [roman(n) for n in (4, 9, 14, 40, 90, 199)] == [
         "IV",
         "IX",

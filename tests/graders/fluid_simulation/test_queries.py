@@ -1,4 +1,4 @@
-"""Rain and maps of levels, as the plain rain has them, and within what a message may hold."""
+"""Rain and level queries, checked with the plain simulation, and their limits."""
 
 import json
 import runpy
@@ -38,7 +38,7 @@ def world(width, height, layers=3, **changes):
 
 
 def random_boxes(rng, width, height):
-    """Pits in the ground, then boxes anywhere, some of them not inside the world."""
+    """Return pits in the ground, then boxes anywhere, some partly outside the world."""
     boxes = []
     for _ in range(rng.between(0, 4)):
         low = [rng.between(1, width - 3), rng.between(1, width - 3), rng.between(1, 2)]
@@ -54,8 +54,51 @@ def random_boxes(rng, width, height):
     return boxes
 
 
+def levels_of(cells):
+    counts = Counter(z for _, _, z in cells)
+    return {str(z): count for z, count in counts.items()}
+
+
+def columns_of(cells):
+    return {(x, y) for x, y, _ in cells}
+
+
+def is_open_above(cell, rock, height):
+    """Return whether drops can fall to a cell from the layer where they start."""
+    x, y, z = cell
+    return not any((x, y, level) in rock for level in range(z, height - 1))
+
+
+def facts_of(lake, open_air):
+    """Return the entry of a lake in the report of a rain query."""
+    return {
+        "voxels": len(lake),
+        "columns": len(columns_of(lake)),
+        "levels": levels_of(lake),
+        "low": [min(cell[i] for cell in lake) for i in range(3)],
+        "high": [max(cell[i] for cell in lake) for i in range(3)],
+        "visible": bool(lake & open_air),
+    }
+
+
+def depth_from(cell, wet):
+    """Count the wet cells from a cell upwards, without a gap."""
+    x, y, z = cell
+    depth = 0
+    while (x, y, z + depth) in wet:
+        depth += 1
+    return depth
+
+
+def mark(cell, wet, rock):
+    """Return the character of a cell in a level map."""
+    if cell in wet:
+        return "~"
+    return "#" if cell in rock else "."
+
+
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
+def test_queries_match_plain_simulation(seed):
     rng = Stream("rain asked for", seed)
     width, height = rng.between(8, 10), rng.between(5, 8)
     params, boxes = world(width, height), random_boxes(rng, width, height)
@@ -65,57 +108,29 @@ def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
     report = ask(Rain, params, boxes)
 
     assert report["water"]["voxels"] == len(wet)
-    assert report["water"]["levels"] == {
-        str(z): n for z, n in Counter(z for *_, z in wet).items()
-    }
-    open_air = {
-        (x, y, z)
-        for x, y, z in wet
-        if not any((x, y, w) in rock for w in range(z, height - 1))
-    }
-    assert report["visible"]["count"] == len({(x, y) for x, y, _ in open_air})
-    lakes = plain.pieces(wet)
+    assert report["water"]["levels"] == levels_of(wet)
+    open_air = {cell for cell in wet if is_open_above(cell, rock, height)}
+    assert report["visible"]["count"] == len(columns_of(open_air))
+    lakes = sorted(plain.pieces(wet), key=len, reverse=True)
     assert report["lakes"]["count"] == len(lakes)
-    facts = [
-        {
-            "voxels": len(lake),
-            "columns": len({(x, y) for x, y, _ in lake}),
-            "levels": {str(z): n for z, n in Counter(z for *_, z in lake).items()},
-            "low": [min(cell[i] for cell in lake) for i in range(3)],
-            "high": [max(cell[i] for cell in lake) for i in range(3)],
-            "visible": bool(lake & open_air),
-        }
-        for lake in sorted(lakes, key=len, reverse=True)
-    ]
-    assert report["lakes"]["first"] == facts[:8]
-    deepest = (
-        max(
-            (
-                sum(
-                    set(wet) >= {(x, y, w) for w in range(z, top + 1)}
-                    for top in range(z, height)
-                )
-            )
-            for x, y, z in wet
-        )
-        if wet
-        else 0
-    )
+    facts = [facts_of(lake, open_air) for lake in lakes[:8]]
+    assert report["lakes"]["first"] == facts
+    deepest = max((depth_from(cell, wet) for cell in wet), default=0)
     assert report["deepest"]["voxels"] == deepest
     assert (report["fallen_rock"]["voxels"] == 0) == (carved == rock)
 
     z = rng.between(0, height - 1)
-    (x, u), (y, v) = (
-        sorted((rng.between(0, width - 1), rng.between(0, width - 1))) for _ in range(2)
-    )
-    rows = ask(Level, params, boxes, z=z, low=[x, y], high=[u, v])["rows"]
-    mark = lambda cell: "~" if cell in wet else "#" if cell in rock else "."  # noqa: E731
-    assert rows == [
-        "".join(mark((a, b, z)) for a in range(x, u + 1)) for b in range(y, v + 1)
-    ]
+    left, right = sorted((rng.between(0, width - 1), rng.between(0, width - 1)))
+    near, far = sorted((rng.between(0, width - 1), rng.between(0, width - 1)))
+    level = ask(Level, params, boxes, z=z, low=[left, near], high=[right, far])
+    rows = []
+    for y in range(near, far + 1):
+        marks = [mark((x, y, z), wet, rock) for x in range(left, right + 1)]
+        rows.append("".join(marks))
+    assert level["rows"] == rows
 
 
-def test_what_fell_and_where_drops_were_lost():
+def test_report_lists_fallen_rock_and_lost_drops():
     slab = {"xyzMin": [2, 2, 5], "xyzMax": [4, 3, 6], "material": "Rock"}
     pit = {"xyzMin": [6, 6, 0], "xyzMax": [7, 6, 2], "material": "Air"}
     params = world(10, 8, rain=((6, 6), (2, 2)))
@@ -137,12 +152,12 @@ def test_what_fell_and_where_drops_were_lost():
         ({"z": 1, "low": [0, 0], "high": [39, 40]}, "at most 1,600 voxels"),
     ],
 )
-def test_a_piece_that_is_not_there_or_too_large_is_refused(fields, why):
+def test_level_outside_world_or_too_large_is_rejected(fields, why):
     with pytest.raises(QueryError, match=why):
         ask(Level, world(64, 8), [], **fields)
 
 
-def test_more_boxes_than_an_answer_may_have_are_refused():
+def test_too_many_boxes_are_rejected():
     with pytest.raises(QueryError, match="the list has 2 boxes; the limit is 1"):
         ask(Rain, world(16, 8, max_boxes=1), [{"bad": 1}] * 2)
     with pytest.raises(ValueError, match="at most 1000 items"):
@@ -150,11 +165,11 @@ def test_more_boxes_than_an_answer_may_have_are_refused():
 
 
 @pytest.mark.parametrize("step", ["settle", "rain_on"])
-def test_a_world_that_takes_too_much_work_is_refused(step, monkeypatch):
-    def refuse(*_):
+def test_excessive_work_is_rejected(step, monkeypatch):
+    def stop(*_):
         raise TooMuchWorkError("drops searched more than 5 voxels")
 
-    monkeypatch.setattr(queries, step, refuse)
+    monkeypatch.setattr(queries, step, stop)
     with pytest.raises(
         QueryError, match="the simulation was stopped: drops searched more"
     ):

@@ -1,4 +1,4 @@
-"""The ray caster, against exact fractions and against silhouettes."""
+"""The ray caster, checked with exact fractions."""
 
 from fractions import Fraction
 
@@ -10,6 +10,7 @@ from scbench.graders.hide_and_seek.ray_casting import NOTHING, camera, picture
 
 EYE, TARGET, ANGLE = (100, 100, 20), (0, 0, 2), 22.5
 SMALL = camera(EYE, TARGET, ANGLE, (32, 24))
+coordinate = st.floats(-30, 30)
 
 
 def boxes(*boxes):
@@ -18,18 +19,23 @@ def boxes(*boxes):
 
 
 def exact_picture(view, low, high):
-    """Every pixel against every box, in fractions of the camera's own numbers."""
+    """Intersect every pixel with every box, in fractions of the camera's numbers."""
     columns, rows = view.image
-    vectors = [[Fraction(v) for v in d] for d in (view.forward, view.right, view.up)]
+    forward, right, up = (
+        [Fraction(v) for v in vector] for vector in (view.forward, view.right, view.up)
+    )
     eye, tangent = [Fraction(v) for v in view.eye], Fraction(view.tangent)
     owner = np.full((rows, columns), NOTHING)
     for row in range(rows):
         for column in range(columns):
             a = (Fraction(2 * column + 1, columns) - 1) * tangent * columns / rows
             b = (1 - Fraction(2 * row + 1, rows)) * tangent
-            ray = [f + r * a + u * b for f, r, u in zip(*vectors, strict=True)]
+            ray = [
+                f + r * a + u * b for f, r, u in zip(forward, right, up, strict=True)
+            ]
             nearest = None
             for i in range(len(low)):
+                # The ray is in the box where it is between both sides on every axis.
                 enter, leave = Fraction(0), None
                 for axis in range(3):
                     ends = sorted(
@@ -44,9 +50,6 @@ def exact_picture(view, low, high):
     return owner
 
 
-coordinate = st.floats(-30, 30)
-
-
 @settings(max_examples=8)
 @given(
     st.lists(
@@ -54,12 +57,15 @@ coordinate = st.floats(-30, 30)
         max_size=4,
     )
 )
-def test_every_pixel_is_decided_as_in_exact_arithmetic(places):
-    low, high = boxes(*[((x, y, 0), (x + w, y + w, h)) for x, y, w, h in places])
+def test_pixels_match_exact_arithmetic(places):
+    corners = []
+    for x, y, width, height in places:
+        corners.append(((x, y, 0), (x + width, y + width, height)))
+    low, high = boxes(*corners)
     assert (picture(SMALL, low, high) == exact_picture(SMALL, low, high)).all()
 
 
-def test_a_ray_along_a_wall_is_no_division_by_zero():
+def test_ray_along_wall_does_not_divide_by_zero():
     ahead = camera((0, -10, 1), (0, 0, 1), 20, (3, 3))
     view = picture(ahead, *boxes(((0, 0, 1), (2, 1, 3)), ((-9, 5, -9), (9, 6, 9))))
     assert view.tolist() == [[1, 0, 0], [1, 0, 0], [1, 1, 1]]

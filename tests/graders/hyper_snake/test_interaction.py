@@ -1,4 +1,4 @@
-"""Walks that are asked for and moves that are made, judged once more by the words of the prompt."""
+"""Walk queries and moves, checked with a second implementation of the prompt's rules."""
 
 import json
 from itertools import product
@@ -28,65 +28,86 @@ def move(cells):
 
 
 def one_step(a, b):
-    return len(a) == len(b) and sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1
+    if len(a) != len(b):
+        return False
+    return sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1
+
+
+def cells_of(size):
+    return list(product(*map(range, size)))
 
 
 def random_box(rng):
     size = tuple(rng.between(1, 4) for _ in range(rng.between(1, 4)))
-    cells = list(product(*map(range, size)))
+    cells = cells_of(size)
     rng.shuffle(cells)
-    walls = cells[1 : 1 + rng.between(0, len(cells) // 4)]
-    food = cells[1 + len(walls) :][: rng.between(0, 3)]
-    return Params(size=size, start=cells[0], walls=tuple(walls), food=tuple(food))
+    start, *others = cells
+    wall_count = rng.between(0, len(cells) // 4)
+    walls, free = others[:wall_count], others[wall_count:]
+    food = free[: rng.between(0, 3)]
+    return Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
 
 
 def random_path(rng, params):
-    """A walk that mostly keeps the rules, from the start or anywhere."""
-    cells = list(product(*map(range, params.size)))
+    """Return a mostly legal walk, from the start or anywhere."""
+    cells = cells_of(params.size)
     path = [rng.choice([params.start, rng.choice(cells)])]
     for _ in range(rng.between(0, 12)):
-        legal = [c for c in cells if one_step(c, path[-1]) and c not in path]
-        legal = [c for c in legal if c not in params.walls] or cells
+        legal = []
+        for cell in cells:
+            is_free = cell not in path and cell not in params.walls
+            if is_free and one_step(cell, path[-1]):
+                legal.append(cell)
         last = list(path[-1])
         last[rng.below(len(last))] += rng.between(-2, 2)
-        path.append(rng.choice(legal) if rng.chance(0.9) else tuple(last))
+        path.append(rng.choice(legal or cells) if rng.chance(0.9) else tuple(last))
     return path
 
 
+def legal_prefix(path, free):
+    legal = []
+    for cell in path:
+        if cell not in free or cell in legal:
+            break
+        if legal and not one_step(legal[-1], cell):
+            break
+        legal.append(cell)
+    return legal
+
+
+def reachable_from(start, free):
+    """Return the free cells that steps from a cell lead to, except the cell itself."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        fresh = {cell for cell in free - reached if one_step(here, cell)}
+        reached |= fresh
+        waiting += fresh
+    return reached - {start}
+
+
 @pytest.mark.parametrize("seed", range(16))
-def test_a_walk_is_legal_as_far_as_the_words_of_the_prompt_have_it(seed):
+def test_walk_query_follows_prompt_rules(seed):
     rng = Stream("walks asked for", seed)
     params = random_box(rng)
     path = random_path(rng, params)
-    free = set(product(*map(range, params.size))) - set(params.walls)
-    legal = []
-    for cell in path:
-        if (
-            cell not in free
-            or cell in legal
-            or (legal and not one_step(legal[-1], cell))
-        ):
-            break
-        legal.append(cell)
+    free = set(cells_of(params.size)) - set(params.walls)
+    legal = legal_prefix(path, free)
     if not legal:
         with pytest.raises(QueryError, match="cell 0 of the path"):
             ask(params, path)
         return
     report = ask(params, path)
-    assert (report["wrong"] == "") == (legal == path)
-    assert report["wrong"] == "" or report["wrong"].startswith(
-        f"cell {len(legal)} of the path"
-    )
-    assert (report["length"], report["end"]) == (len(legal), list(legal[-1]))
-    assert sorted(map(tuple, report["next"])) == sorted(
-        cell for cell in free - set(legal) if one_step(cell, legal[-1])
-    )
-    assert report["unvisited"] == len(free) - len(legal)
-    reached, grown = set(), {legal[-1]}
-    while grown - reached:
-        reached |= grown
-        grown = {b for b in free - set(legal) if any(one_step(a, b) for a in reached)}
-    reached.discard(legal[-1])
+    if legal == path:
+        assert report["wrong"] == ""
+    else:
+        assert report["wrong"].startswith(f"cell {len(legal)} of the path")
+    end, unvisited = legal[-1], free - set(legal)
+    assert (report["length"], report["end"]) == (len(legal), list(end))
+    next_cells = sorted(cell for cell in unvisited if one_step(cell, end))
+    assert sorted(map(tuple, report["next"])) == next_cells
+    assert report["unvisited"] == len(unvisited)
+    reached = reachable_from(end, unvisited)
     assert report["reachable"] == len(reached)
     left = [cell for cell in params.food if cell not in legal]
     assert report["food"]["first"] == [list(cell) for cell in left]
@@ -99,25 +120,26 @@ def test_a_walk_is_legal_as_far_as_the_words_of_the_prompt_have_it(seed):
 
 
 @pytest.mark.parametrize("number", [0, 3])
-def test_moves_piece_by_piece_are_the_path_that_is_graded(number):
+def test_moves_add_up_to_graded_path(number):
     params = PAPER[number]
     expected = BUILDER.reference(params).model_dump(mode="json")
     path = [place["pos"] for place in expected["path"]]
     play, at = Play(params), 1
     assert play.look()["end"] == path[0]
-    for size in (1, 2, 5, *[100] * 30):
-        if at < len(path):
-            assert not play.over
-            report = play.step(move(path[at : at + size]))
-            at += size
-            assert report == play.look()
+    sizes = [1, 2, 5] + [100] * 30
+    while at < len(path):
+        assert not play.over
+        size = sizes.pop(0)
+        report = play.step(move(path[at : at + size]))
+        at += size
+        assert report == play.look()
     assert report["length"] == len(path)
     assert report["food"]["left"] == 0
     assert play.answer == expected
     assert grade(params, Answer.model_validate(play.answer)).score == 1
 
 
-def test_a_move_that_cannot_be_made_leaves_the_snake_where_it_is():
+def test_illegal_move_changes_nothing():
     play = Play(Params(size=(2, 3), start=(0, 0), walls=((1, 1),), food=((1, 0),)))
     play.step(move([(0, 1)]))
     before = play.look()

@@ -1,4 +1,4 @@
-"""An OpenSCAD library other than the one that verdicts rest on gives no verdict, and says why."""
+"""An incompatible OpenSCAD library gives no verdict, and the error names the difference."""
 
 import ast
 import importlib.util
@@ -44,7 +44,7 @@ Evaluator._generate_cube = moved
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """A function that puts a changed library before the one that is installed."""
+    """Return a function that puts a changed library before the installed one."""
     real = Path(importlib.util.find_spec("openscad_evaluator").origin).parent
     monkeypatch.setattr(printed_parts, "_unlike", None)
     monkeypatch.setattr(printed_parts, "_cache", {})
@@ -61,7 +61,7 @@ def library(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "what"),
+    ("change", "difference_found"),
     [
         (NO_SEGMENTS, "Evaluator._fn_segments is missing"),
         (
@@ -72,19 +72,19 @@ def library(tmp_path, monkeypatch):
         (OTHER_PLACES, "hash of corners of 'difference() { cube("),
     ],
 )
-def test_another_library_is_told_with_its_version_and_what_differs(
-    library, change, what
+def test_incompatible_library_is_reported_with_version_and_difference(
+    library, change, difference_found
 ):
     library(change)
-    for _ in range(2):  # tried once
+    for _ in range(2):  # the second time, from the cached result
         with pytest.raises(CannotGrade) as caught:
             read_parts([("OpenSCAD", "cube(2);")])
         assert "openscad-evaluator 1.8." in str(caught.value)
         assert "pip install 'openscad-evaluator>=1.8,<1.9'" in str(caught.value)
-        assert f"the first: {what}" in str(caught.value)
+        assert f"the first: {difference_found}" in str(caught.value)
 
 
-def test_answers_are_not_run_then_unless_they_are_meshes(library):
+def test_incompatible_library_grades_only_meshes(library):
     library(MORE_STEPS)
     task = get_task("interlocking_parts")
     params = task.builder().paper()[0].params
@@ -101,24 +101,23 @@ def test_answers_are_not_run_then_unless_they_are_meshes(library):
         assert (" instead of 1185" in outcome.reason) == (kind == "OpenSCAD")
 
 
-def test_every_private_name_of_the_library_that_is_used_is_looked_for():
-    used, text = set(), ""
+def test_private_names_in_use_are_checked():
+    text = ""
     for name in ("openscad_child.py", "openscad_steps.py", "openscad_2021.py"):
         text += (HOME / name).read_text("utf-8")
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-            owner = ast.unparse(node.value)
-            if owner in {"_library", "library", "evaluator", "library.Evaluator"}:
-                used.add(node.attr)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {
-            "getattr",
-            "setattr",
-        }:
-            used |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
+    owners = {"_library", "library", "evaluator", "library.Evaluator"}
+    accessors = {"getattr", "setattr"}
+    used = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Attribute(value=owner, attr=name) if name.startswith("_"):
+                if ast.unparse(owner) in owners:
+                    used.add(name)
+            case ast.Call(func=function) if ast.unparse(function) in accessors:
+                used |= {
+                    arg.value for arg in node.args if isinstance(arg, ast.Constant)
+                }
     assert {"_fn_segments", "_resolve_font", "_eval_range", "_triangulate_face"} <= used
     text += (HOME / "openscad_library.json").read_text("utf-8")
-    missing = {
-        name for name in used if isinstance(name, str) and f'{name}"' not in text
-    }
-    assert missing == set()
+    names = [name for name in used if isinstance(name, str)]
+    assert [name for name in names if f'{name}"' not in text] == []

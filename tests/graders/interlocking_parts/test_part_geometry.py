@@ -1,4 +1,4 @@
-"""Geometry of printed parts against slow and obvious ways to get the same."""
+"""Geometry of printed parts, checked with slow and simple methods."""
 
 import math
 import random
@@ -31,6 +31,10 @@ from scbench.schemas.interlocking_parts import Spacing, Survey
 
 PAPER = get_task("interlocking_parts").builder().paper()[0].params
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))
+RULES = Survey(
+    area=30, upright=0.9, span=5, end=12, cell=6, cells=6, offset=0.05, reach=(0.05, 300), least=1,
+    bin=0.5, wanted=(9.5, 10.5), near=None, share=0.15,
+)  # fmt: skip
 
 
 def mesh(body: Manifold) -> Shell:
@@ -40,21 +44,20 @@ def mesh(body: Manifold) -> Shell:
 
 
 def bracket() -> Manifold:
-    """Two bars that meet at a right angle, with a hole."""
+    """Return two bars that meet at a right angle, with a hole."""
     body = Manifold.cube((60, 10, 10)) + Manifold.cube((10, 40, 10))
     return body - Manifold.cylinder(30, 3, 3, 16, True).translate((30, 5, 5))
 
 
-def test_welding_closes_what_was_taken_apart():
+def test_welding_closes_a_triangle_soup():
     triangles = mesh(bracket())
     soup = triangles.points[triangles.corners]
     rng = random.Random(1)
     order = list(range(len(soup)))
     rng.shuffle(order)
-    noise = (
-        np.array([rng.uniform(-1, 1) for _ in range(soup.size)]).reshape(soup.shape)
-        * 1e-9
-    )
+    # Noise below the welding tolerance.
+    values = [rng.uniform(-1e-9, 1e-9) for _ in range(soup.size)]
+    noise = np.array(values).reshape(soup.shape)
     again = weld(np.round(soup, 3)[order] + noise)
     assert count_edges(again) == (0, 0, 0)
     assert len(again.points) == len(triangles.points)
@@ -63,18 +66,18 @@ def test_welding_closes_what_was_taken_apart():
 # ---- Rays ----
 
 
-def test_a_cone_is_balanced_at_a_quarter_of_its_height():
+def test_centroid_of_a_cone():
     assert centroid(mesh(Manifold.cylinder(40, 10, 0))) == pytest.approx((0, 0, 10))
 
 
-def test_two_triangles_of_a_side_are_one_facet_wherever_it_is():
+def test_two_triangles_of_a_side_form_one_facet():
     cube = mesh(Manifold.cube((0.35, 0.35, 0.35)).translate((5, 6, 7)))
     assert [len(facet.triangles) for facet in facets(cube, 0.1)] == [2] * 6
     assert size_of(cube) == {"volume": 0.043, "triangles": 12}
 
 
 def slow_ray(origin, direction, triangles):
-    """The distance to the nearest triangle, each solved as a linear system."""
+    """Return the distance to the nearest triangle, solving a linear system for each."""
     best = math.inf
     for a, b, c in triangles:
         system = np.stack([b - a, c - a, -direction], axis=1)
@@ -89,12 +92,15 @@ def slow_ray(origin, direction, triangles):
 @pytest.mark.parametrize(
     "direction", [(0, 0, 1), (-1, 0, 0), (0.6, 0.8, 0), (0.48, 0.6, 0.64)]
 )
-def test_rays_hit_what_slow_rays_hit(direction):
+def test_rays_match_slow_rays(direction):
     body = mesh(bracket() + Manifold.sphere(12, 20).translate((25, 20, 4)))
     triangles = body.points[body.corners]
     rng = random.Random(2)
-    origins = np.array([[rng.uniform(-20, 70), rng.uniform(-20, 50), rng.uniform(-20, 30)]
-                        for _ in range(120)])  # fmt: skip
+    origins = []
+    for _ in range(120):
+        x, y, z = rng.uniform(-20, 70), rng.uniform(-20, 50), rng.uniform(-20, 30)
+        origins.append((x, y, z))
+    origins = np.array(origins)
     ray = np.array(direction, dtype=float)
     result = cast(origins, ray, triangles, Meter(1e9))
     wanted = [slow_ray(origin, ray, triangles) for origin in origins]
@@ -112,16 +118,15 @@ def test_rays_are_counted_before_they_are_cast():
         cast(origins, ray, triangles, Meter(999))
 
 
-def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
+def test_bodies_with_many_close_triangles_are_crowded():
     rng = np.random.default_rng(5)
-    bodies = [
-        rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3))
-        for _ in range(3)
-    ]
-    low, high = (
-        np.concatenate([getattr(b, way)(axis=1) for b in bodies])
-        for way in ("min", "max")
-    )
+    bodies = []
+    for _ in range(3):
+        centres = rng.uniform(0, 100, (60, 1, 3))
+        bodies.append(centres + rng.uniform(-9, 9, (60, 3, 3)))
+    # Count the pairs of triangles of different bodies whose bounding boxes meet.
+    low = np.concatenate([body.min(axis=1) for body in bodies])
+    high = np.concatenate([body.max(axis=1) for body in bodies])
     meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
     owner = np.repeat(np.arange(3), 60)
     pairs = int(np.count_nonzero(meet & (owner[:, None] < owner[None])))
@@ -134,20 +139,14 @@ def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
     assert is_crowded([flat, flat + 1e-9, flat], 10), "comparisons are counted, too"
 
 
-RULES = Survey(
-    area=30, upright=0.9, span=5, end=12, cell=6, cells=6, offset=0.05, reach=(0.05, 300), least=1,
-    bin=0.5, wanted=(9.5, 10.5), near=None, share=0.15,
-)  # fmt: skip
-
-
-def test_a_survey_reads_the_thickness_of_a_block():
+def test_survey_measures_block_thickness():
     result = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2))
     assert result.values == (20, 20, 30, 30, 50, 50)
     only_x = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0,))
     assert only_x.values == (50, 50)
 
 
-def test_a_survey_skips_ends_of_bars_and_small_faces():
+def test_survey_skips_bar_ends_and_small_faces():
     bar = mesh(Manifold.cube((100, 10, 10)))
     assert survey(bar, RULES, "in", (0, 1, 2)).values == (10,) * 4
     thin = mesh(Manifold.cube((100, 4, 10)))
@@ -158,13 +157,15 @@ def test_a_survey_skips_ends_of_bars_and_small_faces():
 
 
 @given(st.lists(POINT, min_size=1, max_size=15))
-def test_no_direction_gives_a_narrower_strip(points):
+def test_strip_width_is_minimal_over_all_directions(points):
     cloud = np.array(points, dtype=float)
     width = strip_width(cloud)
     turns = np.linspace(0, math.pi, 721)
     spans = np.ptp(cloud @ np.stack([np.cos(turns), np.sin(turns)]), axis=0)
     assert width <= spans.min() + 1e-9
-    assert width >= spans.min() - 0.3  # a quarter of a degree over at most 57
+    assert (
+        width >= spans.min() - 0.3
+    )  # turns are a quarter of a degree apart, points at most 57
 
 
 @given(
@@ -173,7 +174,7 @@ def test_no_direction_gives_a_narrower_strip(points):
     st.randoms(),
 )
 @settings(max_examples=40)
-def test_a_point_is_in_the_grown_shape_if_its_square_meets_the_shape(points, by, rng):
+def test_grown_shape_contains_points_whose_square_meets_the_shape(points, by, rng):
     shape = CrossSection([np.array(points, dtype=float)], FillRule.NonZero)
     if shape.area() < 1:
         return
@@ -187,19 +188,19 @@ def test_a_point_is_in_the_grown_shape_if_its_square_meets_the_shape(points, by,
         assert inside == (touched > 0) or touched < 0.05
 
 
-def test_columns_stay_within_the_bounding_box_of_the_part():
+def test_columns_stay_within_bounding_box():
     rules = {"height": 20, "free_reach": 40, "blocked_reach": 40, "ignored_area": 0.01}
-    # Two bars 40 apart, which end where the bounding box does.
+    # Two bars 40 apart, which end at the bounding box.
     bars = Manifold.cube((100, 10, 10), True).translate((0, 25, 0))
     bars += Manifold.cube((100, 10, 10), True).translate((0, -25, 0))
     result = openings(bars, bars, Spacing(**rules, free=30, blocked=39))
     assert result.free == pytest.approx(70 * 10)
     assert result.unblocked == pytest.approx(61 * 1)
-    # One wider than the part is nowhere.
+    # A column wider than the part fits nowhere.
     assert openings(bars, bars, Spacing(**rules, free=30, blocked=61)).unblocked == 0
 
 
-def test_holes_around_a_rod_are_closed_near_and_high_enough():
+def test_rod_holes_must_be_closed_tight_and_high_enough():
     def around(body):
         return rods_around(PAPER, body, [[0.0, 0.0]])
 
@@ -207,8 +208,8 @@ def test_holes_around_a_rod_are_closed_near_and_high_enough():
     hole = Manifold.cylinder(20, 3.2, 3.2, 24).translate((0, 0, -1))
     assert around(block - hole) == 1
     assert around(block) == 0, "a solid block"
-    beside = hole.translate((5, 0, 0))
-    assert around(block - beside) == 0, "the hole is beside the axis"
+    off_axis = hole.translate((5, 0, 0))
+    assert around(block - off_axis) == 0, "the hole is off the axis"
     slot = Manifold.cube((6, 40, 20)).translate((-3, 0, -1))
     assert around(block - hole - slot) == 0, "open to one side"
     wide = Manifold.cylinder(20, 8.2, 8.2, 24).translate((0, 0, -1))
@@ -218,7 +219,7 @@ def test_holes_around_a_rod_are_closed_near_and_high_enough():
     assert around(low.translate((0, 0, 900)) - hole.translate((0, 0, 900))) == 0
 
 
-def test_a_hair_around_a_rod_does_not_hold_it():
+def test_thin_ring_does_not_hold_rod():
     def around(body):
         return rods_around(PAPER, core_of(body), [[0.0, 0.0]])
 
@@ -232,11 +233,11 @@ def test_a_hair_around_a_rod_does_not_hold_it():
     assert around(hair) == 0
     assert around(washer) == 1
     assert around(block - hole - slot(6) + hair) == 0, "a hook that a hair closes"
-    # Like the tip of a hole that prints lying.
+    # A slot of 1 mm, like the tip of a hole printed on its side, is allowed.
     assert around(block - hole - slot(1) + hair) == 1
 
 
-def test_directions_in_which_a_section_is_near_a_point():
+def test_share_of_directions_with_material_nearby():
     ring = CrossSection.circle(6, 720) - CrossSection.circle(4, 720)
     middle = np.array([50.0, -20.0])
     moved = ring.translate(tuple(middle))
@@ -250,30 +251,32 @@ def test_directions_in_which_a_section_is_near_a_point():
 
 
 def bar_with(link):
-    """A long bar and a short one behind a slot, with a link between them."""
-    bars = Manifold.cube((50, 10, 10)) + Manifold.cube((20, 10, 10)).translate(
-        (50.03, 0, 0)
-    )
-    return bars + Manifold.cube(link).translate((50 - link[0] / 2, 2, 2))
+    """Return a long bar and a short one behind a slot, with a link between them."""
+    long = Manifold.cube((50, 10, 10))
+    short = Manifold.cube((20, 10, 10)).translate((50.03, 0, 0))
+    across_slot = Manifold.cube(link).translate((50 - link[0] / 2, 2, 2))
+    return long + short + across_slot
 
 
 @pytest.mark.parametrize(
     ("link", "is_whole"),
     [
         ((2, 0.05, 0.05), False),  # a hair
-        ((2, 6, 0.3), False),  # a sheet that lies
-        ((2, 0.3, 6), False),  # a sheet that stands
+        ((2, 6, 0.3), False),  # a horizontal sheet
+        ((2, 0.3, 6), False),  # a vertical sheet
         ((2, 0.5, 0.5), True),
     ],
 )
-def test_hairs_and_sheets_connect_nothing(link, is_whole):
+def test_thin_links_do_not_connect_bars(link, is_whole):
+    size = 50 * 100
+    if is_whole:
+        size += 20 * 100
     for turn in ((0, 0, 0), (90, 0, 0), (0, 90, 0), (0, 0, 180)):
         core = core_of(bar_with(link).rotate(turn).translate((7, -3, 5)))
-        size = 50 * 100 + is_whole * 20 * 100
         assert core.volume() == pytest.approx(size, abs=3)
 
 
-def test_a_core_leaves_out_what_the_cube_does_not_fit_into():
+def test_core_excludes_parts_thinner_than_the_cube():
     block = Manifold.cube((30, 20, 10))
     fin = Manifold.cube((30, 0.3, 10)).translate((0, 9, 5))
     plate = Manifold.cube((30, 20, 0.3)).translate((25, 0, 3))
@@ -286,15 +289,17 @@ def test_a_core_leaves_out_what_the_cube_does_not_fit_into():
 
 
 def sizes_swept_in_voxels(solid, side):
-    """The numbers of voxels that a cube sweeps in each region that it cannot leave, ascending."""
+    """Count the voxels that a cube sweeps in each region it cannot leave, ascending."""
+    # free: whether the cube fits with its lowest corner at a voxel.
     free = np.lib.stride_tricks.sliding_window_view(solid, (side,) * 3).all((3, 4, 5))
     number = np.cumsum(free).reshape(free.shape) - 1
     pairs = []
     for axis in range(3):
-        lower = np.delete(np.arange(free.shape[axis]), -1)
-        a, b = (np.take(number, lower + step, axis) for step in (0, 1))
+        lower = np.arange(free.shape[axis] - 1)
         both = np.take(free, lower, axis) & np.take(free, lower + 1, axis)
-        pairs.append(np.stack([a[both], b[both]], axis=1))
+        first = np.take(number, lower, axis)[both]
+        second = np.take(number, lower + 1, axis)[both]
+        pairs.append(np.stack([first, second], axis=1))
     label = components(int(free.sum()), np.concatenate(pairs))
     sizes = []
     for region in np.unique(label):
@@ -306,26 +311,25 @@ def sizes_swept_in_voxels(solid, side):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_cores_are_those_of_voxels(seed):
+def test_cores_match_voxels(seed):
     rng = np.random.default_rng(seed)
     solid = np.zeros((30, 30, 14), dtype=bool)
     body = Manifold()
     for _ in range(8):
         size = rng.integers(2, 13, 3)
         low = rng.integers(0, np.maximum(1, solid.shape - size))
-        x, y, z = low + size
-        solid[low[0] : x, low[1] : y, low[2] : z] = True
-        end = np.minimum([x, y, z], solid.shape)
-        body += Manifold.cube(tuple((end - low) / 10)).translate(tuple(low / 10))
+        high = np.minimum(low + size, solid.shape)
+        solid[low[0] : high[0], low[1] : high[1], low[2] : high[2]] = True
+        # A voxel is a tenth of a millimetre.
+        body += Manifold.cube(tuple((high - low) / 10)).translate(tuple(low / 10))
     volume = round(core_of(body).volume() * 1000)
     sizes = sizes_swept_in_voxels(solid, 4)
-    # Regions are compared by where the cube's middle may be, which is another measure.
-    assert any(
-        abs(volume - size) <= 15 for size in [s for s in sizes if s >= sizes[-1] / 2]
-    )
+    # The core is the largest region by the cube's positions, not by swept volume.
+    candidates = [size for size in sizes if size >= sizes[-1] / 2]
+    assert any(abs(volume - size) <= 15 for size in candidates)
 
 
-def test_two_blocks_that_overlap_in_an_edge_are_two():
+def test_blocks_overlapping_along_an_edge_are_separate():
     block = Manifold.cube((20, 10, 10))
     small = Manifold.cube((10, 10, 10)).translate((19.9, 9.9, 0))
     assert core_of(block + small).volume() == pytest.approx(2000)
@@ -333,7 +337,7 @@ def test_two_blocks_that_overlap_in_an_edge_are_two():
     assert core_of(block + near).volume() == pytest.approx((block + near).volume())
 
 
-def test_the_core_of_a_slanted_body_is_nearly_all_of_it():
+def test_core_of_slanted_body_is_nearly_complete():
     drill = Manifold.cylinder(80, 3.2, 3.2, 48, True).rotate((90, 0, 0))
     body = Manifold.cube((40, 20, 10)) - drill.translate((20, 0, 5))
     assert core_of(body).volume() == pytest.approx(body.volume(), rel=0.005)
@@ -342,14 +346,14 @@ def test_the_core_of_a_slanted_body_is_nearly_all_of_it():
 
 
 @pytest.mark.parametrize("limit", ["MOST_SLABS", "MOST_CORNERS"])
-def test_a_part_with_too_many_slabs_or_corners_has_no_core(monkeypatch, limit):
+def test_part_with_too_many_slabs_or_corners_has_no_core(monkeypatch, limit):
     body = Manifold.sphere(20, 32)
     assert core_of(body) is not None
     monkeypatch.setattr(f"{core_of.__module__}.{limit}", 50)
     assert core_of(body) is None
 
 
-def test_a_hair_stops_no_large_column_but_a_small_one():
+def test_hair_obstructs_free_columns_but_blocks_none():
     rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
     ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
     spacing = Spacing(**rules, free=39, blocked=39)
@@ -362,7 +366,7 @@ def test_a_hair_stops_no_large_column_but_a_small_one():
     assert openings(bar, core_of(bar), spacing).unblocked == 0
 
 
-def test_bars_are_as_thick_as_asked_for_and_full():
+def test_bars_must_have_required_thickness_and_be_solid():
     def fault(body):
         bars = bars_of([body], 10, -5, 15)
         return thickness_fault(bars, [body], face, (9.5, 10.5))
@@ -374,7 +378,7 @@ def test_bars_are_as_thick_as_asked_for_and_full():
             grid -= Manifold.cube((30, 30, 30)).translate((x, y, -10))
     assert fault(grid) == ""
     assert fault(grid.trim_by_plane((0, 0, -1), -9.6)) == ""
-    # A sheet with posts that are as high as bars.
+    # A thin sheet with posts as high as bars.
     sheet = grid.trim_by_plane((0, 0, -1), -1.5)
     posts = Manifold.cube((10, 10, 10)) + Manifold.cube((10, 13, 10)).translate(
         (40, 60, 0)
@@ -385,23 +389,20 @@ def test_bars_are_as_thick_as_asked_for_and_full():
     assert fault(sheet + posts + top) == "has bars that are hollow"
 
 
-def test_columns_pass_where_there_is_just_room():
+def test_columns_pass_through_tight_openings():
     rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
     ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
     for side, free in ((39, True), (39.9, True), (40, False), (41, False)):
         result = openings(ring, ring, Spacing(**rules, free=side, blocked=side))
         assert (result.free > 0) == free
-        assert (
-            result.free
-            == result.unblocked
-            == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
-        )
+        area = max(0, 40 - side) ** 2
+        assert result.free == result.unblocked == pytest.approx(area, abs=1e-6)
     above = ring.translate((500, -300, 26))
     result = openings(above, above, Spacing(**rules, free=39, blocked=39))
     assert result.free == pytest.approx(400)
 
 
-def test_rays_may_use_up_their_budget_and_no_more():
+def test_ray_budget_can_be_spent_exactly():
     meter = Meter(10)
     meter.spend(4)
     meter.spend(6)
@@ -409,7 +410,7 @@ def test_rays_may_use_up_their_budget_and_no_more():
         meter.spend(1)
 
 
-def test_an_outline_may_be_as_long_as_the_bound_and_no_longer(monkeypatch):
+def test_outline_length_limit_is_inclusive(monkeypatch):
     block = Manifold.cube((20, 20, 5))  # four corners seen from above
     for bound, is_measured in ((4, True), (3, False)):
         monkeypatch.setattr(f"{openings.__module__}.MAX_OUTLINE", bound)

@@ -1,4 +1,4 @@
-"""Bodies of revolution: areas and volumes against plain sums, and against each other."""
+"""Areas and volumes of solids of revolution, checked with plain sums and each other."""
 
 import math
 
@@ -17,6 +17,15 @@ from scbench.graders.lego_hemispherical_shell.target import (
 )
 from scbench.schemas.lego_hemispherical_shell import Params
 
+TARGETS = {
+    "shell": {},
+    "thin shell": {"inner": 150.0, "outer": 170.0},
+    "dome": {"inner": 0.0},
+    "bowl": {"form": "bowl"},
+    "wall": {"form": "wall", "height": 50.0},
+    "ring": {"form": "ring"},
+}
+
 
 def target(form="hemisphere", inner=40.0, outer=70.0, height=None):
     return Params(
@@ -28,18 +37,8 @@ def target(form="hemisphere", inner=40.0, outer=70.0, height=None):
     )
 
 
-TARGETS = {
-    "shell": target(),
-    "thin shell": target(inner=150.0, outer=170.0),
-    "dome": target(inner=0.0),
-    "bowl": target("bowl"),
-    "wall": target("wall", height=50.0),
-    "ring": target("ring"),
-}
-
-
 def inside(params, x, y, z):
-    """Whether points lie in the body, by its definition."""
+    """Return whether points lie in the body, by its definition."""
     a, b, rho = params.inner_radius_mm, params.outer_radius_mm, np.hypot(x, y)
     if params.form == "hemisphere":
         r = np.sqrt(rho**2 + z**2)
@@ -60,7 +59,7 @@ def boxes(rng, params, n, half):
 
 
 def samples(box, i, n):
-    """Points in the middle of the cells of one box, n per axis."""
+    """Return the centres of the cells of one box, n per axis."""
     steps = (np.arange(n) + 0.5) / n
     x = box.first[i] + box.half[0] * (2 * steps - 1)
     y = box.second[i] + box.half[1] * (2 * steps - 1)
@@ -69,16 +68,18 @@ def samples(box, i, n):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_shared_volumes_are_those_of_many_sample_points(name):
-    params, half = TARGETS[name], (16.0, 8.0)
+def test_shared_volumes_match_sample_points(name):
+    params, half = target(**TARGETS[name]), (16.0, 8.0)
     some = boxes(np.random.default_rng(3), params, 150, half)
     volumes = shared_volumes(body(params), some)
-    shares = np.array(
-        [inside(params, *samples(some, i, 40)).mean() for i in range(150)]
-    )
-    # A level side of the body can lie anywhere in a cell.
-    assert volumes / 4915.2 == pytest.approx(shares, abs=1 / 80 + 2e-3)
-    assert volumes.sum() / 4915.2 == pytest.approx(shares.sum(), rel=3e-3)
+    shares = []
+    for i in range(150):
+        x, y, z = samples(some, i, 40)
+        shares.append(inside(params, x, y, z).mean())
+    brick = 32 * 16 * 9.6
+    # A horizontal side of the body can be anywhere within a cell.
+    assert volumes / brick == pytest.approx(np.array(shares), abs=1 / 80 + 2e-3)
+    assert volumes.sum() / brick == pytest.approx(sum(shares), rel=3e-3)
 
 
 @given(
@@ -88,21 +89,20 @@ def test_shared_volumes_are_those_of_many_sample_points(name):
     st.floats(0.5, 20),
     st.floats(0.01, 50),
 )
-def test_areas_of_rectangles_in_a_disc_are_those_of_polygons(x, y, w, h, radius):
+def test_disc_areas_match_polygons(x, y, w, h, radius):
     turns = np.linspace(0, 2 * math.pi, 721)[:-1]
-    # A polygon of the disc's own area, so that only its outline is a little off.
+    # The polygon has the disc's exact area, so only its outline is slightly off.
     even = radius * math.sqrt(math.pi / (360 * math.sin(math.radians(0.5))))
     disc = shapely.polygons(np.stack([np.cos(turns), np.sin(turns)], 1) * even)
-    expected = shapely.area(
-        shapely.intersection(disc, shapely.box(x - w, y - h, x + w, y + h))
-    )
-    ours = disc_areas(*(np.array([v]) for v in (x, y)), (w, h), np.array([radius]))[0]
+    rectangle = shapely.box(x - w, y - h, x + w, y + h)
+    expected = shapely.area(shapely.intersection(disc, rectangle))
+    ours = disc_areas(np.array([x]), np.array([y]), (w, h), np.array([radius]))[0]
     assert ours == pytest.approx(expected, abs=0.05)
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_strays_are_boxes_without_a_point_in_the_body(name):
-    params = TARGETS[name]
+def test_strays_share_no_volume_with_the_body(name):
+    params = target(**TARGETS[name])
     some = boxes(np.random.default_rng(11), params, 400, (16.0, 8.0))
     hollow, outside = strays(body(params), some)
     volumes = shared_volumes(body(params), some)
@@ -111,6 +111,6 @@ def test_strays_are_boxes_without_a_point_in_the_body(name):
     assert outside.any()
     assert (np.abs(volumes[hollow | outside]) < 1e-6).all()
     if name != "ring":
-        # Of a convex hollow only the corners count, so every other box shares something.
+        # For a convex hollow only the corners count, so nearly every other box shares volume.
         above = (some.high > 0.5) & (some.low < body(params).outer.top - 0.5)
         assert (volumes[~(hollow | outside) & above] > 0).mean() > 0.99

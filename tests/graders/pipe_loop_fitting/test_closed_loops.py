@@ -1,8 +1,8 @@
-"""Measures of closed loops against slow or independent ways to get them."""
+"""Measures of closed loops, checked with slow or independent methods."""
 
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -17,6 +17,15 @@ from scbench.graders.pipe_loop_fitting.loop_constraints import (
     longest_run,
 )
 
+# On a coarse grid most loops have contacts of every kind; tiny shifts put them just off.
+coordinate = st.integers(0, 4).map(float) | st.builds(
+    lambda v, shift: v / 2 + shift,
+    st.integers(0, 8),
+    st.sampled_from(
+        [0.0, 1e-9, -1e-9, 9e-10, 1.1e-9, 1e-10, 1e-15, 1e-300, 0.1, 1 / 3]
+    ),
+)
+
 
 def pieces(points):
     exact = [(Fraction(x), Fraction(y)) for x, y in points]
@@ -24,7 +33,7 @@ def pieces(points):
 
 
 def meeting(one, other):
-    """The parameters at which the lines through two pieces meet, or None if they are parallel."""
+    """Return the parameters where the lines through two pieces meet; None if parallel."""
     ((ax, ay), (bx, by)), ((cx, cy), (dx, dy)) = one, other
     ux, uy, vx, vy = bx - ax, by - ay, dx - cx, dy - cy
     det = ux * vy - uy * vx
@@ -44,41 +53,31 @@ def square_gap(p, piece):
 
 
 def slow_contacts(points):
-    """Every pair of pieces in rational arithmetic."""
+    """Compare every pair of pieces in rational arithmetic."""
     all_pieces, n = pieces(points), len(points)
     crossings, touches = [], []
-    for i in range(n):
-        for j in range(i + 2, n - (i == 0)):
-            one, other = all_pieces[i], all_pieces[j]
-            at = meeting(one, other)
-            if at is not None and 0 < at[0] < 1 and 0 < at[1] < 1:
-                crossings.append((i, j))
-            elif min(
-                *(square_gap(p, other) for p in one),
-                *(square_gap(p, one) for p in other),
-            ) < Fraction(1, 10**18):
-                touches.append((i, j))
+    for i, j in combinations(range(n), 2):
+        if j == i + 1 or (i, j) == (0, n - 1):
+            continue  # neighbours share a joint
+        one, other = all_pieces[i], all_pieces[j]
+        at = meeting(one, other)
+        if at is not None and 0 < at[0] < 1 and 0 < at[1] < 1:
+            crossings.append((i, j))
+            continue
+        gaps = [square_gap(p, other) for p in one] + [square_gap(p, one) for p in other]
+        if min(gaps) < Fraction(1, 10**18):
+            touches.append((i, j))
     return crossings, touches
 
 
-# On a coarse grid most loops have contacts of every kind; tiny shifts put them just off.
-coordinate = st.integers(0, 4).map(float) | st.builds(
-    lambda v, shift: v / 2 + shift,
-    st.integers(0, 8),
-    st.sampled_from(
-        [0.0, 1e-9, -1e-9, 9e-10, 1.1e-9, 1e-10, 1e-15, 1e-300, 0.1, 1 / 3]
-    ),
-)
-
-
 @given(st.lists(st.tuples(coordinate, coordinate), min_size=3, max_size=14))
-def test_contacts_are_those_of_rational_arithmetic(points):
+def test_contacts_match_rational_arithmetic(points):
     result = contacts(np.array(points))
     assert (result.crossings, result.touches) == slow_contacts(points)
 
 
-def test_signs_that_doubles_cannot_tell_are_right():
-    # (0.1 + 0.2, ...) lies off the line through (0, 0) and (0.5, 0.5) by less than a rounding.
+def test_contacts_are_exact_where_doubles_round():
+    # (0.3, x) is off the line through (0, 0) and (0.5, 0.5) by less than a rounding error.
     x = np.nextafter(0.3, 1)
     points = [(0.0, 0.0), (0.5, 0.5), (0.5, 0.9), (0.3, x), (0.3, 0.2), (0.9, -1.0)]
     result = contacts(np.array(points))
@@ -96,14 +95,17 @@ def test_cosines_of_known_angles():
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
-def test_longest_run_goes_around_the_end(marks):
+def test_longest_run_wraps_around(marks):
     run = longest_run(marks)
     n = len(marks)
     assert all(marks[i] for i in run)
     assert all((a + 1) % n == b for a, b in pairwise(run))
+    if all(marks):
+        assert len(run) == n
+        return
     text = "".join("x" if mark else " " for mark in marks)
-    longest = n if all(marks) else max(map(len, (text + text).split() or [""]))
-    assert len(run) == longest
+    # Written twice, runs over the end are in one piece.
+    assert len(run) == max(map(len, (text + text).split()), default=0)
 
 
 @given(
@@ -113,7 +115,7 @@ def test_longest_run_goes_around_the_end(marks):
         max_size=30,
     )
 )
-def test_hull_area_is_that_of_another_library(points):
+def test_hull_area_matches_shapely(points):
     assert hull_area(points) == pytest.approx(
         shapely.MultiPoint(points).convex_hull.area
     )

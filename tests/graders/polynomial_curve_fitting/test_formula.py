@@ -1,4 +1,4 @@
-"""Formulas: read as Python reads them, worked out in fractions, at bounded cost."""
+"""Formulas: parsed like Python, evaluated in fractions, at bounded cost."""
 
 import ast
 import io
@@ -42,28 +42,56 @@ LAYOUT = {
     tokenize.ENDMARKER,
     tokenize.ENCODING,
 }
+# Parts of formulas, layout, and tokens that formulas must not have.
+PIECES = [
+    "x", "y", "(", ")", "+", "-", "*", "/", "**", "2", "0.5", ".5", "3.", "1e2", "007", "00",
+    " ", "\n", "\t", "\\\n", "\r\n", ",", "return", "f", "def", ":", "//", "=", "#", ";",
+    "1_0", "0x1", "2j", "''", "[", "if", "x2", "X", "\n    ", "\n\n", "()", "-x**2", "+y",
+]  # fmt: skip
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
-def python_reads(text: str) -> ast.expr | None:
-    """The expression, if Python's own tokenizer and parser find one function of the right form."""
+def has_only_formula_tokens(text):
+    names = {"def", "return", "f", "x", "y"}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        match token.type:
+            case tokenize.NAME:
+                is_allowed = token.string in names
+            case tokenize.OP:
+                is_allowed = token.string in SIGNS
+            case tokenize.NUMBER:
+                is_allowed = NUMBER.fullmatch(token.string)
+            case _:
+                is_allowed = token.type in LAYOUT
+        if not is_allowed:
+            return False
+    return True
+
+
+def is_formula(expression):
+    allowed = ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.operator
+    for node in ast.walk(expression):
+        if not isinstance(node, allowed | ast.unaryop | ast.expr_context):
+            return False
+        if isinstance(node, ast.Name) and node.id not in {"x", "y"}:
+            return False
+        if isinstance(node, ast.Constant) and not math.isfinite(node.value):
+            return False
+    return True
+
+
+def parse_with_python(text: str) -> ast.expr | None:
+    """Return the expression if Python's parser finds one valid function."""
     if not text.isascii():
         return None
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NAME and token.string not in {
-                "def",
-                "return",
-                "f",
-                "x",
-                "y",
-            }:
-                return None
-            if token.type == tokenize.OP and token.string not in SIGNS:
-                return None
-            if token.type == tokenize.NUMBER and not NUMBER.fullmatch(token.string):
-                return None
-            if token.type not in LAYOUT | {tokenize.NAME, tokenize.OP, tokenize.NUMBER}:
-                return None
+        if not has_only_formula_tokens(text):
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
@@ -84,19 +112,12 @@ def python_reads(text: str) -> ast.expr | None:
                 body=[ast.Return(ast.expr() as expression)],
                 returns=None,
             )
-        ]:
-            allowed = ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.operator
-            plain = all(
-                isinstance(node, allowed | ast.unaryop | ast.expr_context)
-                and getattr(node, "id", "x") in {"x", "y"}
-                and math.isfinite(getattr(node, "value", 0))
-                for node in ast.walk(expression)
-            )
-            return expression if plain else None
+        ] if is_formula(expression):
+            return expression
     return None
 
 
-def we_read(text: str):
+def parse_or_none(text: str):
     text = plain_lines(text)
     if not text.isascii() or foreign_tokens(text):
         return None
@@ -106,63 +127,14 @@ def we_read(text: str):
         return None
 
 
-PIECES = [
-    "x",
-    "y",
-    "(",
-    ")",
-    "+",
-    "-",
-    "*",
-    "/",
-    "**",
-    "2",
-    "0.5",
-    ".5",
-    "3.",
-    "1e2",
-    "007",
-    "00",
-]
-PIECES += [
-    " ",
-    "\n",
-    "\t",
-    "\\\n",
-    "\r\n",
-    ",",
-    "return",
-    "f",
-    "def",
-    ":",
-    "//",
-    "=",
-    "#",
-    ";",
-]
-PIECES += [
-    "1_0",
-    "0x1",
-    "2j",
-    "''",
-    "[",
-    "if",
-    "x2",
-    "X",
-    "\n    ",
-    "\n\n",
-    "()",
-    "-x**2",
-    "+y",
-]
-
-
 @settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join))
-def test_any_text_is_read_as_python_reads_it(body):
+def test_parser_agrees_with_python(body):
     for text in (HEAD + body, f"def f(x,y):return {body}", f"{HEAD}({body})"):
         given = text.strip()
-        assert (we_read(given) is None) == (python_reads(given) is None), repr(given)
+        assert (parse_or_none(given) is None) == (parse_with_python(given) is None), (
+            repr(given)
+        )
 
 
 def atoms():
@@ -173,23 +145,22 @@ def atoms():
 
 
 def combine(inner):
+    sign = st.sampled_from(["+", "-", "*", " - ", "*-"])
+    suffix = st.sampled_from(["/3", "/0.7", "**0", "**2", "**3", "**7", "**40"])
     return (
-        st.tuples(inner, st.sampled_from(["+", "-", "*", " - ", "*-"]), inner).map(
-            "".join
-        )
-        | st.tuples(
-            inner, st.sampled_from(["/3", "/0.7", "**0", "**2", "**3", "**7", "**40"])
-        ).map("".join)
+        st.tuples(inner, sign, inner).map("".join)
+        | st.tuples(inner, suffix).map("".join)
         | inner.map("({})".format)
         | inner.map("-{}".format)
     )
 
 
-FORMULAS = st.recursive(atoms(), combine, max_leaves=12)
+def formulas():
+    return st.recursive(atoms(), combine, max_leaves=12)
 
 
 def by_fractions(node, text, x, y):
-    """The value by Python's operators on fractions, numbers read as they are written."""
+    """Evaluate with Python's operators on fractions, reading numbers as written."""
     match node:
         case ast.Constant():
             return Fraction(ast.get_source_segment(text, node))
@@ -206,19 +177,11 @@ def by_fractions(node, text, x, y):
     raise AssertionError(node)
 
 
-OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-
-
 @settings(max_examples=150)
-@given(FORMULAS)
-def test_signs_are_those_of_fractions(body):
+@given(formulas())
+def test_signs_match_fractions(body):
     text = HEAD + body
-    formula = we_read(text)
+    formula = parse_or_none(text)
     if formula is None or formula.faults:
         return
     try:
@@ -226,14 +189,11 @@ def test_signs_are_those_of_fractions(body):
     except FormulaCostError:
         assert body.count("**40") > 1
         return
-    expression = python_reads(text)
+    expression = parse_with_python(text)
     for y in range(5):
         for x in range(5):
-            assert positive[y, x] == (by_fractions(expression, text, x, y) > 0), (
-                body,
-                x,
-                y,
-            )
+            value = by_fractions(expression, text, x, y)
+            assert positive[y, x] == (value > 0), (body, x, y)
 
 
 @pytest.mark.parametrize(
@@ -248,14 +208,14 @@ def test_signs_are_those_of_fractions(body):
         "(x*y)**512*x",
     ],
 )
-def test_what_is_no_polynomial_of_permitted_degree_is_a_fault(body):
+def test_non_polynomials_and_high_degrees_are_faults(body):
     assert parse(HEAD + body).faults
 
 
 @pytest.mark.parametrize(
     "body", ["x**512*x**512", "(x*y)**512", "x/(2*3 - 1)", "x**0", "3**0*x"]
 )
-def test_limits_of_degree_and_constant_divisors_are_permitted(body):
+def test_degree_limit_and_constant_divisors_are_allowed(body):
     formula = parse(HEAD + body)
     assert not formula.faults
     assert formula.nodes[-1].degree <= MAX_DEGREE
@@ -265,9 +225,9 @@ def test_limits_of_degree_and_constant_divisors_are_permitted(body):
     ("bits", "fine"),
     [(62, True), (63, True), (64, True), (MAX_BITS, True), (MAX_BITS + 1, False)],
 )
-def test_numbers_are_exact_up_to_their_limit(bits, fine):
+def test_numbers_are_exact_up_to_size_limit(bits, fine):
     assert positive_cells(parse(f"{HEAD}({2**63 - 1})**512 + 0*x + 0*y"), 2).all()
-    # 2**(bits - 1) takes so many bits; take one off it and put it back.
+    # 2**(bits - 1) has this many bits; factors have exponents of at most 512.
     steps = []
     left = bits - 1
     while left:
@@ -299,7 +259,7 @@ def test_numbers_are_exact_up_to_their_limit(bits, fine):
         ("10**400/10**399 + x + y", 9),
     ],
 )
-def test_nothing_is_rounded_and_nothing_overflows(body, positive):
+def test_values_are_not_rounded_and_do_not_overflow(body, positive):
     assert int(positive_cells(parse(HEAD + body), 3).sum()) == positive
 
 
@@ -311,7 +271,7 @@ def test_division_by_0_is_undefined(body):
         positive_cells(parse(HEAD + body), 3)
 
 
-def test_work_is_bounded(monkeypatch):
+def test_work_is_limited(monkeypatch):
     costly = parse(HEAD + "+".join(f"(x*y + {i})**50" for i in range(40)))
     positive_cells(costly, 16)
     monkeypatch.setattr(formula_values, "MAX_WORK", 1_000_000)
@@ -319,7 +279,7 @@ def test_work_is_bounded(monkeypatch):
         positive_cells(costly, 16)
 
 
-def test_work_may_come_to_the_bound_and_not_past_it(monkeypatch):
+def test_work_limit_is_inclusive(monkeypatch):
     def work(formula: str) -> int:
         evaluation = formula_values.Evaluation()
         evaluation.run(parse(HEAD + formula), slice(0, 4), slice(0, 4))
@@ -342,15 +302,15 @@ def test_work_may_come_to_the_bound_and_not_past_it(monkeypatch):
         (60, 30, 3),
         (2069, 2069, 3094),  # 69 digits: 0.65 * 69 * 69
         (2099, 2099, 3185),
-        (4199, 4199, 9655),  # 140 digits, in Karatsuba's way: 12740 / 2**0.4
+        (4199, 4199, 9655),  # 140 digits, by Karatsuba: 12740 / 2**0.4
         (4199, 0, 91),
     ],
 )
-def test_the_time_of_a_product_grows_with_both_lengths(bits, other_bits, time):
+def test_product_time_grows_with_both_lengths(bits, other_bits, time):
     assert digit_time(bits, other_bits) == time
 
 
-def test_the_size_of_values_is_that_of_their_integers():
+def test_size_of_values():
     words = Values(np.ones((2, 3), np.int64), 1)
     assert words.size == 100 + 6 * 8
     integers = Values(np.full((2, 3), 2**70, object), 71)
@@ -358,21 +318,21 @@ def test_the_size_of_values_is_that_of_their_integers():
 
 
 @pytest.mark.parametrize(("bits", "result"), [(31, 62), (32, 2)])
-def test_a_bound_is_looked_at_again_where_a_power_leaves_machine_words(bits, result):
-    """1 squared, of which only is known that it has at most so many bits."""
+def test_loose_bounds_are_tightened_when_a_power_may_overflow(bits, result):
+    """Square 1, given only an upper bound on its bits."""
     loose = Values(np.ones((1, 1), np.int64), bits)
     squared = formula_values.Evaluation()._power(loose, 2)
     assert (squared.bits, squared.array.dtype) == (result, np.int64)
 
 
-def test_values_that_do_not_fit_at_once_are_worked_out_for_fewer_cells(monkeypatch):
-    pending = (
-        "".join(f"(x + {i}*y - 3)**7*(" for i in range(1, 60)) + "x - y" + ")" * 59
-    )
-    crowded = parse(f"{HEAD}{pending} + x/0.3 - 2*y**3")
+def test_large_values_are_computed_in_smaller_blocks(monkeypatch):
+    # Nested products, whose 59 left factors wait until the innermost bracket is computed.
+    opened = "".join(f"(x + {i}*y - 3)**7*(" for i in range(1, 60))
+    closed = ")" * 59
+    crowded = parse(f"{HEAD}{opened}x - y{closed} + x/0.3 - 2*y**3")
     drawn = positive_cells(crowded, 11)
-    for bound in (60_000, 20_000):
-        monkeypatch.setattr(formula_values, "MAX_BYTES", bound)
+    for limit in (60_000, 20_000):
+        monkeypatch.setattr(formula_values, "MAX_BYTES", limit)
         assert (positive_cells(crowded, 11) == drawn).all()
     monkeypatch.setattr(formula_values, "MAX_BYTES", 1_000)
     with pytest.raises(FormulaCostError, match="too much memory"):

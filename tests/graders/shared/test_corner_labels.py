@@ -1,4 +1,4 @@
-"""The rules on labelled squares, against searches that know nothing of winding or types."""
+"""The rules on labelled squares, checked by exhaustive searches."""
 
 from itertools import combinations, permutations, product
 
@@ -20,25 +20,42 @@ from scbench.schemas.corner_labels import CORNERS
 
 
 def border(ring, size):
-    """Labels of the border points of a grid of size x size, the sides of the ring spread over it.
+    """Label the border points of a size x size grid, spreading the ring's sides over it.
 
     A side changes class half way, so that each of its points shows one of its two corners.
     """
     last = size - 1
-    loop = (
-        [(i, 0) for i in range(last)]
-        + [(last, i) for i in range(last)]
-        + [(i, last) for i in range(last, 0, -1)]
-        + [(0, i) for i in range(last, 0, -1)]
-    )
-    return {
-        point: ring[round(i * len(ring) / len(loop)) % len(ring)]
-        for i, point in enumerate(loop)
-    }
+    loop = [(i, 0) for i in range(last)]
+    loop += [(last, i) for i in range(last)]
+    loop += [(i, last) for i in range(last, 0, -1)]
+    loop += [(0, i) for i in range(last, 0, -1)]
+    labels = {}
+    for i, point in enumerate(loop):
+        corner = round(i * len(ring) / len(loop)) % len(ring)
+        labels[point] = ring[corner]
+    return labels
+
+
+def groups_cross(one, other):
+    """Return whether the first of two groups is split by members of the second."""
+    for x in one:
+        for y in other:
+            if min(one) < min(other) < x < y:
+                return True
+    return False
+
+
+def joined_pairs(groups, sides):
+    """Return the pairs of crossed sides that no group separates."""
+    pairs = []
+    for a, b in combinations(range(len(sides)), 2):
+        if not any(straddles(group, a, b) for group in groups):
+            pairs.append((sides[a], sides[b]))
+    return pairs
 
 
 def drawable_without_common_point(ring, size):
-    """Whether a triangulated grid has a labelling with this border and no three-class triangle."""
+    """Return whether some labelling with this border has no three-class triangle."""
     labels = border(ring, size)
     inner = {
         (x, y): y * size + x for y in range(1, size - 1) for x in range(1, size - 1)
@@ -48,7 +65,7 @@ def drawable_without_common_point(ring, size):
     for x, y in product(range(size - 1), repeat=2):
         a, b, c, d = (x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)
         for triangle in ((a, b, c), (a, c, d)):
-            # Each triangle is tested when its last point is filled in, so rows of points can be.
+            # Each triangle is tested as soon as its last point is filled in.
             at = max((inner[p] for p in triangle if p in inner), default=None)
             triangles.setdefault(at, []).append(triangle)
 
@@ -68,13 +85,13 @@ def drawable_without_common_point(ring, size):
 
 
 @pytest.mark.parametrize("corners", [4, 5, 6])
-def test_three_classes_meet_where_no_grid_can_be_filled_without_a_triple(corners):
+def test_must_meet_matches_exhaustive_grid_search(corners):
     for ring in patterns(corners, 3):
         assert must_meet(ring) == (not drawable_without_common_point(ring, 5)), ring
 
 
 def partitions(items):
-    """All ways to sort items into groups."""
+    """Yield all ways to sort items into groups."""
     if not items:
         yield []
         return
@@ -86,7 +103,7 @@ def partitions(items):
 
 
 def straddles(group, a, b):
-    """Whether the stretches of a group lie on both sides of the cut from crossing a to crossing b.
+    """Return whether a group has stretches on both sides of the cut from crossing a to b.
 
     Stretch i of the border lies between crossings i and i + 1.
     """
@@ -94,35 +111,27 @@ def straddles(group, a, b):
 
 
 def drawings_without_junction(ring):
-    """Every drawing without junction, as its set of joined pairs of crossed sides.
+    """Return every drawing without a junction, as its joined pairs of crossed sides.
 
-    Built from the areas, not from the curves: stretches of the border between crossings belong to
-    pieces of one class each; pieces do not cross; n curves cut the square into n + 1 pieces.
+    Drawings are built from areas, not from curves. Each stretch of the border between crossings
+    belongs to a piece of one class. Pieces do not cross; n curves cut the square into n + 1 pieces.
     """
     sides = crossed_sides(ring)
     n = len(sides)
+    if n == 0:
+        return [[]]
     label = [ring[(side + 1) % len(ring)] for side in sides]
     result = []
     for groups in partitions(list(range(n))):
         one_class = all(len({label[i] for i in group}) == 1 for group in groups)
-        crossing = any(
-            min(g) < min(h) < x < y
-            for g, h in permutations(groups, 2)
-            for x in g
-            for y in h
-        )
-        if one_class and not crossing and 2 * (len(groups) - 1) == n:
-            result.append(
-                [
-                    (sides[a], sides[b])
-                    for a, b in combinations(range(n), 2)
-                    if not any(straddles(group, a, b) for group in groups)
-                ]
-            )
-    return result if n else [[]]
+        crossing = any(groups_cross(g, h) for g, h in permutations(groups, 2))
+        # n ends belong to n / 2 curves.
+        if one_class and not crossing and len(groups) == n / 2 + 1:
+            result.append(joined_pairs(groups, sides))
+    return result
 
 
-def test_squares_by_all_drawings():
+def test_behaviour_matches_all_drawings():
     for ring in product((1, 2, 3, 4), repeat=4):
         drawings = drawings_without_junction(ring)
         if len(drawings) == 1:
@@ -130,10 +139,10 @@ def test_squares_by_all_drawings():
             assert joined_sides(ring) == drawings[0]
             continue
         assert joined_sides(ring) is None
-        # Nothing in common between several drawings; none at all where junctions are needed.
+        # Several drawings share no joined pair; without any drawing, junctions are needed.
         common = set.intersection(*map(set, drawings)) if drawings else set()
         assert not common
-        # Three ends are joined by one tree; four by three trees (two splits, one fourfold point).
+        # One tree joins three ends; three trees join four (two splits, or one fourfold point).
         single = not drawings and len(crossed_sides(ring)) == 3
         assert behaviour(ring) == (
             "three domains meeting" if single else "ambiguous"
@@ -143,7 +152,7 @@ def test_squares_by_all_drawings():
 @given(
     st.lists(st.integers(-3, 3), min_size=1, max_size=8), st.permutations(range(-3, 4))
 )
-def test_canonical_form_forgets_names_and_nothing_else(labels, names):
+def test_canonical_form_depends_only_on_equal_labels(labels, names):
     renamed = [names[label + 3] for label in labels]
     assert canonical(renamed) == canonical(labels) == canonical(canonical(labels))
     for (a, x), (b, y) in combinations(zip(labels, canonical(labels), strict=True), 2):
@@ -154,17 +163,16 @@ def test_canonical_form_forgets_names_and_nothing_else(labels, names):
     st.lists(st.integers(0, 3), min_size=4, max_size=6),
     st.text("?xyz", min_size=6, max_size=6),
 )
-def test_agreement_is_equality_where_letters_are_known(labels, known):
+def test_agrees_compares_known_letters(labels, known):
     known = known[: len(labels)]
-    expected = all(
-        (labels[i] == labels[j]) == (known[i] == known[j])
-        for i, j in combinations(range(len(labels)), 2)
-        if "?" not in {known[i], known[j]}
-    )
+    expected = True
+    for i, j in combinations(range(len(labels)), 2):
+        if "?" not in {known[i], known[j]}:
+            expected &= (labels[i] == labels[j]) == (known[i] == known[j])
     assert agrees(labels, known) == expected
     assert agrees(labels, "")
 
 
-def test_on_ring_moves_values_to_their_corners():
+def test_on_ring_reorders_values_by_corner():
     order = ("top-left", "bottom-right", "bottom-left", "top-right")
     assert on_ring("abcd", order, CORNERS) == ("c", "b", "d", "a")

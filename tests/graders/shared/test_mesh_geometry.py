@@ -1,4 +1,4 @@
-"""Triangles in each other's way, windings and volumes, against slower or simpler ways."""
+"""Triangle contacts, windings and volumes, checked with slower or simpler methods."""
 
 import itertools
 import math
@@ -23,33 +23,45 @@ from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
 from scbench.schemas.csg_union import Box, Prism, UvSphere
 
+BASE = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
+coordinate = st.integers(-4, 4)
+side = st.integers(1, 6)
+a_box = st.tuples(
+    st.tuples(coordinate, coordinate, coordinate), st.tuples(side, side, side)
+)
 
-def random_triangles(seed, count, grid=None):
+
+def random_triangles(seed, count):
+    """Return triangles of moderate size: corners are drawn towards the first one."""
     rng = random.Random(seed)
-    values = [rng.choice(grid) if grid else rng.uniform(0, 4) for _ in range(9 * count)]
-    corners = np.array(values, dtype=float).reshape(count, 3, 3)
-    return corners if grid else corners * 0.4 + corners[:, :1] * 0.6
+    values = [rng.uniform(0, 4) for _ in range(9 * count)]
+    corners = np.array(values).reshape(count, 3, 3)
+    return corners * 0.4 + corners[:, :1] * 0.6
 
 
 def sampled_distance(p, q, steps=24):
-    """The distance of two triangles, never too small and at most a few sides / steps too large."""
-    weights = np.array(
-        [(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]
+    """Return a distance of two triangles at most a few side lengths / steps too large."""
+    pairs = itertools.product(range(steps + 1), repeat=2)
+    weights = [(i, j, steps - i - j) for i, j in pairs if i + j <= steps]
+    weights = np.array(weights) / steps
+    gaps = (weights @ p)[:, None] - weights @ q
+    return float(np.linalg.norm(gaps, axis=2).min())
+
+
+def boxes_are_close(one, other, margin):
+    return np.all(one.min(axis=0) <= other.max(axis=0) + margin) and np.all(
+        other.min(axis=0) <= one.max(axis=0) + margin
     )
-    a, b = weights @ p / steps, weights @ q / steps
-    return float(np.sqrt(((a[:, None] - b) ** 2).sum(axis=2)).min())
 
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), margin=st.sampled_from([0.0, 0.01, 0.5]))
-def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
+def test_close_pairs_match_bounding_boxes(seed, margin):
     corners = random_triangles(seed, 40)
-    expected = [
-        (i, j)
-        for i, j in itertools.combinations(range(40), 2)
-        if np.all(corners[i].min(axis=0) <= corners[j].max(axis=0) + margin)
-        and np.all(corners[j].min(axis=0) <= corners[i].max(axis=0) + margin)
-    ]
+    expected = []
+    for i, j in itertools.combinations(range(40), 2):
+        if boxes_are_close(corners[i], corners[j], margin):
+            expected.append((i, j))
     pairs = close_pairs(corners, margin, 10**6)
     assert [tuple(pair) for pair in pairs.tolist()] == expected
     assert close_pairs(corners, margin, len(expected)) is not None
@@ -58,7 +70,7 @@ def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), distance=st.sampled_from([0.05, 0.3, 1.0]))
-def test_nearness_agrees_with_sampled_distances(seed, distance):
+def test_nearer_than_agrees_with_sampled_distances(seed, distance):
     corners = random_triangles(seed, 2)
     near = len(nearer_than(corners, np.array([[0, 1]]), distance)) == 1
     small = nearer_than(corners / 128, np.array([[0, 1]]), distance / 128)
@@ -72,21 +84,19 @@ def test_nearness_agrees_with_sampled_distances(seed, distance):
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
-def test_triangles_cross_exactly_if_some_side_runs_through_the_other(seed):
+def test_triangles_cross_if_a_side_passes_through_the_other(seed):
     corners = random_triangles(seed, 2)
     pairs = np.array([[0, 1]])
     crossing = len(find_contacts(corners, pairs, 1e-9).crossing) == 1
-    p, q = corners
-    expected = any(
-        runs_through(side[k], side[(k + 1) % 3], face)
-        for side, face in ((p, q), (q, p))
-        for k in range(3)
-    )
+    expected = False
+    for triangle, face in (corners, corners[::-1]):
+        for k in range(3):
+            expected |= passes_through(triangle[k], triangle[(k + 1) % 3], face)
     assert crossing == expected
     assert (len(nearer_than(corners, pairs, 1e-12)) == 1) == expected
 
 
-def runs_through(a, b, face):
+def passes_through(a, b, face):
     def signed_volume(p, q, r, s):
         return np.linalg.det(np.array([q - p, r - p, s - p]))
 
@@ -96,19 +106,16 @@ def runs_through(a, b, face):
     return all(signs) or not any(signs)
 
 
-BASE = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
-
-
 @pytest.mark.parametrize(
     ("other", "crossing", "covering"),
     [
         ([[1, 1, -1], [1, 1, 1], [1, 9, 1]], True, False),  # through the middle
-        ([[1, 1, -0.005], [1, 1, 5], [2, 1, 5]], False, False),  # a tip that is hardly through
+        ([[1, 1, -0.005], [1, 1, 5], [2, 1, 5]], False, False),  # a tip that barely passes through
         ([[1, 1, -0.5], [1, 1, 5], [2, 1, 5]], True, False),
         ([[0, 0, 0], [4, 0, 0], [0, 0, 4]], False, False),  # joined along a side
         ([[0, 0, 0], [4, 0, 0], [0, 3, 0]], False, True),  # folded back onto it
-        ([[0, 0, 0], [4, 0, 0], [0, -4, 0]], False, False),  # beside it in its plane
-        ([[1, 1, 0.005], [2, 1, 0.005], [1, 2, 0.005]], False, True),  # on it, all but
+        ([[0, 0, 0], [4, 0, 0], [0, -4, 0]], False, False),  # next to it in its plane
+        ([[1, 1, 0.005], [2, 1, 0.005], [1, 2, 0.005]], False, True),  # almost on it
         ([[1, 1, 0.02], [2, 1, 0.02], [1, 2, 0.02]], False, False),
         ([[1, 1, 0], [2, 1, 0], [1.5, 1.009, 0]], False, False),  # a sliver on it
         ([[4, 0, 0], [8, 0, 0], [4, 4, 0]], False, False),  # meets it in a corner
@@ -124,15 +131,15 @@ def test_known_contacts(other, crossing, covering):
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 30))
-def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
+def test_triangulated_star_shaped_face_keeps_its_area(seed, n):
     rng = random.Random(seed)
     angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(n))
-    ring = [[math.cos(a), math.sin(a)] for a in angles]
+    ring = np.array([[math.cos(a), math.sin(a)] for a in angles])
     radii = np.array([rng.uniform(1, 5) for _ in range(n)])
-    frame = np.linalg.qr(
-        np.array([[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)])
-    )[0][:2]
-    mesh = PolygonMesh((np.array(ring) * radii[:, None]) @ frame, (tuple(range(n)),))
+    # Two orthonormal axes of a random plane.
+    random_axes = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]
+    frame = np.linalg.qr(np.array(random_axes))[0][:2]
+    mesh = PolygonMesh((ring * radii[:, None]) @ frame, (tuple(range(n)),))
     triangles = triangulate(mesh).corners
     assert len(triangles) == n - 2
     normal = newell_normals(mesh)[0]
@@ -146,16 +153,13 @@ def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
 
 def triangles_of(body):
     mesh = body.to_mesh64()
-    return np.asarray(mesh.vert_properties)[:, :3][
-        np.asarray(mesh.tri_verts).astype(int)
-    ]
+    points = np.asarray(mesh.vert_properties)[:, :3]
+    return points[np.asarray(mesh.tri_verts).astype(int)]
 
 
-coordinate = st.integers(-4, 4)
-side = st.integers(1, 6)
-a_box = st.tuples(
-    st.tuples(coordinate, coordinate, coordinate), st.tuples(side, side, side)
-)
+def cells_of_box(low, size):
+    sides = [range(a, a + s) for a, s in zip(low, size, strict=True)]
+    return set(itertools.product(*sides))
 
 
 def box_solid(low, size):
@@ -165,22 +169,17 @@ def box_solid(low, size):
 
 @settings(max_examples=60)
 @given(st.lists(a_box, min_size=1, max_size=4), a_box)
-def test_boxes_on_a_grid_have_the_volumes_that_counting_cells_gives(solids, other):
-    # Sides of all boxes lie in common planes all the time, which is where booleans are delicate.
-    def cells(low, size):
-        return set(
-            itertools.product(
-                *(range(a, a + s) for a, s in zip(low, size, strict=True))
-            )
-        )
-
+def test_volumes_of_boxes_match_cell_counts(solids, other):
+    # Boxes on a grid often have coplanar sides, where booleans are delicate.
     parts = parts_of_union([box_solid(*solid) for solid in solids])
-    union = set().union(*(cells(*solid) for solid in solids))
+    union = set()
+    for solid in solids:
+        union |= cells_of_box(*solid)
     assert union_volume(parts) == pytest.approx(len(union), abs=1e-6)
     mesh = box_solid(*other)
     corners = mesh.points[triangulate(mesh).corners]
     common = signed_sum(parts, common_volumes(parts, corners))
-    assert common == pytest.approx(len(union & cells(*other)), abs=1e-6)
+    assert common == pytest.approx(len(union & cells_of_box(*other)), abs=1e-6)
 
 
 def round_solids(rng):
@@ -219,20 +218,19 @@ def as_body(solid):
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6))
-def test_turned_solids_have_the_volumes_of_mesh_booleans(seed):
+def test_volumes_of_rotated_solids_match_mesh_booleans(seed):
     rng = random.Random(seed)
     solids = round_solids(rng)
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
     union = unite(as_body(solid) for solid in solids)
     assert union_volume(parts) == pytest.approx(union.volume(), rel=1e-6)
-    other = unite(as_body(solid) for solid in round_solids(rng)[:2]) - Manifold.cube(
-        (1, 9, 1), center=True
-    )
+    rod = Manifold.cube((1, 9, 1), center=True)
+    other = unite(as_body(solid) for solid in round_solids(rng)[:2]) - rod
     common = signed_sum(parts, common_volumes(parts, triangles_of(other)))
     assert common == pytest.approx((union ^ other).volume(), rel=1e-5, abs=1e-5)
 
 
-def test_a_volume_has_6_decimals_and_no_sign_if_it_is_0():
+def test_volume_is_rounded_and_zero_is_positive():
     assert volume(Manifold.cube((1, 1, 1.2345674))) == 1.234567
     assert volume(Manifold.cube((1, 1, 1.2345676))) == 1.234568
     assert math.copysign(1, volume(Manifold())) == 1

@@ -1,4 +1,4 @@
-"""Options as answers name them, and what names none or several."""
+"""Options named in answers, and answers that name none or several."""
 
 import pytest
 
@@ -11,39 +11,34 @@ CITIES = ("Rome", "Paris", "A Coruña", "New York")
 @pytest.mark.parametrize(
     "value",
     [
-        *("B", "b", "(B)", "(b)", "B)", "B.", "[B]", "B:", "**B**", "Option B", "choice b"),
-        "B) Paris",
-        *("B. Paris", "B: Paris", "B - Paris", "B – paris", "(B) Paris", "B Paris", "Paris"),
-        " PARIS ",
-        *("**Paris**", '"Paris"', "Paris (B)", "Paris [b]", "B) **Paris**", "Option B: Paris"),
-        *("B (Paris)", "(B) (paris)", "the Paris", "B, because Rome is older"),
-        *("B (since A is wrong)",),
-        *("Paris: where the Seine is", "B) Paris: where the Seine is", "Paris (the capital)"),
-        *("It is Paris.", "The right one is option B.", "It must be (B).", "B. It has the Seine."),
-        *("Paris, because Rome is older", "The friend lives in Paris"),
+        "B", "b", "(B)", "(b)", "B)", "B.", "[B]", "B:", "**B**", "Option B", "choice b",
+        "B) Paris", "B. Paris", "B: Paris", "B - Paris", "B – paris", "(B) Paris", "B Paris",
+        "Paris", " PARIS ", "**Paris**", '"Paris"', "Paris (B)", "Paris [b]", "B) **Paris**",
+        "Option B: Paris", "B (Paris)", "(B) (paris)", "the Paris", "B, because Rome is older",
+        "B (since A is wrong)", "Paris: where the Seine is", "B) Paris: where the Seine is",
+        "Paris (the capital)", "It is Paris.", "The right one is option B.", "It must be (B).",
+        "B. It has the Seine.", "Paris, because Rome is older", "The friend lives in Paris",
     ],
 )  # fmt: skip
-def test_an_option_is_named_by_letter_or_text(value):
+def test_options_are_read_by_letter_or_text(value):
     assert option(value, CITIES) == 1
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        *("", "E", "AB", "B) Rome", "Rome (B)", "B or C", "A, B", "A and B", "Berlin", "2", 2),
-        True,
-        *("Rome Paris", "B) Paris or Rome", ["B"], "Option", "()", "B" * (MAX_LENGTH + 1)),
-        *("not Paris", "Paris or Rome", "maybe Paris", "A) Rome B) Paris"),
-        "Rome: old\nB) Paris: new",
-        *("B) Paris: new\nC) A Coru\u00f1a: small", "neither", "Paris, Rome"),
-        *("(A) (B)", "B. Or maybe A."),
+        "", "E", "AB", "B) Rome", "Rome (B)", "B or C", "A, B", "A and B", "Berlin", "2", 2, True,
+        "Rome Paris", "B) Paris or Rome", ["B"], "Option", "()", "B" * (MAX_LENGTH + 1),
+        "not Paris", "Paris or Rome", "maybe Paris", "A) Rome B) Paris",
+        "Rome: old\nB) Paris: new", "B) Paris: new\nC) A Coru\u00f1a: small", "neither",
+        "Paris, Rome", "(A) (B)", "B. Or maybe A.",
     ],
 )  # fmt: skip
-def test_no_option_or_two_are_none(value):
+def test_missing_or_ambiguous_option_is_none(value):
     assert option(value, CITIES) is None
 
 
-def test_hyphens_plurals_articles_and_common_words_make_no_difference():
+def test_hyphens_plurals_articles_and_common_words_are_ignored():
     shapes = ("triangle", "half ellipse", "ellipse")
     for value in (
         "half-ellipse",
@@ -69,7 +64,7 @@ def test_hyphens_plurals_articles_and_common_words_make_no_difference():
     assert option("B) red ball", balls) is None
 
 
-def test_texts_of_options_beat_letters_and_labels_can_be_chosen():
+def test_option_text_takes_precedence_over_labels():
     assert option("A Coruña", CITIES) == 2
     assert option("new  york", CITIES) == 3
     assert option("3", CITIES, labels="1234") == 2

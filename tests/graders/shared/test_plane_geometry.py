@@ -1,4 +1,4 @@
-"""Exact plane geometry against brute force."""
+"""Exact plane geometry, checked by brute force."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -24,22 +24,25 @@ point_sets = st.lists(
 
 
 def circle(a, b, c):
-    """Centre and squared radius of the circle through three points, as fractions."""
-    d = Fraction(
-        2 * (a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1]))
-    )
-    squares = [x * x + y * y for x, y in (a, b, c)]
-    ux = (
-        squares[0] * (b[1] - c[1])
-        + squares[1] * (c[1] - a[1])
-        + squares[2] * (a[1] - b[1])
-    ) / d
-    uy = (
-        squares[0] * (c[0] - b[0])
-        + squares[1] * (a[0] - c[0])
-        + squares[2] * (b[0] - a[0])
-    ) / d
-    return (ux, uy), (a[0] - ux) ** 2 + (a[1] - uy) ** 2
+    """Return centre and squared radius of the circle through three points."""
+    (ax, ay), (bx, by), (cx, cy) = a, b, c
+    aa, bb, cc = ax * ax + ay * ay, bx * bx + by * by, cx * cx + cy * cy
+    d = Fraction(2 * (ax * (by - cy) + bx * (cy - ay) + cx * (ay - by)))
+    x = (aa * (by - cy) + bb * (cy - ay) + cc * (ay - by)) / d
+    y = (aa * (cx - bx) + bb * (ax - cx) + cc * (bx - ax)) / d
+    return (x, y), (ax - x) ** 2 + (ay - y) ** 2
+
+
+def first_by_in_circle(points, triangle):
+    """Return the first point inside the circle of a triangle, in any orientation."""
+    a, b, c = (points[i] for i in triangle)
+    turn = orient(a, b, c)
+    if turn == 0:
+        return None
+    if turn < 0:
+        b, c = c, b
+    inside = [i for i, p in enumerate(points) if in_circle(a, b, c, p) > 0]
+    return min(inside, default=None)
 
 
 @given(*[st.tuples(coordinates, coordinates)] * 4)
@@ -52,32 +55,27 @@ def test_in_circle_agrees_with_distances(a, b, c, d):
 
 
 @given(point_sets)
-def test_the_first_point_inside_is_the_first_that_in_circle_finds(points):
+def test_first_inside_agrees_with_in_circle(points):
     for triangle in combinations(range(len(points)), 3):
-        for order in (triangle, triangle[::-1]):
-            a, b, c = (points[i] for i in triangle)
-            turn = orient(a, b, c)
-            ring = (a, b, c) if turn > 0 else (a, c, b)
-            inside = [
-                i for i, p in enumerate(points) if turn and in_circle(*ring, p) > 0
-            ]
-            assert first_inside(points, order) == (inside[0] if inside else None)
+        expected = first_by_in_circle(points, triangle)
+        assert first_inside(points, triangle) == expected
+        assert first_inside(points, triangle[::-1]) == expected
 
 
 def hull_area(points):
-    """Twice the area of the convex hull, by gift wrapping over all pairs."""
+    """Return twice the area of the convex hull, by gift wrapping over all pairs."""
     total = 0
     for a in points:
         for b in points:
             turns = [orient(a, b, p) for p in points]
-            # The longest edge of each hull side: nothing to its right, and nothing beyond b.
+            # Take the longest edge of each hull side: no point is to its right, none is beyond b.
             if a != b and min(turns) >= 0 and not any(beyond(a, b, p) for p in points):
                 total += a[0] * b[1] - a[1] * b[0]
     return total
 
 
 def beyond(a, b, p):
-    """Whether p lies on the line of a and b but not between them."""
+    """Return whether p lies on the line through a and b but not between them."""
     if orient(a, b, p) or p in {a, b}:
         return False
     return not (min(a, b) <= p <= max(a, b))
@@ -90,22 +88,25 @@ def test_triangulations_cover_the_hull_once_with_empty_circles(points):
             triangulate(points)
         return
     triangles, hull = triangulate(points)
-    areas = [abs(orient(*(points[i] for i in t))) for t in triangles]
-    assert min(areas) > 0
-    assert sum(areas) == hull_area(points)
-    assert {i for t in triangles for i in t} == set(range(len(points)))
-    for t in triangles:
-        a, b, c = (points[i] for i in t)
-        if orient(a, b, c) < 0:
+    area, used = 0, set()
+    for triangle in triangles:
+        a, b, c = (points[i] for i in triangle)
+        turn = orient(a, b, c)
+        if turn < 0:
             b, c = c, b
+        assert turn != 0
         assert all(in_circle(a, b, c, p) <= 0 for p in points)
+        area += abs(turn)
+        used.update(triangle)
+    assert area == hull_area(points)
+    assert used == set(range(len(points)))
     third = third_corners(points, triangles)
     assert len(third) == 3 * len(triangles), "no edge is used twice on one side"
     outline = {edge for edge in third if edge[::-1] not in third}
     assert outline == set(zip(hull, hull[1:] + hull[:1], strict=True))
 
 
-def test_equal_points_are_refused():
+def test_equal_points_are_rejected():
     with pytest.raises(GenerationError, match="equal"):
         triangulate([(0, 0), (1, 0), (0, 1), (1, 0)])
 

@@ -1,4 +1,4 @@
-"""What trimesh, a library of others, says of meshes that our graders measure and our files hold."""
+"""Volumes and exported files of solids, checked with trimesh."""
 
 import io
 
@@ -19,31 +19,33 @@ VOLUMES = {
     "tetrahedra_shadow_projection": 2**0.5 / 12,
     "pack_rectangular_prisms": None,
 }
-"""Tasks with solids, and the volume of one body where all are alike."""
+"""Tasks with solids, and the volume of each body if all are equal."""
 
 
-def theirs(points, corners) -> "trimesh.Trimesh":
+def trimesh_of(points, corners) -> "trimesh.Trimesh":
     return trimesh.Trimesh(points, corners, process=False)
 
 
 @pytest.mark.parametrize("task_id", VOLUMES)
-def test_references_are_written_as_solids(task_id):
+def test_exported_solids_match_trimesh(task_id):
     builder = get_task(task_id).builder()
     params = builder.paper()[0].params
     meshes = solids_of(get_task(task_id))(params, builder.reference(params))
-    ours = sum(theirs(mesh.points, mesh.faces).volume for mesh in meshes)
-    assert ours > 0, "faces look outwards"
+    volume_of_meshes = sum(
+        trimesh_of(mesh.points, mesh.faces).volume for mesh in meshes
+    )
+    assert volume_of_meshes > 0, "faces look outwards"
     for form in FORMS:
         result = trimesh.load(
             io.BytesIO(solid_file(meshes, form)), file_type=form, force="mesh"
         )
-        assert result.volume == pytest.approx(ours, rel=1e-4)
+        assert result.volume == pytest.approx(volume_of_meshes, rel=1e-4)
         assert len(result.faces) == sum(len(mesh.faces) for mesh in meshes)
         axis = 1 if form == "glb" else 2  # glTF has y upwards
         high = max(float(mesh.points[:, 2].max()) for mesh in meshes)
         assert result.bounds[1][axis] == pytest.approx(high, rel=1e-4)
     if VOLUMES[task_id]:
         bodies = sum(len(mesh.points) for mesh in meshes) / 4
-        assert ours == pytest.approx(bodies * VOLUMES[task_id])
+        assert volume_of_meshes == pytest.approx(bodies * VOLUMES[task_id])
     if task_id == "csg_union":
-        assert ours == pytest.approx(volume(union_body(params)))
+        assert volume_of_meshes == pytest.approx(volume(union_body(params)))

@@ -1,4 +1,4 @@
-"""Short answers as they are written: what is read, and what is not."""
+"""Short answers as models write them: which are read, and which are not."""
 
 import math
 from fractions import Fraction
@@ -44,77 +44,6 @@ NO_NUMBERS = [
     "42. Or maybe 43.",
     "42. Wait, 43.", "either 42", "42 or so", "twenty fifteen", "hundred",
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("value", "expected"), NUMBERS.items(), ids=map(repr, NUMBERS))
-def test_numbers_are_read_exactly(value, expected):
-    assert number(value) == expected
-
-
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: repr(value)[:20])
-def test_what_is_no_number_is_none(value):
-    assert number(value) is None
-    assert integer(value) is None
-
-
-@given(
-    st.fractions(),
-    st.sampled_from(["{}", " {} ", "**{}**", "({})", "x = {}", "${}$.", '"{}"']),
-)
-def test_any_fraction_is_read_in_any_dress(value, dress):
-    assert number(dress.format(value)) == value
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_floats_are_the_decimals_they_are_written_as(value):
-    assert number(value) == number(repr(value)) == Fraction(repr(value))
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(
-            "TRUE", "t", "Yes", "y", "on", "1", 1, True, "**True**", "On.",
-            "TRUE (since FALSE is not it)",
-        ),
-        *(
-            "Yes, it would still have happened.",
-            "It is true",
-            "The expression evaluates to **TRUE**.",
-        ),
-        *("TRUE because FALSE OR TRUE is TRUE", "x = TRUE", "Yes. The owl hoots anyway."),
-    ],
-)  # fmt: skip
-def test_truth(value):
-    assert truth(value) is True
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(
-            "False", "F", "no", "N", "OFF", "0", 0, False, '"false"',
-            "FALSE (since TRUE XOR TRUE is FALSE)",
-        ),
-        *("No, it would not have happened.", "so it is false", "false - one input is FALSE"[:5]),
-    ],
-)  # fmt: skip
-def test_falsehood(value):
-    assert truth(value) is False
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "", "maybe", "TRUE FALSE", "NOT TRUE", 2, -1, 1.0, "10", ["TRUE"], "x" * MAX_LENGTH * 2,
-        "true or false", "TRUE/FALSE", "not true", "Yes and no", "yes, or no", "either true",
-        "no doubt", "Yes? No.", "True. No, wait: false.", "is it true?",
-    ],
-)  # fmt: skip
-def test_what_is_no_truth_value_is_none(value):
-    assert truth(value) is None
-
-
 LISTS = {
     "apple, Pear, fig": ("apple", "Pear", "fig"), "apple Pear fig": ("apple", "Pear", "fig"),
     "apple; Pear; fig.": ("apple", "Pear", "fig"), "apple > Pear > fig": ("apple", "Pear", "fig"),
@@ -134,22 +63,83 @@ LISTS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(("value", "expected"), NUMBERS.items(), ids=map(repr, NUMBERS))
+def test_numbers_are_read_exactly(value, expected):
+    assert number(value) == expected
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: repr(value)[:20])
+def test_non_numbers_are_none(value):
+    assert number(value) is None
+    assert integer(value) is None
+
+
+@given(
+    st.fractions(),
+    st.sampled_from(["{}", " {} ", "**{}**", "({})", "x = {}", "${}$.", '"{}"']),
+)
+def test_fractions_are_read_in_any_markup(value, markup):
+    assert number(markup.format(value)) == value
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_are_read_as_their_shortest_decimal(value):
+    assert number(value) == number(repr(value)) == Fraction(repr(value))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "TRUE", "t", "Yes", "y", "on", "1", 1, True, "**True**", "On.",
+        "TRUE (since FALSE is not it)", "Yes, it would still have happened.", "It is true",
+        "The expression evaluates to **TRUE**.", "TRUE because FALSE OR TRUE is TRUE", "x = TRUE",
+        "Yes. The owl hoots anyway.",
+    ],
+)  # fmt: skip
+def test_true_values(value):
+    assert truth(value) is True
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "False", "F", "no", "N", "OFF", "0", 0, False, '"false"', "false",
+        "FALSE (since TRUE XOR TRUE is FALSE)", "No, it would not have happened.",
+        "so it is false",
+    ],
+)  # fmt: skip
+def test_false_values(value):
+    assert truth(value) is False
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "", "maybe", "TRUE FALSE", "NOT TRUE", 2, -1, 1.0, "10", ["TRUE"], "x" * MAX_LENGTH * 2,
+        "true or false", "TRUE/FALSE", "not true", "Yes and no", "yes, or no", "either true",
+        "no doubt", "Yes? No.", "True. No, wait: false.", "is it true?",
+    ],
+)  # fmt: skip
+def test_non_truth_values_are_none(value):
+    assert truth(value) is None
+
+
 @pytest.mark.parametrize(("value", "expected"), LISTS.items(), ids=map(repr, LISTS))
-def test_lists(value, expected):
+def test_lists_are_read(value, expected):
     assert entries(value) == expected
 
 
 @pytest.mark.parametrize(
     "value", [True, 1.5, (True,), ("a", 1.5), ("x",) * (MAX_LENGTH + 1), "x" * 10**5]
 )
-def test_what_is_no_list_is_none(value):
+def test_non_lists_are_none(value):
     assert entries(value) is None
 
 
 @given(
     st.lists(st.from_regex(r"[a-zA-Z]{1,8}", fullmatch=True), min_size=1, max_size=24)
 )
-def test_any_words_survive_any_separator(words):
+def test_words_are_split_at_any_separator(words):
     for between in (", ", ",", "; ", " > ", " -> ", "\n", " | "):
         if len(words) > 1:
             assert entries(between.join(words)) == tuple(words)
@@ -165,12 +155,12 @@ def test_any_words_survive_any_separator(words):
         ("...", ""), ("", ""), ("\\(", "\\("), ("\\text{a}{b}", "\\text{a}{b}"),
     ],
 )  # fmt: skip
-def test_what_surrounds_an_answer_is_dropped(text, expected):
+def test_markup_around_answers_is_removed(text, expected):
     assert tidy(text) == expected
 
 
 @given(st.text(alphabet="*_`\"'.$\\(){}[]tex boxed1,/-=eE>\n", max_size=80))
-def test_no_text_raises_and_tidying_twice_changes_nothing(text):
+def test_any_text_is_read_and_tidy_is_idempotent(text):
     for read in (number, integer, truth, entries, unspaced, quote):
         read(text)
     assert tidy(tidy(text)) == tidy(text) or len(text) > 10

@@ -1,4 +1,4 @@
-"""Dates as people write them, and what is none."""
+"""Dates as people write them, and texts that are not dates."""
 
 from datetime import date as day
 from datetime import timedelta
@@ -30,12 +30,12 @@ from scbench.graders.dates import date
         ("03/04/2021 or 03/05/2021", None), ("٠٣/04/2021", None), (20210304, None),
     ],
 )  # fmt: skip
-def test_dates(value, expected):
+def test_dates_are_read(value, expected):
     assert date(value) == expected
 
 
 @given(st.dates())
-def test_every_day_and_no_other_is_a_date(value):
+def test_only_calendar_days_are_dates(value):
     after = value + timedelta(days=1) if value < day.max else value
     for written in (value, after):
         expected = (written.year, written.month, written.day)

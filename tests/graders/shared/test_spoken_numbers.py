@@ -10,21 +10,20 @@ TEENS = [
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
-def said(number: int) -> str:
+def in_words(number: int) -> str:
     if number < 10:
         return ONES[number - 1]
     if number < 20:
         return TEENS[number - 10]
     if number < 100:
-        rest = number % 10
-        return TENS[number // 10 - 2] + (f"-{ONES[rest - 1]}" if rest else "")
-    big, name = next(
-        (n, w) for n, w in ((1000, "thousand"), (100, "hundred")) if number >= n
-    )
-    rest = number % big
-    return f"{said(number // big)} {name}" + (f" and {said(rest)}" if rest else "")
+        tens, rest = TENS[number // 10 - 2], number % 10
+        return f"{tens}-{ONES[rest - 1]}" if rest else tens
+    size, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
+    count, rest = divmod(number, size)
+    words = f"{in_words(count)} {name}"
+    return f"{words} and {in_words(rest)}" if rest else words
 
 
-def test_every_number_up_to_ten_thousand_is_read():
+def test_numbers_below_ten_thousand_are_read():
     for number in range(1, 10_000):
-        assert list(spoken_numbers(f"there are {said(number)} pears")) == [number]
+        assert list(spoken_numbers(f"there are {in_words(number)} pears")) == [number]

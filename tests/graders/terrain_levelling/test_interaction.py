@@ -1,4 +1,4 @@
-"""Blasts that are asked for and blasts that are set leave the ground that the grader judges."""
+"""Blast queries and actions, checked with the plain simulation and the grader."""
 
 import math
 
@@ -42,7 +42,7 @@ def ground(rows, **changes):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_seen_is_what_the_plain_blasts_leave(seed):
+def test_blast_query_matches_plain_simulation(seed):
     rng = Stream("blasts asked for", seed)
     n = rng.between(3, 30)
     start = [[rng.between(-9, 90) / 10 for _ in range(n)] for _ in range(n)]
@@ -53,16 +53,17 @@ def test_what_is_seen_is_what_the_plain_blasts_leave(seed):
             z = min(rows[y][x], round(rng.uniform(0.1, 6), 2))
             plan.append({"x": x, "y": y, "z": z})
             plain_blast(rows, n, x, y, z)
-    u, v = rng.below(n), rng.below(n)
-    report = ask(ground(start), plan, corner=[u, v])
-    assert report["heights"] == hundredths(row[u : u + 24] for row in rows[v : v + 24])
-    assert (report["blasts"], report["corner"]) == (len(plan), [u, v])
-    lost = math.fsum(map(math.fsum, start)) - math.fsum(map(math.fsum, rows))
-    assert report["lost"] == pytest.approx(lost, abs=0.0051)
+    column, row = rng.below(n), rng.below(n)
+    report = ask(ground(start), plan, corner=[column, row])
+    window = [line[column : column + 24] for line in rows[row : row + 24]]
+    assert report["heights"] == hundredths(window)
+    assert (report["blasts"], report["corner"]) == (len(plan), [column, row])
+    before, after = (math.fsum(map(math.fsum, lines)) for lines in (start, rows))
+    assert report["lost"] == pytest.approx(before - after, abs=0.0051)
 
 
 @pytest.mark.parametrize("sizes", [(1, 2, 0, 3), (30,), (7, 20)], ids=str)
-def test_blasts_set_piece_by_piece_are_the_plan_that_is_graded(sizes):
+def test_blasts_set_in_steps_equal_graded_plan(sizes):
     params = PAPER[0]
     blasts = BUILDER.reference(params).model_dump(mode="json")["blasts"][:30]
     play, at = Play(params), 0
@@ -72,20 +73,19 @@ def test_blasts_set_piece_by_piece_are_the_plan_that_is_graded(sizes):
             report = play.step(action(blasts[at : at + size]))
             at += size
     assert play.answer == {"blasts": blasts}
-    heights = queries.ground_after(params, Answer.model_validate(play.answer).blasts)
+    answer = Answer.model_validate(play.answer)
+    heights = queries.ground_after(params, answer.blasts)
     again = Play(params)
     queries._last.clear()
     assert again.step(action(blasts)) == report == play.look() == ask(params, blasts)
-    graded = grade(params, Answer.model_validate(play.answer)).metrics["heights_after"]
-    assert [round(height, 4) for height in heights] == [
-        h for row in graded for h in row
-    ]
-    assert [h for line in report["heights"] for h in line.split()] == [
-        str(round(100 * height)) for height in heights
-    ]
+    rows = grade(params, answer).metrics["heights_after"]
+    graded = [height for row in rows for height in row]
+    assert [round(height, 4) for height in heights] == graded
+    printed = " ".join(report["heights"]).split()
+    assert printed == [str(round(100 * height)) for height in heights]
 
 
-def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
+def test_list_with_a_bad_blast_is_rejected():
     play = Play(ground([[5, 8], [5, 2]], max_blasts=3))
     first = play.step(action([{"x": 1, "y": 0, "z": 2.5}]))
     for x, y, z, why in [
@@ -130,7 +130,7 @@ def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
     ],
     ids=["none", "hundred", "more", "deep", "hostile"],
 )
-def test_a_query_costs_what_it_takes(blasts, cost):
+def test_query_cost_grows_with_work(blasts, cost):
     listed = [{"x": 0, "y": 0, "z": z} for z in blasts]
     assert BlastHere(query="blast", blasts=listed).cost() == cost
     if len(blasts) <= 100:

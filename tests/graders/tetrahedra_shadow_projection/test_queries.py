@@ -1,8 +1,7 @@
-"""Shadows and cuts of a few tetrahedra, turned by products of quaternions."""
+"""Shadow and cut queries, checked with quaternion products."""
 
 import json
 import math
-from itertools import pairwise
 
 import pytest
 from shapely import MultiPoint, unary_union
@@ -47,12 +46,12 @@ def placed(pose):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_shadows_are_hulls_of_the_placed_corners(seed):
+def test_shadows_match_hulls_of_corners(seed):
     rng = Stream("shadows asked for", seed)
-    poses = [
-        [rng.uniform(-2, 2) for _ in range(3)] + [rng.uniform(-1, 1) for _ in range(4)]
-        for _ in range(rng.between(1, 12))
-    ]
+    poses = []
+    for _ in range(rng.between(1, 12)):
+        position = [rng.uniform(-2, 2) for _ in range(3)]
+        poses.append(position + [rng.uniform(-1, 1) for _ in range(4)])
     report = ask(Shadow, *poses)
     bodies = [placed(pose) for pose in poses]
     hulls = [MultiPoint([corner[:2] for corner in body]).convex_hull for body in bodies]
@@ -60,27 +59,21 @@ def test_shadows_are_hulls_of_the_placed_corners(seed):
     for body, hull, ring, heights in zip(
         bodies, hulls, report["outlines"], report["heights"], strict=True
     ):
-        assert len(ring) == len(hull.exterior.coords) - 1
-        assert (
-            MultiPoint(ring).hausdorff_distance(MultiPoint(hull.exterior.coords)) < 2e-4
-        )
-        sides = [
-            (u, v)
-            for (a, b), (c, d) in pairwise([*ring, ring[0]])
-            for u, v in [(c - a, d - b)]
-        ]
-        turns = [a * d - b * c for (a, b), (c, d) in pairwise([*sides, sides[0]])]
-        assert max(turns) < 3e-4, (
-            "the corners are in order round the shadow, clockwise but for rounding"
-        )
-        lowest, highest = (f(z for *_, z in body) for f in (min, max))
-        assert heights == pytest.approx([lowest, highest], abs=6e-5)
+        corners = hull.exterior.coords
+        assert len(ring) == len(corners) - 1
+        assert MultiPoint(ring).hausdorff_distance(MultiPoint(corners)) < 2e-4
+        # The corners go round clockwise, except for rounding.
+        for a, b, c in zip(ring, ring[1:] + ring[:1], ring[2:] + ring[:2], strict=True):
+            turn = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
+            assert turn < 3e-4
+        levels = [z for _, _, z in body]
+        assert heights == pytest.approx([min(levels), max(levels)], abs=6e-5)
 
 
-def test_depths_along_a_side_of_the_tetrahedron():
+def test_depths_along_a_side():
     stay = (1, 0, 0, 0)
     poses = [(x, 0, 0, *stay) for x in (0, 0.9, 1.9, 2.9, 5)]
-    depth = 0.1 / math.sqrt(2)  # along what parts two opposite edges, 45 degrees from x
+    depth = 0.1 / math.sqrt(2)  # normal to two opposite edges, at 45 degrees to x
     assert ask(Cut, *poses)["pairs"] == [[0, 1, pytest.approx(depth, abs=1e-6)]]
     low = [(0, 0, 0, *stay), (0, 0, 0.7, *stay), (0, 0, math.sqrt(2 / 3), *stay)]
     pairs = ask(Cut, *low)["pairs"]

@@ -1,4 +1,4 @@
-"""Unit tetrahedra: where poses put them, and which of them cut each other."""
+"""Unit tetrahedra: their positions, and which of them intersect."""
 
 import math
 
@@ -19,59 +19,54 @@ def body(*pose):
 
 def random_bodies(count, spread, seed):
     rng = np.random.default_rng(seed)
-    return corners(
-        np.hstack([rng.uniform(0, spread, (count, 3)), rng.normal(size=(count, 4))])
-    )
+    positions = rng.uniform(0, spread, (count, 3))
+    return corners(np.hstack([positions, rng.normal(size=(count, 4))]))
 
 
 def depth_of(first, second):
-    """The depth at which two bodies are reported, for any depth above -10."""
+    """Return the reported depth of two bodies, for any depth above -10."""
     ((_, _, depth),) = cuts(np.stack([first, second]), -10, 5).pairs
     return depth
 
 
 @pytest.mark.parametrize("shift", [0.001, 0.0014, 0.0015, 0.01, 0.2])
 def test_depth_of_a_corner_in_a_corner(shift):
-    # Moved apart along an edge, the two part first along the direction between two square faces of
-    # their difference, a cuboctahedron, at 45 degrees to that edge.
+    # The shortest separating move is normal to a square face of the difference body, a
+    # cuboctahedron, which is at 45 degrees to the edge.
     depth = depth_of(body(0, 0, 0, 1, 0, 0, 0), body(1 - shift, 0, 0, 1, 0, 0, 0))
     assert depth == pytest.approx(shift * S, abs=1e-9)
 
 
-def test_the_search_for_cuts_stops_as_soon_as_there_are_enough():
-    # All in one place, so that each cuts each.
+def test_search_stops_after_enough_cuts():
+    # All are nearly in one place, so each intersects each: 6 pairs.
     bodies = np.stack([body(0.01 * i, 0, 0, 1, 0, 0, 0) for i in range(4)])
     assert len(cuts(bodies, 0, 7).pairs) == 6
-    assert [cuts(bodies, 0, enough).complete for enough in (5, 6, 7)] == [
-        False,
-        False,
-        True,
-    ]
+    for enough, is_complete in ((5, False), (6, False), (7, True)):
+        assert cuts(bodies, 0, enough).complete == is_complete
 
 
-def can_be_parted(a, b):
-    """Whether a plane strictly between two sets of points exists, by linear programming."""
+def is_separable(a, b):
+    """Return whether a plane strictly separates two point sets, by linear programming."""
     rows = [[*-p, 1] for p in a] + [[*p, -1] for p in b]
-    return (
-        optimize.linprog([0] * 4, rows, [-1] * 8, bounds=[(None, None)] * 4).status == 0
-    )
+    free = [(None, None)] * 4
+    solution = optimize.linprog([0] * 4, rows, [-1] * 8, bounds=free)
+    return solution.status == 0
 
 
 def test_cuts_agree_with_linear_programming():
     bodies = random_bodies(24, 1.6, seed=2)
     result = {pair[:2] for pair in cuts(bodies, 0.0, 10**6).pairs}
     pairs = {(i, j) for j in range(24) for i in range(j)}
-    cut = {(i, j) for i, j in pairs if not can_be_parted(bodies[i], bodies[j])}
+    cut = {(i, j) for i, j in pairs if not is_separable(bodies[i], bodies[j])}
     assert result == cut
     assert 20 < len(cut) < len(pairs) - 20
 
 
-def test_depth_is_the_shortest_move_that_parts():
+def test_depth_is_the_shortest_separating_move():
     rng = np.random.default_rng(3)
     bodies = random_bodies(8, 0.8, seed=3)
     for i, j, depth in cuts(bodies, 0.01, 10**6).pairs[:8]:
         ways = rng.normal(size=(40, 3))
         ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-        assert not any(
-            can_be_parted(bodies[i], bodies[j] + way * depth * 0.999) for way in ways
-        )
+        for way in ways:
+            assert not is_separable(bodies[i], bodies[j] + way * depth * 0.999)

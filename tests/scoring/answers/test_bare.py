@@ -1,4 +1,4 @@
-"""Values without their key: how long they may be."""
+"""Values without their key: limits on length."""
 
 import pytest
 
@@ -15,13 +15,13 @@ LONGEST = 10_000
 
 
 @pytest.mark.parametrize(("extra", "is_read"), [("", True), ("a", False)])
-def test_lines_may_be_20000_characters_together(extra, is_read):
+def test_lines_may_have_20000_characters_in_all(extra, is_read):
     text = "\n".join([*["a" * 199] * 99, "a" * 200]) + extra
     assert len(text) == 2 * LONGEST + len(extra)
     assert (answer_lines(text, WORDS) == text) == is_read
 
 
-def test_a_value_behind_a_mark_may_be_10000_characters_long():
+def test_value_after_a_mark_may_have_10000_characters():
     words = " " + "ab, " * (LONGEST // 4 - 1) + "abc"
     assert len(words) == LONGEST
     values = BareValues(

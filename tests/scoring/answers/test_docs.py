@@ -1,4 +1,4 @@
-"""Every sentence of docs/answers.md is true of the reader."""
+"""Every rule and example in docs/answers.md is true of answer extraction."""
 
 import json
 import re
@@ -15,36 +15,6 @@ from scbench.scoring.answers.shape import Shape, shape_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "answers.md"
 PATH = Shape(("path",), {"path": "path"}, {"path": frozenset({"array"})})
-
-
-def rows(*headings: str) -> list[list[str]]:
-    """Return the cells of the tables under some headings."""
-    text = PAGE.read_text("utf-8")
-    parts = [
-        text.partition(f"## {name}\n")[2].partition("\n## ")[0] for name in headings
-    ]
-    lines = [line for part in parts for line in part.split("\n") if line[:1] == "|"]
-    cells = [re.split(r"(?<!\\) ?\| ", line.strip("| ")) for line in lines]
-    return [
-        row
-        for row in cells
-        if set(row[0]) != {"-", "|"} and row[0] not in {"Rule", "Asked for"}
-    ]
-
-
-@pytest.mark.parametrize(
-    ("rule", "reply", "counts"),
-    rows("Visible text", "Candidates", "The candidate that counts"),
-)
-def test_a_rule_holds_for_its_example(rule, reply, counts):
-    assert rule.endswith(".")
-    text = re.match(r"`(.*)`(?: \(cut\))?$", reply)[1].replace("\\|", "|")
-    result = from_response(text, PATH)
-    assert (result and result.value) == (
-        None if counts == "nothing" else json.loads(counts[1:-1])
-    )
-
-
 READERS = {
     "a number": number,
     "a truth value": truth,
@@ -55,20 +25,48 @@ READERS = {
 }
 
 
+def rows(*headings: str) -> list[list[str]]:
+    """Return the cells of the tables under some headings."""
+    text = PAGE.read_text("utf-8")
+    found = []
+    for heading in headings:
+        section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        for line in section.split("\n"):
+            if not line.startswith("|"):
+                continue
+            cells = re.split(r"(?<!\\) ?\| ", line.strip("| "))
+            is_header = cells[0] in {"Rule", "Asked for"} or set(cells[0]) == {"-", "|"}
+            if not is_header:
+                found.append(cells)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rule", "reply", "counts"),
+    rows("Visible text", "Candidates", "The candidate that counts"),
+)
+def test_examples_follow_their_rules(rule, reply, counts):
+    assert rule.endswith(".")
+    text = re.match(r"`(.*)`(?: \(cut\))?$", reply)[1].replace("\\|", "|")
+    expected = None if counts == "nothing" else json.loads(counts[1:-1])
+    result = from_response(text, PATH)
+    assert (result and result.value) == expected
+
+
 @pytest.mark.parametrize(("kind", "examples"), rows("Text answers"))
-def test_text_answers_are_read_as_the_page_says(kind, examples):
+def test_text_answers_are_read_as_documented(kind, examples):
     read = READERS[kind]
     for example in re.findall(r"`([^`]+)`", examples):
         ambiguous = example == "03.04.2021"
         assert (read(example) is None) is ambiguous, example
 
 
-def test_a_sentence_is_no_list_of_words():
+def test_sentences_are_not_lists_of_words():
     task = get_task("pattern_interference")
-    said = "The answer is valid: the counts are [3, 4, 5]."
+    sentence = "The answer is valid: the counts are [3, 4, 5]."
     for text, value in (
-        (said, None),
-        (f'{{"answer": [90]}}\n{said}', [90]),
+        (sentence, None),
+        (f'{{"answer": [90]}}\n{sentence}', [90]),
         ("[90]", [90]),
     ):
         result = from_response(text, shape_of(task.answer_model), lambda _: True)
@@ -76,7 +74,7 @@ def test_a_sentence_is_no_list_of_words():
 
 
 @pytest.mark.parametrize("form", ["{}", "Here it is:\n```\n{}\n```"])
-def test_a_maze_and_a_function_count_alone(form):
+def test_mazes_and_functions_need_no_key(form):
     for task, text in (
         ("maze_3d", "A10\n2B3"),
         ("polynomial_curve_fitting", "def f(x, y): return x"),
@@ -85,7 +83,7 @@ def test_a_maze_and_a_function_count_alone(form):
         assert [*result.value.values()] == [text]
 
 
-def test_what_is_recorded():
+def test_sources_and_repairs_are_recorded():
     sources = {
         "whole": "{}",
         "fence": "```\n{}\n```",

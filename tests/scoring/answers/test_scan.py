@@ -1,4 +1,4 @@
-"""Finding values in text: read as Python would read it, and nothing leads it deep."""
+"""Scanning text for values: parsed like Python literals, without deep recursion."""
 
 import ast
 import json
@@ -28,61 +28,7 @@ displays = st.recursive(
     ),
     max_leaves=12,
 )
-
-
-def read(text: str):
-    """Return the value that a whole text is; None if it is none."""
-    whole = [
-        span for span in scan(text, ()) if text.strip() == text[span.start : span.end]
-    ]
-    return whole[0].parse() if whole else None
-
-
-@given(displays)
-@example(((),))
-@example(((1,),))
-@example({"a": ("'", '"', "\\", "\n\t\x00\x7f", "é💥\u2028", "'\"")})
-def test_what_python_prints_is_read_back(value):
-    assert json.dumps(read(repr([value]))) == json.dumps([value])
-
-
-@given(displays)
-def test_json_stays_what_it_is(value):
-    assert json.dumps(read(json.dumps([value]))) == json.dumps([value])
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("(1,)", [1]),
-        ("[(2,), ()]", [[2], []]),
-        ("{'a': (1,)}", {"a": [1]}),
-        ("{'a': 1,}", {"a": 1}),
-        ('{"a": [1, 2,], "b": true, "c": null,}', {"a": [1, 2], "b": True, "c": None}),
-        (
-            "[.5, -.5, +.5, 1., -1., +1, 1.e2, 1E+2, -0]",
-            [0.5, -0.5, 0.5, 1.0, -1.0, 1, 1e2, 1e2, 0],
-        ),
-        ("[1, # one\n 2]", [1, 2]),
-        ("['# no comment', \"// nor this\"]", ["# no comment", "// nor this"]),
-        (
-            '[\'it\\\'s\', "a \\"b\\"", \'say "x"\', "don\'t"]',
-            ["it's", 'a "b"', 'say "x"', "don't"],
-        ),
-        (r"['\x41\u00e9\U0001F4A5\n\0\q\/\1018']", ["Aé💥\n\0\\q/A8"]),
-        (r"['\ud83d\ude00']", ["😀"]),
-        ("['one\\\ntwo']", ["onetwo"]),
-        ("['''a\n'b''c''', \"\"\"d\"e\n\"\"\"]", ["a\n'b''c", 'd"e\n']),
-        ("['', \"\", '''''', '[{(', ')}]']", ["", "", "", "[{(", ")}]"]),
-        ("['--------', '((((((((']", ["--------", "(((((((("]),
-        (" \n[\r\n1\t]\n ", [1]),
-    ],
-)
-def test_python_and_slips_of_json_are_read(text, value):
-    assert json.dumps(read(text)) == json.dumps(value)
-
-
-REFUSED = {
+REJECTED = {
     "name": "[x]",
     "import": "__import__('os').system('true')",
     "power": "[9**9**9]",
@@ -118,34 +64,6 @@ REFUSED = {
     "empty": "",
     "long integer": "[" + "9" * 5000 + "]",
 }
-
-
-@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
-def test_anything_else_is_refused(text):
-    assert read(text) is None
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [*"[](){},:'\"-+.#\n\\ 1", "'''", '"""', "True", "'a'", "'a':", "1,"]
-        )
-    )
-)
-@example(["[", "'''", "'", "]"])
-@example(["(", "(", ")", ",", ")"])
-@example(["{", "'a':", "(", ")", ",", "}"])
-@example(["[", "'''", "\\", "1", "'''", "]"])
-@example(["'", "\\", "[", "'"])
-def test_no_arrangement_of_tokens_raises_or_is_read_otherwise_than_by_python(tokens):
-    text = "".join(tokens)
-    value = read(text)
-    if value is not None:
-        with warnings.catch_warnings(action="ignore"):  # of escapes that mean nothing
-            expected = ast.literal_eval(text.strip())
-        assert json.dumps(value) == json.dumps(expected)
-
-
 FILL = 900_000
 HOSTILE = {
     "signs": lambda: "[" + "-" * FILL + "1]",
@@ -168,43 +86,6 @@ HOSTILE = {
     "numbers": lambda: "[" + "1," * (FILL // 2) + "]",
     "tuples": lambda: "[" + "(1)," * (FILL // 4) + "]",
 }
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_is_done_with_quickly_and_never_leads_deep(name):
-    text = HOSTILE[name]()
-    with a_minute_of_work():  # a second if linear, minutes if quadratic
-        scan(text, {"a"})
-
-
-@pytest.mark.parametrize("opener", ["{'b':(", '{"b":[', "{b:1} ", "(1,", 'push "{" '])
-def test_at_the_limit_the_last_value_is_read_and_none_before_it(opener, monkeypatch):
-    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 1_000)
-    monkeypatch.setattr(scan_module, "_LAST_BRACKETS", 10)
-    before = '{"a": [1]} ' + opener * 1_000
-    last = scan(before + ' So {"a": [2]}', {"a"})[-1]
-    assert last.parse() == {"a": [2]}
-    assert not [span for span in scan(before, {"a"}) if span.key_end]
-
-
-def test_a_long_value_of_strict_json_takes_few_tokens(monkeypatch):
-    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 100)
-    cells = [[number, number] for number in range(5_000)]
-    last = scan(json.dumps({"a": cells}), {"a"})[-1]
-    assert last.parse() == {"a": cells}
-
-
-def test_a_value_that_goes_beyond_the_limit_is_not_read(monkeypatch):
-    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 100)
-    text = '{"a": [1]} {a: ' + str(tuple(range(200))) + "}"
-    assert not [span for span in scan(text, {"a"}) if span.key_end]
-
-
-def test_values_are_read_up_to_a_depth_of_two_hundred():
-    assert read("(" * 200 + "1," + "),".join([""] * 200) + ")") is not None
-    assert read("[" * 201 + "]" * 201) is None
-
-
 REPAIRED = {
     "// comment": ('{"a": [1] // one\n}', "comment"),
     "/* comment */": ('{"a": /* all\nof it */ [1]}', "comment"),
@@ -217,6 +98,125 @@ REPAIRED = {
     "trailing comma": ('{"a": [1,],}', "trailing_comma"),
     "tuple": ('{"a": (1,)}', "python_literal"),
 }
+# Single tokens, whole values, and objects.
+PIECES = [
+    "[", "]", "{", "}", "(", ")", ",", " ", "\n", "1", "-2.5e3", "007", ".5", "x", ":", "'b'",
+    '"path"', '"xy"', "[1,2]", "[3, 4]", ",[5]", "[[1,2],[3]]", "[1,]", "[]", r"\[", "# c\n",
+    '{"xy": [1, 2]}', '{"Path":[1]}', '{"a_b": 1, "c": [2]}', '{"path": 1}', ',{"xy":3}', "{}",
+]  # fmt: skip
+
+
+def read(text: str):
+    """Parse a text that consists of one value; return None for any other."""
+    for span in scan(text, ()):
+        if text[span.start : span.end] == text.strip():
+            return span.parse()
+    return None
+
+
+@given(displays)
+@example(((),))
+@example(((1,),))
+@example({"a": ("'", '"', "\\", "\n\t\x00\x7f", "é💥\u2028", "'\"")})
+def test_python_reprs_are_read_back(value):
+    assert json.dumps(read(repr([value]))) == json.dumps([value])
+
+
+@given(displays)
+def test_json_is_read_unchanged(value):
+    assert json.dumps(read(json.dumps([value]))) == json.dumps([value])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(1,)", [1]),
+        ("[(2,), ()]", [[2], []]),
+        ("{'a': (1,)}", {"a": [1]}),
+        ("{'a': 1,}", {"a": 1}),
+        ('{"a": [1, 2,], "b": true, "c": null,}', {"a": [1, 2], "b": True, "c": None}),
+        (
+            "[.5, -.5, +.5, 1., -1., +1, 1.e2, 1E+2, -0]",
+            [0.5, -0.5, 0.5, 1.0, -1.0, 1, 1e2, 1e2, 0],
+        ),
+        ("[1, # one\n 2]", [1, 2]),
+        ("['# no comment', \"// nor this\"]", ["# no comment", "// nor this"]),
+        (
+            '[\'it\\\'s\', "a \\"b\\"", \'say "x"\', "don\'t"]',
+            ["it's", 'a "b"', 'say "x"', "don't"],
+        ),
+        (r"['\x41\u00e9\U0001F4A5\n\0\q\/\1018']", ["Aé💥\n\0\\q/A8"]),
+        (r"['\ud83d\ude00']", ["😀"]),
+        ("['one\\\ntwo']", ["onetwo"]),
+        ("['''a\n'b''c''', \"\"\"d\"e\n\"\"\"]", ["a\n'b''c", 'd"e\n']),
+        ("['', \"\", '''''', '[{(', ')}]']", ["", "", "", "[{(", ")}]"]),
+        ("['--------', '((((((((']", ["--------", "(((((((("]),
+        (" \n[\r\n1\t]\n ", [1]),
+    ],
+)
+def test_python_literals_and_slightly_wrong_json_are_read(text, value):
+    assert json.dumps(read(text)) == json.dumps(value)
+
+
+@pytest.mark.parametrize("text", REJECTED.values(), ids=REJECTED)
+def test_other_text_is_rejected(text):
+    assert read(text) is None
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [*"[](){},:'\"-+.#\n\\ 1", "'''", '"""', "True", "'a'", "'a':", "1,"]
+        )
+    )
+)
+@example(["[", "'''", "'", "]"])
+@example(["(", "(", ")", ",", ")"])
+@example(["{", "'a':", "(", ")", ",", "}"])
+@example(["[", "'''", "\\", "1", "'''", "]"])
+@example(["'", "\\", "[", "'"])
+def test_any_tokens_are_read_like_python_or_rejected(tokens):
+    text = "".join(tokens)
+    value = read(text)
+    if value is not None:
+        with warnings.catch_warnings(action="ignore"):  # about unknown escapes
+            expected = ast.literal_eval(text.strip())
+        assert json.dumps(value) == json.dumps(expected)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_scanned_quickly_without_deep_recursion(name):
+    text = HOSTILE[name]()
+    with a_minute_of_work():  # a second if linear, minutes if quadratic
+        scan(text, {"a"})
+
+
+@pytest.mark.parametrize("opener", ["{'b':(", '{"b":[', "{b:1} ", "(1,", 'push "{" '])
+def test_only_the_last_value_is_read_at_the_limit(opener, monkeypatch):
+    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 1_000)
+    monkeypatch.setattr(scan_module, "_LAST_BRACKETS", 10)
+    before = '{"a": [1]} ' + opener * 1_000
+    last = scan(before + ' So {"a": [2]}', {"a"})[-1]
+    assert last.parse() == {"a": [2]}
+    assert not [span for span in scan(before, {"a"}) if span.key_end]
+
+
+def test_long_strict_json_takes_few_tokens(monkeypatch):
+    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 100)
+    cells = [[number, number] for number in range(5_000)]
+    last = scan(json.dumps({"a": cells}), {"a"})[-1]
+    assert last.parse() == {"a": cells}
+
+
+def test_values_beyond_the_limit_are_not_read(monkeypatch):
+    monkeypatch.setattr(scan_module, "_MAX_TOKENS", 100)
+    text = '{"a": [1]} {a: ' + str(tuple(range(200))) + "}"
+    assert not [span for span in scan(text, {"a"}) if span.key_end]
+
+
+def test_values_are_read_up_to_depth_200():
+    assert read("(" * 200 + "1," + "),".join([""] * 200) + ")") is not None
+    assert read("[" * 201 + "]" * 201) is None
 
 
 @pytest.mark.parametrize(("text", "repair"), REPAIRED.values(), ids=REPAIRED)
@@ -225,7 +225,7 @@ def test_repairs_are_recorded(text, repair):
     assert (span.parse(), span.repairs) == ({"a": [1]}, (repair,))
 
 
-def test_what_was_repaired_elsewhere_is_not_recorded():
+def test_repairs_of_other_values_are_not_recorded():
     found = scan('{"b": {a: 1}, "a": {"a": 2}}', {"a"})
     spans = {json.dumps(span.parse()): span.repairs for span in found}
     assert spans['{"a": 2}'] == ()
@@ -242,12 +242,12 @@ def test_what_was_repaired_elsewhere_is_not_recorded():
         ('see {"a": 1} and {"a": 1 2}', [(17, 21)]),
     ],
 )
-def test_an_incomplete_object_ends_after_its_last_key(text, starts):
+def test_incomplete_objects_end_after_their_last_key(text, starts):
     spans = [span for span in scan(text, {"a"}) if span.state in {"broken", "cut"}]
     assert [(span.start, span.end) for span in spans] == starts
 
 
-def test_a_value_behind_stray_brackets_and_quotes_is_found():
+def test_values_after_stray_brackets_and_quotes_are_found():
     for before in (
         '[0, 1) and 5" wide ',
         '[ "so ',
@@ -262,79 +262,39 @@ def test_a_value_behind_stray_brackets_and_quotes_is_found():
         assert {"a": [1]} in [span.parse() for span in spans], before
 
 
-PIECES = (
-    *(
-        "[",
-        "]",
-        "{",
-        "}",
-        "(",
-        ")",
-        ",",
-        " ",
-        "\n",
-        "1",
-        "-2.5e3",
-        "007",
-        ".5",
-        "x",
-        ":",
-        "'b'",
-    ),
-    *(
-        '"path"',
-        '"xy"',
-        "[1,2]",
-        "[3, 4]",
-        ",[5]",
-        "[[1,2],[3]]",
-        "[1,]",
-        "[]",
-        r"\[",
-        "# c\n",
-    ),
-    *(
-        '{"xy": [1, 2]}',
-        '{"Path":[1]}',
-        '{"a_b": 1, "c": [2]}',
-        '{"path": 1}',
-        ',{"xy":3}',
-        "{}",
-    ),
-)
-
-
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.integers(0, 203))
-def test_items_taken_at_once_give_what_they_give_token_by_token(text, depth):
+def test_fast_path_for_items_matches_token_by_token(text, depth):
     text = "[" * depth + text + "]" * depth
 
-    def found():
+    def scanned():
         spans = scan_module.scan(text, {"path"}, {"ab": "a_b"})
-        return [(span, span.parse()) for span in spans]
+        return spans, [span.parse() for span in spans]
 
-    at_once = found()
+    fast_spans, fast_values = scanned()
     with pytest.MonkeyPatch.context() as patch:
+        # A pattern that never matches turns the fast path off.
         patch.setattr(scan_module, "ITEMS", re.compile(r"(?!)()()"))
-        one_by_one = found()
-    assert [value for _, value in at_once] == [value for _, value in one_by_one]
-    for (one, _), (other, _) in zip(at_once, one_by_one, strict=True):
-        for name in (
-            "opening",
-            "start",
-            "end",
-            "state",
-            "keys",
-            "key_end",
-            "is_list",
-            "repairs",
-        ):
-            assert getattr(one, name) == getattr(other, name)
+        slow_spans, slow_values = scanned()
+    assert fast_values == slow_values
+    fields = (
+        "opening",
+        "start",
+        "end",
+        "state",
+        "keys",
+        "key_end",
+        "is_list",
+        "repairs",
+    )
+    for fast, slow in zip(fast_spans, slow_spans, strict=True):
+        for name in fields:
+            assert getattr(fast, name) == getattr(slow, name)
 
 
 @pytest.mark.parametrize(
     "item", ["[1,2],", '{"xy":[1,2]},', '{"path":[1,2]},', "[1,", '{"a":[1],']
 )
-def test_every_item_is_looked_at_a_few_times_at_most(item, monkeypatch):
+def test_fast_path_matches_each_item_only_once(item, monkeypatch):
     looked = []
 
     class Counting:

@@ -1,4 +1,4 @@
-"""Replies in which much precedes the answer, or in which it is repeated, wrapped or taken back."""
+"""Replies with long reasoning, and answers that are repeated, wrapped or withdrawn."""
 
 import json
 
@@ -36,15 +36,15 @@ def test_open_brackets_do_not_hide_an_answer(bracket, form, end):
         assert read(f"{draft}\n{trace}\n\n{end.format(TEXT)}") == ANSWER
 
 
-def test_the_last_brackets_count_where_there_are_too_many():
+def test_only_the_last_brackets_count_if_there_are_too_many():
     trace = '["' * 150_000
     assert read(f"{trace}\n{TEXT}") == ANSWER
-    # An earlier object is not graded in place of one that was skipped.
+    # An earlier object does not replace one that was skipped.
     assert read(f"{TEXT}\n{trace}") is None
 
 
 @pytest.mark.parametrize("unit", ["[1 # ", "[1 // ", '["', '[\\"', "{'a ", "[1,[1,"])
-def test_every_bracket_is_read_once_at_most(unit, monkeypatch):
+def test_brackets_are_read_at_most_once(unit, monkeypatch):
     starts = []
     read_value = scan_module._Reader.read
 
@@ -59,19 +59,19 @@ def test_every_bracket_is_read_once_at_most(unit, monkeypatch):
 
 @pytest.mark.parametrize("keep", range(1, len(TEXT)))
 @pytest.mark.parametrize("again", ["", "Once more:\n\n", "```json\n"])
-def test_a_repeat_that_is_cut_off_changes_nothing(keep, again):
+def test_repeat_that_is_cut_off_is_ignored(keep, again):
     assert read(f"{TEXT}\n\n{again}{TEXT[:keep]}") == ANSWER
 
 
-def test_another_object_that_is_cut_off_leaves_no_answer():
+def test_new_answer_that_is_cut_off_leaves_no_answer():
     assert read(f'{TEXT}\nBetter: {{"path": [2, 4') is None
     assert read(f'{TEXT}\nBetter: {{"path": [1') is None
-    # Neither begins with the key of the answer.
+    # These incomplete objects do not start with the answer's key.
     assert read(f'{TEXT}\nPush "{{"') == ANSWER
     assert read(f'{TEXT}\n{{"checks": 5, "ok') == ANSWER
 
 
-def test_an_open_tag_hides_all_but_an_object_that_ends_the_reply():
+def test_open_tag_hides_all_but_a_final_object():
     fence = f"```json\n{TEXT}\n```"
     assert read(f"<thinking>It is [1].\n{fence}") == ANSWER
     assert read(f"<thinking>It is [1]. <answer>{TEXT}</answer>") == ANSWER
@@ -94,13 +94,13 @@ def test_an_open_tag_hides_all_but_an_object_that_ends_the_reply():
         {"text": TEXT},
     ],
 )
-def test_a_message_of_an_api_is_read(reply):
+def test_api_messages_are_read(reply):
     result = from_response(json.dumps(reply), PATH)
     assert result.value == ANSWER
     assert result.repairs[0] == "unwrapped_message"
 
 
-def test_other_spelling_and_signs_are_repaired():
+def test_spelling_and_unicode_signs_are_repaired():
     shape = shape_of(get_task("half_subdivision_neighbours").answer_model)
     result = from_response('{"neighbours": ["1"]}', shape)
     assert (result.value, result.repairs) == ({"neighbors": ["1"]}, ("key_case",))
@@ -115,7 +115,7 @@ def params_of(task_id: str) -> BaseModel:
 
 
 def outcome(task_id: str, reply: str, finish_reason: str | None = None) -> str:
-    """Return the value that is read from a reply to a text task, or its status."""
+    """Return the value read from a reply to a text task, or its status."""
     prediction = Prediction(
         id=f"{task_id}/00", response=reply, finish_reason=finish_reason
     )
@@ -143,18 +143,18 @@ def outcome(task_id: str, reply: str, finish_reason: str | None = None) -> str:
         ("#### Step 39\nThen we add.", "unparsed"),
     ],
 )
-def test_words_count_if_nothing_takes_them_back(reply, result):
+def test_words_count_unless_withdrawn(reply, result):
     assert outcome("arithmetic", reply) == result
 
 
-def test_the_whole_of_a_cut_reply_is_no_answer():
+def test_whole_truncated_reply_is_not_an_answer():
     assert outcome("arithmetic", "39") == "39"
     assert outcome("arithmetic", "39", "length") == "truncated"
     assert outcome("arithmetic", "39", "content_filter") == "blocked"
     assert outcome("arithmetic", "```\n39\n```\nThis is", "length") == "39"
 
 
-def test_code_that_prints_a_function_is_no_function():
+def test_code_that_calls_a_function_is_not_an_answer():
     task = get_task("polynomial_curve_fitting")
     params = params_of(task.id)
     code = "```python\ndef build():\n    return 1\nprint(build())\n```"
@@ -162,7 +162,7 @@ def test_code_that_prints_a_function_is_no_function():
     assert grade_prediction(prediction, task, params).status is Status.UNPARSED
 
 
-def test_declining_to_show_the_reasoning_is_no_refusal():
+def test_declining_to_show_reasoning_is_not_a_refusal():
     reply = "Sorry, I can't share my detailed chain of thought. Here are some leaves."
     assert outcome("arithmetic", reply) == "unparsed"
     assert outcome("arithmetic", "Sorry, I can't help with that.") == "refused"

@@ -1,4 +1,4 @@
-"""What a reply shows: the text in a JSON string or in a message of a chat."""
+"""Visible text of a reply: a JSON string or a chat message."""
 
 import json
 
@@ -10,5 +10,5 @@ TEXT = 'The "answer":\nfour'
 
 
 @pytest.mark.parametrize("reply", [TEXT, {"role": "assistant", "content": TEXT}])
-def test_the_text_in_a_json_string_or_a_message_is_shown(reply):
+def test_text_in_json_strings_and_messages_is_visible(reply):
     assert visible(json.dumps(reply)) == TEXT
