@@ -1,4 +1,4 @@
-"""What tests of all rooms share."""
+"""Fixtures shared by all tests."""
 
 import ctypes
 import fcntl
@@ -149,7 +149,7 @@ def ungraded() -> frozenset[str]:
 
 @pytest.fixture(scope="session")
 def real_rows() -> list[tuple[dict, dict]]:
-    """Real model answers, each with the score a right grader gives."""
+    """Real model answers, each with the score that a correct grader gives."""
     predictions, expected = (
         [json.loads(line) for line in (REAL / name).read_text("utf-8").splitlines()]
         for name in ("predictions.jsonl", "expected.jsonl")
@@ -159,7 +159,7 @@ def real_rows() -> list[tuple[dict, dict]]:
 
 @pytest.fixture(scope="session")
 def stored_cases() -> list[tuple[str, dict]]:
-    """Answers that graders got wrong once: those of a folder, with the folder's name."""
+    """Answers that were once graded wrongly, each with the name of its folder."""
     cases = []
     for folder in ("holes", "wronged"):
         for path in sorted((CASES / folder).glob("*.json")):
@@ -170,7 +170,7 @@ def stored_cases() -> list[tuple[str, dict]]:
 
 @pytest.fixture(scope="session")
 def parity_release(once: Callable[[str, Callable[[Path], object]], Path]) -> Release:
-    """A release of the plugin's task, whose grader misbehaves on demand, and of a real one."""
+    """A release of two tasks: the plugin's, whose grader misbehaves on demand, and a real one."""
     tasks = [get_task("parity"), get_task("enumerate_edges")]
     folder = once("parity", lambda folder: build_release("0.0.1", folder, tasks))
     return find_release(str(folder))
@@ -178,7 +178,7 @@ def parity_release(once: Callable[[str, Callable[[Path], object]], Path]) -> Rel
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder of caches of this run of tests alone, empty at its start, for commands too."""
+    """An empty cache folder for this test run only, also used by commands."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(shared(tmp_path_factory) / "cache"))
         yield
@@ -186,7 +186,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Draw a task's picture once for all processes, which takes most of building a small release.
+    """Draw each task's picture once for all processes; drawing takes most of the time of a build.
 
     Whatever it shows, instances, answers and their scores, is part of the name it is kept under.
     """
@@ -230,7 +230,7 @@ def once(
 
 
 def shared(factory: pytest.TempPathFactory) -> Path:
-    """Return the folder for files that all processes of a run of tests have in common."""
+    """Return the folder shared by all processes of a test run."""
     base = factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
@@ -248,7 +248,7 @@ PAPER = ROOT / "tests" / "data" / "paper"
 
 
 def make_results(*rows: dict) -> pl.DataFrame:
-    """Results as scbench-grade writes them, of rows that name what is not usual in them."""
+    """Results as scbench-grade writes them; each row names only its unusual values."""
     usual = {"setting": "no_tools", "sample": 0, "status": "answered", "model": "m"}
     usual |= {
         "instance_hash": "x",
@@ -280,13 +280,13 @@ def _make_results() -> Callable[..., pl.DataFrame]:
 
 @pytest.fixture(scope="session")
 def paper_numbers() -> dict:
-    """The paper's tables and what is stored behind them."""
+    """The paper's tables and the data behind them."""
     return json.loads((PAPER / "paper_tables.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="session")
 def paper_results(paper_numbers) -> pl.DataFrame:
-    """The published scores of the paper's six runs, as if all had been answered."""
+    """The published scores of the paper's six runs, as if every item had been answered."""
     scores = json.loads((PAPER / "paper_scores.json").read_text("utf-8"))
     return make_results(
         *(
@@ -334,7 +334,7 @@ def chromium(base: Path) -> tuple[str, str]:
 
 
 def _apt_get(*command: str) -> str:
-    """Run apt-get; return what went wrong."""
+    """Run apt-get; return an error message, or an empty text."""
     limits = (
         "Acquire::Retries=1",
         "Acquire::http::Timeout=20",
@@ -516,7 +516,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
 
 @pytest.fixture
 def write_lines(tmp_path: Path) -> Callable[..., Path]:
-    """A function that writes predictions (objects, or text as it stands) to a file."""
+    """A function that writes predictions (objects or raw text) to a file."""
 
     def write(*lines: object, name: str = "predictions.jsonl") -> Path:
         path = tmp_path / name
@@ -540,7 +540,7 @@ class MadeUpAnswer(AnswerModel):
 
 @pytest.fixture
 def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
-    """A function that makes a task of a grader, and its only instance's parameters."""
+    """A function that makes a task from a grader, and the parameters of its only instance."""
 
     def make(grade, *, scores: int = 1) -> tuple[Task, BaseModel]:
         package = f"made_up_{next(_NUMBERS)}"  # modules are kept by name

@@ -22,7 +22,7 @@ def simulated(rng, half, slope, n=40, floor=0.0, values=VALUES):
 
 @pytest.mark.parametrize("floor", [0.0, 0.5])
 @pytest.mark.parametrize("half", [5.0, 7.5])
-def test_the_half_way_point_is_recovered(floor, half):
+def test_half_way_point_is_recovered(floor, half):
     result = half_point(
         *simulated(np.random.default_rng(1), half, 1.2, n=400, floor=floor)
     )
@@ -33,7 +33,7 @@ def test_the_half_way_point_is_recovered(floor, half):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("floor", [0.0, 0.33])
-def test_its_interval_holds_the_truth_as_often_as_it_says(floor):
+def test_interval_has_the_coverage_it_claims(floor):
     rng = np.random.default_rng(2)
     present = []
     for _ in range(150):
@@ -45,14 +45,14 @@ def test_its_interval_holds_the_truth_as_often_as_it_says(floor):
     assert 0.9 <= np.mean(present) <= 1.0
 
 
-def test_what_is_level_has_no_half():
+def test_flat_curve_has_no_half_way_point():
     n = np.full(6, 20.0)
     assert half_point(VALUES, n * 0.5, n, np.zeros(6)) is None
     assert half_point(VALUES, n, n, np.zeros(6)) is None
     assert half_point(VALUES, n * 0, n, np.zeros(6)) is None
 
 
-def test_a_step_is_half_way_between_and_what_lies_far_off_is_left_open():
+def test_step_is_half_way_between_and_distant_points_are_open():
     n = np.full(6, 20.0)
     step = half_point(VALUES, n * (VALUES < 7), n, np.zeros(6))
     assert 6 < step.value < 8
@@ -64,7 +64,7 @@ def test_a_step_is_half_way_between_and_what_lies_far_off_is_left_open():
 
 
 def test_scores_at_the_floor_are_not_half():
-    """A guesser at one half is not half-way: nothing of it lies above the floor."""
+    """A guesser at one half is not half-way: it has nothing above the floor."""
     n = np.full(6, 200.0)
     right = np.array([200, 200, 200, 100, 100, 100.0])
     result = half_point(VALUES, right, n, np.full(6, 0.5))

@@ -1,4 +1,4 @@
-"""A public ladder against a private one: what is found, and what is refused."""
+"""A public ladder against a private one: leaks found, and comparisons refused."""
 
 import ladder_simulation as sim
 import numpy as np
@@ -39,7 +39,7 @@ def test_equal_ladders_have_no_gap():
     assert deal(few, more) == (1.0, True), "there are but 792 deals"
 
 
-def test_a_leak_is_found_and_measured():
+def test_leak_is_found_and_measured():
     row = overall(gap_table(*pair(leak=0.3), draws=1000, fits=0))
     assert row["verdict"] == HIGHER
     assert row["leak_low"] < 0.3 < row["leak_high"]
@@ -50,7 +50,7 @@ def test_a_leak_is_found_and_measured():
     assert one_rung[1:] == (-1.0, 1.0)
 
 
-def test_one_task_known_by_heart_is_flagged_and_its_interval_agrees_with_the_test():
+def test_one_memorized_task_is_flagged_and_its_interval_agrees_with_the_test():
     levels = dict.fromkeys(sim.TASKS, 3.0)
     public, private = pair(levels | {"csg_union": 12.0}, levels)
     table = gap_table(public, private, draws=1000, fits=0)
@@ -72,7 +72,7 @@ def test_only_rungs_that_both_have_are_paired():
         )
 
 
-def test_what_is_no_twin_is_refused():
+def test_mismatched_ladders_are_refused():
     public, private = pair(tasks=["two_segments"])
     with pytest.raises(ResultsError, match="same ladder"):
         gap_table(public, public)
@@ -86,14 +86,14 @@ def test_what_is_no_twin_is_refused():
 
 
 @pytest.mark.slow
-def test_a_leak_of_10_percent_is_found_and_none_is_not():
+def test_leak_of_10_percent_is_found_and_none_is_not():
     result, none = sim.leaks(0.1, 16, draws=1000), sim.leaks(0.0, 24, draws=1000)
     assert result[:, 0].mean() > 0.85
     assert np.mean(result[:, 1]) == pytest.approx(0.1, abs=0.03)
     assert none[:, 0].mean() <= 0.08
 
 
-def test_text_tasks_are_no_part_of_the_overall_line_and_of_the_rungs():
+def test_text_tasks_are_excluded_from_the_overall_line_and_the_rungs():
     tasks = ["two_segments", "csg_union", "dates"]
     levels = dict.fromkeys(tasks, 4.0)
     table = gap_table(*pair(levels | {"dates": 9.0}, levels, tasks), draws=400, fits=0)

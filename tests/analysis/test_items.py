@@ -59,7 +59,7 @@ def test_discrimination_is_the_correlation_with_the_rest(make_results):
             assert row["discrimination"] == pytest.approx(expected)
 
 
-def test_labels_that_do_not_fit_are_named(make_results):
+def test_mismatched_labels_are_named(make_results):
     scores = np.array([[1, 1, 0, 0, 1, 1.0], [1, 1, 0, 0, 1, 0.0]])
     release = Small(["easy", "easy", "medium", "medium", "hard", "hard"])
     table = label_table(of_models(make_results, scores), release)
@@ -74,7 +74,7 @@ def test_labels_that_do_not_fit_are_named(make_results):
     assert "no, an easier label scores lower" in labels.rows[2]
 
 
-def test_items_say_why_answers_fell_short(make_results):
+def test_items_give_reasons_for_lost_points(make_results):
     rows = [
         {"model": "a", "subtask": 0, "score": 1.0, "failed_checks": []},
         {"model": "b", "subtask": 0, "score": 1.0, "failed_checks": []},
@@ -101,7 +101,7 @@ def test_items_say_why_answers_fell_short(make_results):
     ]
 
 
-def test_a_reply_without_an_answer_has_its_status_as_the_reason(make_results):
+def test_reply_without_an_answer_has_its_status_as_the_reason(make_results):
     no_answer = {"score": 0.0, "failed_checks": ["answer_found"]}
     rows = [
         {"model": "a", "subtask": 0, "status": "truncated", **no_answer},
@@ -114,7 +114,7 @@ def test_a_reply_without_an_answer_has_its_status_as_the_reason(make_results):
     assert "run `scbench show ITEM --results DIR`" in " ".join(items.notes)
 
 
-def test_a_note_names_the_items_without_a_score(make_results):
+def test_note_names_the_items_without_a_score(make_results):
     rows = [
         {"model": model, "subtask": subtask, "status": status, "failed_checks": []}
         for model, status in (("a", "missing"), ("b", "blocked"))

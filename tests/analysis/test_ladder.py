@@ -1,4 +1,4 @@
-"""Levels of results: what counts, how lines are added up, and how two runs differ."""
+"""Levels of results: the answers that count, the sums of lines, and differences of runs."""
 
 import polars as pl
 import pytest
@@ -39,7 +39,7 @@ def line(table, task=None, bucket=None):
     )
 
 
-def test_a_table_has_each_task_bucket_and_overall():
+def test_table_has_each_task_bucket_and_overall():
     results = ladder_results(
         {"m": {"two_segments": 3.0, "enumerate_edges": 6, "csg_union": 4.5}}, TASKS
     )
@@ -71,7 +71,7 @@ def test_nine_scores_of_one_answer_are_one_answer():
     assert rungs["above"].to_list() == pytest.approx(above.to_list())
 
 
-def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
+def test_missing_score_is_left_out_and_lowers_coverage():
     complete = ladder_results({"m": 4.0}, ["two_segments"])
     blocked = complete.with_columns(
         status=pl.when(pl.col("id").str.ends_with("-1"))
@@ -90,7 +90,7 @@ def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
     assert line(tables(zeros)[0], "two_segments")["level"] != row["level"]
 
 
-def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
+def test_task_without_any_score_has_no_level_and_no_part_in_others():
     results = ladder_results({"m": 4.0}, TASKS)
     lost = results.with_columns(
         status=pl.when(pl.col("task") == "csg_union")
@@ -109,7 +109,7 @@ def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
     assert terminal(ladder_sheets(table)[0])
 
 
-def test_levels_beyond_the_ladder_are_said_and_counted():
+def test_levels_beyond_the_ladder_are_marked_and_counted():
     levels = {"two_segments": -2.0, "enumerate_edges": 12.0, "csg_union": 5.0}
     table, _ = tables(ladder_results({"m": levels}, TASKS))
     assert line(table, "two_segments")["beyond"] == "below 1"
@@ -142,8 +142,8 @@ def test_two_runs_are_compared_in_rungs():
         compare_levels(climbs_of(results.filter(model="a"), 0))
 
 
-def test_runs_that_share_their_luck_differ_more_surely():
-    """Equal models on the same items, once with the items' luck in common and once without."""
+def test_runs_on_the_same_items_differ_more_surely():
+    """Equal models on the same items, once with shared luck of the items and once without."""
     lengths = []
     for shared in (0.0, 0.9):
         result = climbs_of(
@@ -180,7 +180,7 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
         read_ladders(paths)
 
 
-def test_text_tasks_have_a_level_of_their_own_and_no_part_in_the_overall_one():
+def test_text_tasks_have_a_separate_level_and_no_part_in_the_overall_one():
     spatial, texts = (
         {"two_segments": 3.0, "enumerate_edges": 6.0, "csg_union": 4.5},
         ["dates"],

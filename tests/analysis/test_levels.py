@@ -12,13 +12,13 @@ from scbench.analysis.levels import Level, fit
 
 
 def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:
-    """Answers of which so many are right on each rung."""
+    """Answers with a given number of correct ones on each rung."""
     rungs = np.repeat(np.arange(1.0, len(right) + 1), each)
     scores = np.concatenate([np.arange(each) < count for count in right]).astype(float)
     return Answers(rungs, scores, np.full(len(rungs), floor), len(right))
 
 
-def test_a_step_has_its_level_between_the_rungs():
+def test_step_has_its_level_between_the_rungs():
     result = fit(climbed(6, 6, 6, 6, 0, 0, 0, 0)).level
     assert result.value == pytest.approx(4.5, abs=0.05)
     assert 3.6 < result.low < 4.3
@@ -33,7 +33,7 @@ def test_mirrored_scores_have_the_mirrored_level():
 
 
 @pytest.mark.parametrize(("each", "said"), [(0, "below 1"), (6, "above 8")])
-def test_what_leaves_the_ladder_is_said_to(each, said):
+def test_level_beyond_the_ladder_is_marked(each, said):
     result = fit(climbed(*[each] * 8)).level
     cells = result.cells()
     assert (result.beyond, cells["level"]) == (said, None)
@@ -43,8 +43,8 @@ def test_what_leaves_the_ladder_is_said_to(each, said):
     assert result.clipped()[0] == (0.5 if each == 0 else 8.5)
 
 
-def test_guessing_is_no_climbing():
-    """Half right on every rung is nothing where half is guessed, and half-way where none is."""
+def test_guessing_is_not_climbing():
+    """Half correct on every rung is nothing if half is guessed, and half-way if nothing is."""
     guessed = fit(climbed(*[3] * 8, floor=0.5)).level
     assert guessed.beyond == "below 1"
     assert fit(climbed(6, 6, 6, 6, 3, 3, 3, 3, floor=0.5)).level.value == pytest.approx(
@@ -52,7 +52,7 @@ def test_guessing_is_no_climbing():
     )
 
 
-def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():
+def test_partial_scores_are_more_precise_than_binary_ones_of_the_same_means():
     binary = climbed(6, 6, 5, 4, 2, 1, 0, 0)
     means = np.repeat([6, 6, 5, 4, 2, 1, 0, 0], 6) / 6
     partial = Answers(binary.rungs, means, binary.floors, 8)
@@ -63,14 +63,14 @@ def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():
     assert two.level.high - two.level.low < 0.7 * (first.level.high - first.level.low)
 
 
-def test_rungs_without_an_answer_are_none_that_was_failed():
+def test_unanswered_rungs_are_not_failed_ones():
     small = Answers(np.array([3.0, 3, 6, 6]), np.array([1.0, 1, 0, 0]), np.zeros(4), 8)
     result = fit(small).level
     assert result.value == pytest.approx(4.5, abs=0.1)
     assert result.high - result.low > 2
 
 
-def test_a_mean_of_levels_counts_half_a_rung_beyond_and_says_how_many():
+def test_mean_of_levels_counts_half_a_rung_beyond_and_reports_how_many():
     levels = [
         Level(4.0, 3.0, 5.0, 8, 1.0),
         Level(-np.inf, -np.inf, 1.2, 8, 1.0, below=1),
@@ -99,7 +99,7 @@ def test_shared_luck_makes_a_difference_surer_and_never_moves_it():
 
 
 def test_levels_of_simulated_models_are_found():
-    """A small part of what ``python tools/print_evidence.py ladder`` measures."""
+    """A small part of the measurements of ``python tools/print_evidence.py ladder``."""
     rows = sim.single_tasks(300, seed=11, draws=200)
     within = rows.filter(pl.col("level").is_between(1, sim.TOP))
     assert abs(within["error"].mean()) < 0.1
@@ -110,7 +110,7 @@ def test_levels_of_simulated_models_are_found():
     assert far["beyond"].mean() > 0.95
 
 
-def test_a_ceiling_leaves_the_level_where_it_is():
+def test_ceiling_leaves_the_level_unchanged():
     """A tenth of the replies of a run cannot be read, on eight tasks."""
     rng = np.random.default_rng(5)
     curves = [(level, 2.0, 0.0, sim.KINDS[0]) for level in np.linspace(3.0, 6.5, 8)]
@@ -151,7 +151,7 @@ def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
 
 
 @pytest.mark.slow
-def test_levels_of_600_simulated_models_are_found_without_bias_and_as_surely_as_is_said():
+def test_levels_of_600_simulated_models_are_unbiased_with_correct_coverage():
     rows = sim.single_tasks(600)
     within = rows.filter(pl.col("level").is_between(1, sim.TOP))
     for low in np.arange(1, sim.TOP, 1.0):
@@ -173,7 +173,7 @@ def test_means_of_levels_are_found():
 
 
 @pytest.mark.slow
-def test_differences_of_simulated_models_are_found_more_surely_where_luck_is_shared():
+def test_differences_of_simulated_models_are_surer_with_shared_luck():
     apart, together = (sim.differences(4, shared, draws=200) for shared in (0.0, 0.8))
     for rows in (apart, together):
         assert abs(rows["error"].mean()) < 0.1

@@ -1,4 +1,4 @@
-"""Normalized scores by hand, and what lines of tables are over."""
+"""Normalized scores by hand, and the rows that lines of tables cover."""
 
 import numpy as np
 import polars as pl
@@ -64,7 +64,7 @@ def test_normalized_scores_by_hand(make_results, task, rows, normalized, below):
         assert row["normalized_low"] <= normalized <= row["normalized_high"]
 
 
-def test_a_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
+def test_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
     rng = np.random.default_rng(1)
     cut, right = rng.random(4000) < 0.5, rng.random(4000) < 0.2
     rows = [
@@ -89,6 +89,6 @@ def test_differences_are_those_of_normalized_scores(make_results, task, g):
     assert (result.low, result.high) == pytest.approx([end / (1 - g) for end in ends])
 
 
-def test_a_floor_that_cannot_be_is_refused(make_results):
+def test_impossible_floor_is_refused(make_results):
     with pytest.raises(ResultsError, match=r"has the floor 1\.5"):
         check_results(make_results({"score": 1.0, "floor": 1.5}), partial=True)

@@ -1,4 +1,4 @@
-"""Items that tell most: where they are, how they spread, and what they save."""
+"""The most informative items: where they are, how they spread, and how many they save."""
 
 import ladder_simulation as sim
 import numpy as np
@@ -13,7 +13,7 @@ from scbench.base.model import rung_of
 TASKS = ["two_segments", "enumerate_edges", "csg_union"]
 
 
-def test_a_model_that_answered_nothing_begins_in_the_middle_of_every_task():
+def test_model_without_answers_starts_in_the_middle_of_every_task():
     table = next_items(nothing_asked(sim.item_ids()), len(sim.TASKS))
     assert sorted(table["task"]) == sorted(sim.TASKS)
     assert set(table["rung"]) <= {4, 5}
@@ -31,7 +31,7 @@ def test_items_are_asked_near_the_level(level):
     assert not set(table["id"]) & set(ids)
 
 
-def test_tasks_that_are_known_wait_for_those_that_are_not():
+def test_well_measured_tasks_wait_for_others():
     reference = [
         name for name in sim.item_ids(["two_segments"]) if not name.endswith("-6")
     ]
@@ -41,7 +41,7 @@ def test_tasks_that_are_known_wait_for_those_that_are_not():
     assert (table["error"] > 0).all()
 
 
-def test_what_was_blocked_is_not_asked_again_and_failed_calls_are():
+def test_failed_calls_are_asked_again_and_blocked_ones_are_not():
     results = ladder_results({"m": 4.0}, ["two_segments"])
     lost = pl.col("id").is_in(["two_segments/ladder-04-1", "two_segments/ladder-04-2"])
     blocked = pl.when(pl.col("id") == "two_segments/ladder-04-1").then(
@@ -65,7 +65,7 @@ def test_nine_scores_are_one_item():
 
 
 @pytest.mark.slow
-def test_a_fifth_of_the_items_tells_the_overall_level_within_one_rung():
+def test_a_fifth_of_the_items_gives_the_overall_level_within_one_rung():
     result = sim.adaptive_lengths(6, (0.1, 0.2), draws=200)
     fifth, even = result["20%"], result["17%, one on each rung"]
     assert (fifth[:, 2] < 1.0).all(), "the overall level's interval"

@@ -19,7 +19,7 @@ def cells(table: pl.DataFrame) -> dict:
     }
 
 
-def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
+def test_all_cells_of_the_paper_bucket_table(paper_results, paper_numbers):
     result = cells(paper_table(paper_results))
     assert len(result) == 4 * 6
     for row in paper_numbers["table1"]:
@@ -33,7 +33,7 @@ def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
             assert without["delta"] is None
 
 
-def test_all_132_cells_of_the_papers_task_table(by_task, paper_numbers):
+def test_all_132_cells_of_the_paper_task_table(by_task, paper_numbers):
     result = cells(by_task)
     compared = 0
     for row in paper_numbers["table2"]:
@@ -87,7 +87,7 @@ GAPS = (
 )
 
 
-def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
+def test_difference_uses_the_scores_that_both_runs_have(make_results):
     row = paper_table(make_results(*GAPS)).to_dicts()[1]
     assert row["delta_n"] == 2
     assert row["delta"] == pytest.approx(0.5 - 1.0)
@@ -96,8 +96,8 @@ def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
     )
 
 
-def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
-    """One item is always right, the other never, in both runs: nothing has changed."""
+def test_difference_weighs_items_equally_with_missing_samples(make_results):
+    """In both runs one item is always right and the other never: nothing has changed."""
     present = {
         "no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)},
         "tools": {(0, 0), (1, 0), (1, 1), (1, 2)},
@@ -114,7 +114,7 @@ def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
     assert row["delta_low"] == pytest.approx(-row["delta_high"])
 
 
-def test_runs_that_lack_tasks_are_not_passed_off_as_whole(make_results):
+def test_runs_with_missing_tasks_are_not_shown_as_complete(make_results):
     rows = [{"model": "a", "subtask": i, "score": 1.0} for i in range(3)]
     rows += [{"model": "b", "subtask": i, "score": 1.0} for i in range(3)]
     rows += [

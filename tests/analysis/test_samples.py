@@ -15,7 +15,7 @@ from scbench.grading.score_tables import score_table
 
 
 def sampled(make_results, *items):
-    """Results with one item for each list of scores, a sample for each of those."""
+    """Results with one item for each list of scores, and one sample for each score."""
     return make_results(
         *(
             {"subtask": i, "sample": s}
@@ -38,7 +38,7 @@ def test_pass_at_k_is_the_share_of_subsets_with_a_pass(make_results, items):
         assert row["pass_at_k"] == pytest.approx(expected)
 
 
-def test_pass_at_1_is_the_mean_and_no_k_above_the_samples_is_made_up(make_results):
+def test_pass_at_1_is_the_mean_and_k_never_exceeds_the_samples(make_results):
     table = pass_at_k(
         sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None]), (1, 2, 3, 4)
     )
@@ -86,7 +86,7 @@ VOTES = {
         (["all differ"] + ["one wins"] * 9, (1 / 3 + 9) / 10, 9),
     ],
 )
-def test_a_vote_is_over_all_items_and_ties_are_shared(
+def test_vote_is_over_all_items_and_ties_are_shared(
     make_results, votes, majority, settled
 ):
     rows = make_results(
@@ -101,8 +101,8 @@ def test_a_vote_is_over_all_items_and_ties_are_shared(
 
 
 @pytest.mark.parametrize("table", ["samples", "cost", "budget"])
-def test_every_table_of_means_leads_with_the_normalized_score(make_results, table):
-    """Two samples of three cases: one right, and one cut off, which was no guess."""
+def test_every_table_of_means_starts_with_the_normalized_score(make_results, table):
+    """Two samples of three cases: one correct, and one truncated, which is not a guess."""
     g = 0.25
     scores = [[1, 0], [0, "truncated"], [1, 1]]
     results = make_results(
@@ -128,7 +128,7 @@ def test_every_table_of_means_leads_with_the_normalized_score(make_results, tabl
     assert sheet.rows[0][list(sheet.heads).index("normalized")] == "38.9"
 
 
-def test_n_is_that_of_the_tables_also_where_a_score_is_missing(make_results):
+def test_n_equals_that_of_the_tables_even_with_a_missing_score(make_results):
     results = sampled(make_results, [1], [0], [None])
     samples = pass_at_k(results).row(0, named=True)
     table = score_table(results, "bucket").row(0, named=True)

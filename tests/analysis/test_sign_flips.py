@@ -1,4 +1,4 @@
-"""The paired test: against enumeration and scipy, and what must hold for any differences."""
+"""The paired test: against enumeration and scipy, and its properties for any differences."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ stats = Later("scipy.stats")
 
 @given(st.integers(0, 400), st.integers(0, 400))
 @settings(max_examples=60)
-def test_the_sign_test_is_mcnemars(first, second):
+def test_sign_test_equals_mcnemars(first, second):
     expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
     assert sign_test(first, second) == pytest.approx(expected, rel=1e-9)
 
@@ -59,7 +59,7 @@ def test_few_answers_are_tested_by_all_signs(rows):
     assert tested.p_corrected == pytest.approx(corrected)
 
 
-def test_draws_come_near_to_enumeration():
+def test_draws_are_close_to_enumeration():
     rng = np.random.default_rng(4)
     change = rng.uniform(-0.4, 1, (14, 1))
     plain, _ = by_enumeration(change, np.ones_like(change))
@@ -71,9 +71,7 @@ def test_draws_come_near_to_enumeration():
     st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=20, max_size=60), st.randoms()
 )
 @settings(max_examples=20, deadline=None)
-def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(
-    values, random
-):
+def test_binary_scores_are_exact_and_the_order_of_rows_does_not_matter(values, random):
     change = np.array(values)[:, None]
     tested = lines_tested(change, np.ones_like(change), draws=1000)
     less, extra = values.count(-1.0), values.count(1.0)
@@ -96,7 +94,7 @@ def test_corrected_values_are_no_smaller_and_keep_the_order_of_statistics():
     assert p[0] < 0.03
 
 
-def test_no_outcome_of_five_answers_could_tell_and_six_could():
+def test_five_answers_are_never_significant_and_six_can_be():
     for n, small in ((1, True), (5, True), (6, False)):
         change = np.zeros((n, 1))
         change[0] = 1.0
@@ -108,8 +106,8 @@ def test_no_outcome_of_five_answers_could_tell_and_six_could():
         assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 2**n)
 
 
-def test_power_is_what_the_table_says():
-    """Of pairs that differ by what a line shows, about 80 in 100 are told apart."""
+def test_power_matches_the_table():
+    """Of pairs that differ by the detectable difference of a line, about 80 % are significant."""
     rng = np.random.default_rng(8)
     n, rate = 200, 0.4
     weights = np.ones((n, 1))

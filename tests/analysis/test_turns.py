@@ -27,7 +27,7 @@ def table(make_results, *rows, by="bucket"):
     return frame
 
 
-def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
+def test_score_after_a_turn_is_that_of_the_last_answer(make_results):
     result = table(
         make_results,
         trial(0, [1.0]),
@@ -50,7 +50,7 @@ def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
         assert low < gain < high
 
 
-def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_results):
+def test_floors_rise_with_the_answers_and_earn_nothing(make_results):
     more = {
         "bucket": "manifolds",
         "task": "shuffle",
@@ -71,7 +71,7 @@ def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_r
     assert (line["floor"], line["normalized"]) == (0.75, pytest.approx(0))
 
 
-def test_trials_that_were_cut_are_counted_and_stand_at_nothing(make_results):
+def test_truncated_trials_are_counted_with_score_zero(make_results):
     cut = {"status": "truncated", "score": 0.0}
     result = table(
         make_results, trial(0, [0.0, 1.0]), trial(1, [0.5, 1.0]) | cut, trial(2, [1.0])
@@ -94,7 +94,7 @@ def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
         turn_table(make_results(plain))
 
 
-def test_trials_of_a_loop_share_no_mean_over_runs_with_other_answers(make_results):
+def test_loop_trials_share_no_mean_with_runs_of_other_answers(make_results):
     plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
     mixed = make_results(
         trial(0, [0.0]), plain, plain | {"setting": None, "model": "n"}

@@ -1,4 +1,4 @@
-"""Intervals of means: known values, edges, and what must hold for any scores."""
+"""Intervals of means: known values, edges, and properties for any scores."""
 
 from statistics import NormalDist
 
@@ -35,12 +35,12 @@ def wilson(k, n):
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 10, 40])
-def test_all_right_and_all_wrong_are_wilsons(n):
+def test_all_right_and_all_wrong_equal_wilsons(n):
     assert interval([1] * n) == pytest.approx(wilson(n, n))
     assert interval([0] * n) == pytest.approx(wilson(0, n))
 
 
-def test_right_or_wrong_scores_are_near_wilsons_and_never_narrower():
+def test_binary_scores_are_near_wilsons_and_never_narrower():
     for n in range(6, 41):
         for k in range(n + 1):
             low, high = interval([1] * k + [0] * (n - k))
@@ -51,7 +51,7 @@ def test_right_or_wrong_scores_are_near_wilsons_and_never_narrower():
 
 
 @given(scores)
-def test_an_interval_holds_its_mean_inside_0_and_1_and_is_mirrored(values):
+def test_interval_contains_its_mean_within_0_and_1_and_is_mirrored(values):
     low, high = interval(values)
     assert 0 <= low <= np.mean(values) + 1e-9
     assert np.mean(values) - 1e-9 <= high <= 1
@@ -62,13 +62,13 @@ def test_an_interval_holds_its_mean_inside_0_and_1_and_is_mirrored(values):
 
 @given(scores, st.integers(2, 9))
 @settings(max_examples=50)
-def test_scores_that_weigh_alike_tell_alike(values, weight):
+def test_equally_weighted_scores_count_equally(values, weight):
     assert interval(values, [weight] * len(values)) == pytest.approx(
         interval(values), abs=1e-9
     )
 
 
-def test_missing_scores_are_as_if_they_were_not_there():
+def test_missing_scores_have_no_effect():
     with_gap = interval([1, 0, 0.25, 1, 0.5], [1, 1, 0, 1, 1])
     assert with_gap == pytest.approx(interval([1, 0, 1, 0.5]))
     assert np.isnan(interval([0.5], [0])).all()
@@ -83,14 +83,14 @@ def test_one_answer_shows_no_spread():
 
 @given(scores)
 @settings(max_examples=50)
-def test_a_bucket_of_one_task_is_that_task(values):
+def test_bucket_of_one_task_equals_that_task(values):
     part = condense(np.array(values)[:, None])
     absent = condense(np.zeros((3, 1)), np.zeros((3, 1)))
     alone, beside = ends([part]), ends([absent, part])
     assert np.allclose(alone, beside)
 
 
-def test_a_task_without_a_wrong_answer_keeps_its_share_of_doubt():
+def test_task_without_a_wrong_answer_keeps_its_share_of_uncertainty():
     sure, unsure = (
         condense(np.array(v, float)[:, None]) for v in ([1] * 6, [1, 0, 1, 0, 1, 0])
     )
@@ -100,7 +100,7 @@ def test_a_task_without_a_wrong_answer_keeps_its_share_of_doubt():
     assert high - low > half
 
 
-def test_differences_of_equal_scores_still_leave_doubt():
+def test_differences_of_equal_scores_still_have_uncertainty():
     for n in (1, 6, 40):
         low, high = (
             float(end[0])
@@ -113,5 +113,5 @@ def test_differences_of_equal_scores_still_leave_doubt():
     assert low[0] == pytest.approx(2 * wilson(6, 6)[0] - 1)
 
 
-def test_a_higher_level_is_wider():
+def test_higher_level_is_wider():
     assert interval([1, 0, 0.5], level=0.99)[0] < interval([1, 0, 0.5], level=0.8)[0]

@@ -1,4 +1,4 @@
-"""The domain's words: what they hold, and what they refuse to hold."""
+"""The domain's types: their values, and the values they refuse."""
 
 import hashlib
 import json
@@ -47,7 +47,7 @@ def test_verdict_refuses_scores_out_of_range(score):
         Verdict(score, ())
 
 
-def test_failed_holds_what_did_not_pass_in_order():
+def test_failed_lists_unpassed_checks_in_order():
     checks = (
         Check("b", False, "Wrong."),
         Check("a", True, "Right."),
@@ -74,7 +74,7 @@ FIELDS = {
 }
 
 
-def test_content_hash_is_that_of_the_canonical_row():
+def test_content_hash_equals_that_of_the_canonical_row():
     row = {key: value for key, value in FIELDS.items() if key != "images"}
     row["id"] = "csg_union/03"
     row["images"] = [hashlib.sha256(image).hexdigest() for image in FIELDS["images"]]
@@ -106,12 +106,12 @@ IMAGES = {
 
 
 @pytest.mark.parametrize("field", CHANGES)
-def test_content_hash_feels_every_field(field):
+def test_content_hash_depends_on_every_field(field):
     changed = Instance.freeze(**FIELDS | {field: CHANGES[field]})
     assert changed.content_hash != Instance.freeze(**FIELDS).content_hash
 
 
-def test_content_hash_feels_every_change_of_the_images():
+def test_content_hash_depends_on_every_change_of_the_images():
     hashes = {
         Instance.freeze(**FIELDS | {"images": images}).content_hash
         for images in IMAGES.values()
@@ -134,7 +134,7 @@ def test_answer_and_response_cannot_both_be_given(answer, response):
 
 
 @pytest.mark.parametrize("status", ["unparsed", "grader_error"])
-def test_our_own_statuses_cannot_be_given(status):
+def test_internal_statuses_cannot_be_given(status):
     with pytest.raises(ValidationError, match="only the grader may give") as caught:
         predict(status=status)
     listed = str(caught.value).split("use one of ")[1].split(" [")[0].split(", ")
@@ -142,7 +142,7 @@ def test_our_own_statuses_cannot_be_given(status):
 
 
 @pytest.mark.parametrize("status", ["blocked", "missing", "api_error", "not_run"])
-def test_an_unscored_status_goes_without_an_answer(status):
+def test_unscored_status_has_no_answer(status):
     assert predict(status=status).status == status
     # A text may go with it, such as the words of the provider's filter.
     assert predict(status=status, response="withheld").status == status
@@ -153,7 +153,7 @@ def test_an_unscored_status_goes_without_an_answer(status):
 
 
 @pytest.mark.parametrize("status", ["answered", "truncated", "refused"])
-def test_a_scored_status_may_go_with_an_answer(status):
+def test_scored_status_may_have_an_answer(status):
     assert predict(status=status, answer={}).status == status
     assert predict(status=status, response="text").status == status
 

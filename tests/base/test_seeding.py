@@ -1,4 +1,4 @@
-"""Random streams: their definition, which must never drift, and what their numbers keep."""
+"""Random streams: their fixed definition, and the properties of their numbers."""
 
 import hashlib
 import struct
@@ -97,7 +97,7 @@ def test_draws_from_nothing_are_refused(draw):
 
 
 @pytest.mark.parametrize("kind", [Stream, QuickStream])
-def test_streams_that_begin_alike_are_those_of_their_whole_names(kind):
+def test_streams_with_a_common_prefix_use_their_whole_names(kind):
     family = Streams("case", "t", 1, {"a": 0.5, "b": "ü"}, kind=kind)
     for last in (0, 7, 10**18, -3):
         one, other = family.of(last), kind("case", "t", 1, {"a": 0.5, "b": "ü"}, last)
@@ -109,7 +109,7 @@ def test_streams_that_begin_alike_are_those_of_their_whole_names(kind):
 
 
 class Plain(Stream):
-    """The plain definitions of what is written out for speed."""
+    """The plain definitions of the code that is optimized for speed."""
 
     def below(self, n):
         value = self.getrandbits((n - 1).bit_length())
@@ -134,7 +134,7 @@ class Plain(Stream):
 
 
 @given(name=st.integers(), sizes=st.lists(st.integers(1, 700), min_size=1, max_size=12))
-def test_what_is_written_out_for_speed_keeps_its_definition(name, sizes):
+def test_optimized_code_keeps_its_definition(name, sizes):
     plain, quick = Plain(name), Stream(name)
     for n in sizes:
         assert plain.below(n) == quick.below(n)
@@ -203,7 +203,7 @@ def test_words_of_the_quick_stream_are_the_names_blake2b_and_blocks_under_it():
 
 
 @given(name=st.integers(), n=st.integers(1, 2**40), k=st.integers(0, 40))
-def test_the_quick_stream_keeps_what_it_promises(name, n, k):
+def test_quick_stream_keeps_its_promises(name, n, k):
     stream = QuickStream(name)
     assert 0 <= stream.below(n) < n
     one, other = QuickStream(name, 1), QuickStream(name, 1)

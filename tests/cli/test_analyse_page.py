@@ -49,7 +49,7 @@ def examples() -> list[list[str]]:
 def simulated(
     release, floors, model, skill, *, setting="no_tools", texts=False, budget=None, n=1
 ):
-    """Rows of a run: better where it knows more, with everything that can be missing."""
+    """Rows of a simulated run: better for items it knows more of, with every kind of gap."""
     rng = random.Random(f"{model} {setting} {budget}")
     rows = []
     for instance in release.instances().values():
@@ -119,7 +119,7 @@ def _checks(rng, score) -> str:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """A folder with the results that the page speaks of, and their rows by name."""
+    """A folder with the results that the page uses, and their rows by name."""
     release = find_release()
     floors = release.floors()
     home = tmp_path_factory.mktemp("analyse")
@@ -144,7 +144,7 @@ def runs(tmp_path_factory):
 
 @pytest.fixture
 def ran(runs, inside, monkeypatch):
-    """A function that runs an example, with more options, and returns what it printed."""
+    """A function that runs an example, with extra options, and returns its output."""
     home, _ = runs
     monkeypatch.chdir(home)
 
@@ -162,7 +162,7 @@ def ran(runs, inside, monkeypatch):
 
 
 def printed(command: str, ran, *more) -> tuple[str, list[dict]]:
-    """What an example prints for people, and for programs."""
+    """The output of an example as a table and as JSON."""
     (example,) = [e for e in examples() if set(command.split()) <= set(e)][:1]
     return ran(example), json.loads(ran(example, *more, "--format", "json"))
 
@@ -171,7 +171,7 @@ def printed(command: str, ran, *more) -> tuple[str, list[dict]]:
 
 
 def interval(parts, weights=None):
-    """The interval of docs/evidence.md, solved for; parts: by task, (score, weight) by answer."""
+    """Solve for the interval of docs/evidence.md; parts: by task, (score, weight) per answer."""
     z, q = stats.norm.ppf(0.975), stats.norm.ppf(0.95)
     tasks = []
     for i, scores in enumerate(parts):
@@ -215,7 +215,7 @@ def interval(parts, weights=None):
 
 
 def of(rows, *, bucket=None, task=None, **run):
-    """Rows of a run in a line; overall is all but text tasks."""
+    """Rows of a run that belong to a line; "overall" is everything except text tasks."""
     return [
         row
         for row in rows
@@ -229,7 +229,7 @@ def of(rows, *, bucket=None, task=None, **run):
 
 
 def by_answer(rows):
-    """By task, (mean, number of scores) of each answer; samples are averaged first."""
+    """By task, (mean, number of scores) of each answer, with samples averaged first."""
     result = defaultdict(lambda: defaultdict(list))
     for (row_id, _), mean in items_of(rows).items():
         result[row_id.partition("/")[0]][row_id].append(mean)
@@ -244,7 +244,7 @@ def mean_of(rows):
 
 
 def heights(rows):
-    """By task and answer, the normalized score; that of text tasks before it is stretched."""
+    """By task and answer, the normalized score; for text tasks before stretching."""
     tries = defaultdict(list)
     for row in rows:
         if row["score"] is not None and row["floor"] < 1:
@@ -264,7 +264,7 @@ def heights(rows):
 
 
 def normalized_of(rows):
-    """The normalized score and its interval; None where there is no room."""
+    """The normalized score and its interval; None if the floor leaves no room."""
     weights, by_task = find_release().weights(), heights(rows)
     if not by_task:
         return None, None, None
@@ -294,7 +294,7 @@ def items_of(rows):
 
 
 def changes(first, second):
-    """By task and answer, the differences of the scores that both runs have."""
+    """By task and answer, the score differences where both runs have a score."""
     a, b = items_of(first), items_of(second)
     result = defaultdict(lambda: defaultdict(list))
     for row_id, subtask in sorted(a.keys() & b.keys()):
@@ -328,7 +328,7 @@ def check_mean(row, rows):
     )
 
 
-def test_every_example_is_looked_at():
+def test_every_example_is_checked():
     looked_at = {
         *("tables", "compare", "samples", "cost", "items", "manifolds"),
         *("failure-modes judge", "failure-modes shares", "failure-modes agree"),
@@ -342,7 +342,7 @@ PRINTED = [e for e in examples() if "judge" not in e and "latex" not in e]
 
 @pytest.fixture(scope="module")
 def layouts():
-    """What examples print, and the sheets that they lay out, by example."""
+    """The output of each example, and the sheets that it lays out."""
     return {}
 
 
@@ -351,7 +351,7 @@ def layouts():
 def test_tables_fit_a_terminal_and_shorten_nothing(
     example, width, ran, layouts, monkeypatch, terminal_of
 ):
-    """Columns are dropped in the order stated; every other word of the table is there, whole."""
+    """Columns are dropped in the stated order; every other word of the table is printed in full."""
     key = " ".join(example)
     if key not in layouts:
         if "shares" in example:
@@ -476,7 +476,7 @@ def test_budget(runs, ran):
         assert f"{row['mean_output_tokens']:,.1f}" in text
 
 
-def test_the_notebook_reads_what_the_commands_read(runs, monkeypatch):
+def test_notebook_and_commands_read_the_same_results(runs, monkeypatch):
     home, _ = runs
     monkeypatch.chdir(home)
     text = PAGE.read_text("utf-8").partition("## Analysing results")[2]

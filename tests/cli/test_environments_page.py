@@ -1,4 +1,4 @@
-"""The blocks of docs/environments.md are run as they stand there."""
+"""Run the blocks of docs/environments.md unchanged."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def blocks(kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def test_the_table_has_every_task_with_its_settings():
+def test_table_lists_every_task_with_its_settings():
     rows = dict(re.findall(r"^\|`(\w+)`\*?\|([a-z, ]+)\|", PAGE, re.MULTILINE))
     tasks = [task.id for task in available_tasks() if task.package == "scbench"]
     assert [*rows] == tasks
@@ -25,7 +25,7 @@ def test_the_table_has_every_task_with_its_settings():
         assert [name for name, words in rows.items() if setting in words] == of_setting
 
 
-def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
+def test_plain_loop_plays_grades_and_makes_a_table(inside):
     *_, code = blocks("python")
     release = find_release()
     right = {

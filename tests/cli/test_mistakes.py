@@ -1,4 +1,4 @@
-"""Natural mistakes on the command line are told in a sentence that says what to do.
+"""Common mistakes on the command line give one sentence with a remedy.
 
 All in this process, and none gets as far as grading.
 """
@@ -112,7 +112,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize(("line", "sentence"), MISTAKES.items())
-def test_a_mistake_is_told_with_what_to_do(line, sentence, folder, monkeypatch):
+def test_mistake_gives_a_remedy(line, sentence, folder, monkeypatch):
     monkeypatch.chdir(folder)
     before = sorted(folder.rglob("*"))
     done = CliRunner().invoke(main.app, line.split())
@@ -127,14 +127,14 @@ def test_a_mistake_is_told_with_what_to_do(line, sentence, folder, monkeypatch):
     "messages",
     [[{"role": "assistant", "content": "{}"}], {"role": "assistant", "content": "{}"}],
 )
-def test_chat_messages_are_no_answer(messages):
+def test_chat_messages_are_not_answers(messages):
     with pytest.raises(
         PredictionsError, match=r"chat messages; pass the text of the model's last"
     ):
         scbench.score("two_segments/07", messages)
 
 
-def test_a_file_in_place_of_a_command(monkeypatch, tmp_path, capsys):
+def test_file_in_place_of_a_command(monkeypatch, tmp_path, capsys):
     path = tmp_path / "predictions.jsonl"
     path.write_text("{}")
     monkeypatch.setattr("sys.argv", ["scbench", str(path)])

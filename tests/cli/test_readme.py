@@ -1,4 +1,4 @@
-"""What the README shows is what its commands print, and its figures are those of the project."""
+"""The README's outputs and figures are those of its commands and of the project."""
 
 import json
 import re
@@ -28,7 +28,7 @@ FOREIGN = re.compile(r"Traceback|Warning|nanobind|leaked|^  File ", re.MULTILINE
 
 
 def shell_commands(text: str) -> list[str]:
-    """The commands of all shell blocks, in order; those that are not run are left out."""
+    """The commands of all shell blocks, in order, without those that are not run."""
     lines = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)).splitlines()
     parts = [part.strip() for line in lines for part in line.split(" && ")]
     chosen = []
@@ -40,12 +40,12 @@ def shell_commands(text: str) -> list[str]:
     return chosen
 
 
-def test_output_and_table_are_computed(tmp_path):
-    """Run ``python tools/readme_parts.py`` if they are not."""
+def test_output_and_table_are_up_to_date(tmp_path):
+    """If they are not, run ``python tools/readme_parts.py``."""
     assert tool("readme_parts").updated(README, tmp_path) == README
 
 
-def test_a_score_in_the_output_is_recomputed_from_the_rows():
+def test_printed_score_matches_the_rows():
     release = find_release()
     floors, weights = release.floors(), release.weights()
     heights = defaultdict(list)
@@ -68,7 +68,7 @@ def test_a_score_in_the_output_is_recomputed_from_the_rows():
 
 
 def test_commands_run_in_order(tmp_path):
-    """Calls of models only compute their cost; nothing else is changed."""
+    """Commands that call models only compute their cost; nothing else is changed."""
     for command in shell_commands(README):
         if command.startswith("scbench gallery"):
             # Its own tests draw all pictures.
@@ -81,7 +81,7 @@ def test_commands_run_in_order(tmp_path):
         assert (tmp_path / name).stat().st_size > 1000
 
 
-def test_figures_are_those_of_the_release():
+def test_figures_match_the_release():
     records = find_release().manifest.tasks
     spatial = [record for record in records.values() if record.bucket in BUCKETS]
     texts = [record for record in records.values() if record.bucket not in BUCKETS]
@@ -112,7 +112,7 @@ def test_figures_are_those_of_the_release():
     assert "eight rungs per task" in README
 
 
-def test_costs_are_those_that_a_dry_run_computes(tmp_path):
+def test_costs_match_a_dry_run(tmp_path):
     spatial, ladder = (
         commands.run(
             "scbench", "run", "openai/x", *words, "--dry-run", cwd=tmp_path, code=0
@@ -149,12 +149,12 @@ def test_regraded_answers_are_counted():
     assert "\n".join(table) in page
 
 
-def test_the_citation_is_that_of_the_card():
+def test_citation_matches_the_card():
     assert f"```bibtex\n{CITATION}\n```" in README
 
 
-def test_badges_and_pictures_are_there():
-    """Run ``python tools/badges.py`` if they are not."""
+def test_badges_and_pictures_exist():
+    """If they are not there, run ``python tools/badges.py``."""
     for name, svg in tool("badges").badges().items():
         assert (ROOT / "docs" / "badges" / f"{name}.svg").read_text("utf-8") == svg
         assert f"(docs/badges/{name}.svg)" in README

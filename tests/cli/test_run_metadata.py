@@ -1,11 +1,11 @@
-"""How a run was made, from predictions or a file beside them, as a user meets it."""
+"""Run metadata from predictions or from a separate file, on the command line."""
 
 import json
 
 import polars as pl
 
 
-def test_metadata_goes_into_results_summary_and_tables(command, tmp_path):
+def test_metadata_is_in_results_summary_and_tables(command, tmp_path):
     lines = [
         {
             "id": f"two_segments/{i:02d}",

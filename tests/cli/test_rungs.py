@@ -1,4 +1,4 @@
-"""``generate ladder``, ``release rungs``, ``gallery --rungs``, ``tasks``: as users call them."""
+"""Command-line tests of ``generate ladder``, ``release rungs``, ``gallery --rungs``, ``tasks``."""
 
 import json
 
@@ -33,7 +33,7 @@ def own(tmp_path):
     return path
 
 
-def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
+def test_private_ladder_is_drawn_and_verified(inside, tmp_path):
     args = (
         "generate",
         "ladder,two_segments,enumerate_edges",
@@ -73,7 +73,7 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
     assert len(hashes) == 1
 
 
-def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
+def test_custom_table_is_checked_and_drawn(inside, own, tmp_path):
     done = inside("release", "rungs", own)
     assert done.returncode == 1
     assert "maze_3d: cells" in done.stdout
@@ -96,7 +96,7 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     )
 
 
-def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
+def test_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
     own.write_text(
         TABLE.replace("count = 2", "count = 1").replace("size = 8", "size = 7"), "utf-8"
     )
@@ -125,7 +125,7 @@ def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
         assert message in done.stderr
 
 
-def test_one_table_has_the_best_program_on_each_rung_of_all_tasks():
+def test_table_shows_the_best_program_on_each_rung_of_all_tasks():
     wrong = Shortcut("walls emptied", 0.8, 0.2, 1.0, 12)
     fine = Shortcut("empty answer", 0.0, 0.2, 1.0, 12)
     reports = [

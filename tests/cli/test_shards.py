@@ -1,4 +1,4 @@
-"""``--shard`` and ``scbench merge`` as a user meets them, and what ``--cluster`` needs."""
+"""Command-line tests of ``--shard`` and ``scbench merge``, and the needs of ``--cluster``."""
 
 import json
 
@@ -14,9 +14,7 @@ def lines(parity_release, write_lines):
 
 
 @pytest.mark.slow
-def test_shards_are_graded_and_put_together(
-    grade, command, parity_release, lines, tmp_path
-):
+def test_shards_are_graded_and_merged(grade, command, parity_release, lines, tmp_path):
     complete = grade(lines, "--out", "whole")
     shards = [grade(lines, "--shard", f"{i}/2") for i in (1, 2)]
     assert "shard 1/2: merge all shards with `scbench merge`" in shards[0].stderr
@@ -45,7 +43,7 @@ def test_shards_are_graded_and_put_together(
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "1/", "1/2/3", "٣/4"])
-def test_a_shard_that_cannot_be_is_wrong_usage(grade, lines, shard):
+def test_impossible_shard_is_wrong_usage(grade, lines, shard):
     done = grade(lines, "--shard", shard)
     assert done.returncode == 2
     assert "--shard must be I/N with I from 1 to N, such as 2/8" in done.stderr
@@ -54,7 +52,7 @@ def test_a_shard_that_cannot_be_is_wrong_usage(grade, lines, shard):
 @pytest.mark.parametrize(
     "option", [("--shard", "1/2"), ("--cluster", "tcp://127.0.0.1:9")]
 )
-def test_only_grading_can_be_spread(grade, lines, option):
+def test_only_grading_can_be_distributed(grade, lines, option):
     done = grade(lines, "--check", *option)
     assert done.returncode == 2
     assert f"{option[0]} has no effect with --check" in done.stderr

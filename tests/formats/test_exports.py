@@ -1,4 +1,4 @@
-"""Results in the schemas of others, held against what these schemas ask for."""
+"""Results in other projects' schemas, checked against those schemas."""
 
 import json
 
@@ -22,7 +22,7 @@ from scbench.release.load import find_release
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """Results of two invented models on two tasks, with rows of every kind."""
+    """Results of two made-up models on two tasks, with rows of every kind."""
     folder = tmp_path_factory.mktemp("graded")
     tasks = ["two_segments", "enumerate_edges"]
     lines = [*example_predictions(find_release(), tasks)]
@@ -46,7 +46,7 @@ def mean_of(tries) -> float:
     return sum(scores) / len(scores)
 
 
-def test_runs_hold_what_the_tables_say(graded, runs):
+def test_runs_match_the_tables(graded, runs):
     assert [run.model for run in runs_in(graded.reverse(), "2026-11-22")] == sorted(
         runs
     )
@@ -113,7 +113,7 @@ def test_every_eval_ever(runs, model):
 
 @pytest.mark.parametrize("model", ["oracle", "sloppy"])
 def test_every_eval_ever_by_its_own_package(runs, model, tmp_path, monkeypatch, capsys):
-    """What the command `every_eval_ever validate` says; on Python 3.12: ``nox -s harbor``."""
+    """Run `every_eval_ever validate`; on Python 3.12: ``nox -s harbor``."""
     package = pytest.importorskip(
         "every_eval_ever.validator.validate", reason="nox -s harbor"
     )
@@ -158,7 +158,7 @@ def test_lm_eval(runs, model):
         assert whole["group_subtasks"]["scbench_axiomatic"].count(task) == 1
 
 
-def test_a_log_of_inspect_is_read_by_its_library(runs, tmp_path):
+def test_inspect_log_is_read_by_its_library(runs, tmp_path):
     log = pytest.importorskip("inspect_ai.log", reason="extra [inspect]")
     run = runs["sloppy"]
     ((name, text),) = run_files(run, Schema.INSPECT, "Acme")
@@ -194,5 +194,5 @@ def test_a_log_of_inspect_is_read_by_its_library(runs, tmp_path):
         ("data/a|b.", "data/scbench/_data/a_b"),
     ],
 )
-def test_the_folder_of_a_model_in_the_datastore(model, folder):
+def test_datastore_folder_of_a_model(model, folder):
     assert datastore_folder(model) == folder

@@ -1,4 +1,4 @@
-"""Prompts out: the lines each provider takes, which items they hold, and how files are split."""
+"""Prompt export: each provider's lines, the items included, and how files are split."""
 
 import base64
 import json
@@ -35,7 +35,7 @@ def line(held, form, row_id=PICTURED, **settings):
     return json.loads(line_of(Request(held[row_id], 2, 999), form, given))
 
 
-def test_chat_lines_are_those_of_the_documentation(held):
+def test_chat_lines_match_the_documentation(held):
     made = line(held, Form.OPENAI_CHAT, structured=True)
     body = made.pop("body")
     assert made == {
@@ -59,7 +59,7 @@ def test_chat_lines_are_those_of_the_documentation(held):
 
 
 @pytest.mark.parametrize("form", LIMITS)
-def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, form):
+def test_plain_lines_contain_no_schema_and_no_empty_picture(held, form):
     body = json.dumps(line(held, form, PLAIN))
     assert "schema" not in body
     assert "image/png" not in body
@@ -68,7 +68,7 @@ def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, for
 @pytest.mark.parametrize(
     "form", [Form.OPENAI_CHAT, Form.OPENAI_RESPONSES, Form.ANTHROPIC]
 )
-def test_what_a_provider_would_refuse_is_refused_before(form):
+def test_requests_that_providers_would_refuse_are_refused_first(form):
     with pytest.raises(PredictionsError, match="--model"):
         check_settings(form, Settings(max_output_tokens=1), budgets=False)
     check_settings(form, Settings("M", max_output_tokens=1), budgets=False)
@@ -88,7 +88,7 @@ def test_files_end_before_either_limit():
         list(file_numbers([b"y" * 11], Limits(3, 10)))
 
 
-def test_files_are_never_written_over(tmp_path):
+def test_files_are_never_overwritten(tmp_path):
     limits = LIMITS[Form.OPENAI_CHAT]._replace(lines=2)
     paths = write_files([b"1\n", b"2\n", b"3\n"], tmp_path / "new", limits)
     assert [path.name for path in paths] == ["prompts-001.jsonl", "prompts-002.jsonl"]
@@ -98,7 +98,7 @@ def test_files_are_never_written_over(tmp_path):
     assert paths[0].read_bytes() == b"1\n2\n"
 
 
-def test_the_sdk_takes_lines_with_two_pictures():
+def test_sdk_accepts_lines_with_two_pictures():
     sdk = pytest.importorskip("openai.types", reason="extra [inspect]")
     release, row_id = find_release(), "tetrahedra_shadow_projection/02-picture"
     rows = {row.id: row for row in chosen_instances(release.pictures(), None, {row_id})}

@@ -1,4 +1,4 @@
-"""The runner: which cases an experiment gives, and what happens where it cannot give enough."""
+"""The runner: the cases of an experiment, and the outcome if it cannot draw enough."""
 
 import runpy
 from collections import Counter
@@ -34,7 +34,7 @@ def inputs(seed: int, *blocks: dict) -> list[str]:
 
 
 @pytest.mark.parametrize("task_id", OURS)
-def test_cases_of_a_seed_are_those_written_down(task_id):
+def test_cases_of_a_seed_match_the_stored_ones(task_id):
     written = GOLDEN.stored().get(task_id)
     if written is None and task_id not in find_release().manifest.tasks:
         return  # until a release holds the task, what it draws may change
@@ -44,7 +44,7 @@ def test_cases_of_a_seed_are_those_written_down(task_id):
 
 
 @pytest.mark.parametrize("workers", [2, 4])
-def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
+def test_any_number_of_workers_draws_the_same_cases_of_every_task(workers, ungraded):
     drawable = [task_id for task_id in GOLDEN.stored() if task_id not in ungraded]
     blocks = [{"id": task_id, "count": GOLDEN.COUNT} for task_id in drawable]
     texts = cases(GOLDEN.SEED, *blocks, workers=workers)
@@ -52,7 +52,7 @@ def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
     assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in drawable}
 
 
-def test_jobs_of_later_points_start_before_the_turn_of_the_first():
+def test_jobs_of_later_points_start_before_the_first_point_ends():
     submitted = []
     turns = []
 
@@ -75,7 +75,7 @@ def test_jobs_of_later_points_start_before_the_turn_of_the_first():
     ]
 
 
-def test_keys_added_at_the_turn_of_a_point_are_skipped():
+def test_keys_added_between_points_are_skipped():
     block = {"id": "shikaku_rectangles", "count": 2}
     planned = plan(experiment_of({"seed": 1, "task": [block]}))
     (first,) = cases(1, block)
@@ -90,7 +90,7 @@ def test_keys_added_at_the_turn_of_a_point_are_skipped():
     assert point.cases[0] == first.cases[1]
 
 
-def test_a_reference_that_drawing_found_is_not_searched_again(monkeypatch):
+def test_reference_found_while_drawing_is_not_searched_again(monkeypatch):
     task = get_task("shikaku_rectangles")
     (drawn,) = cases(1, {"id": task.id, "count": 2})
     # Only the first case of a point has counter-references, which need the reference.
@@ -145,7 +145,7 @@ def test_neighbouring_seeds_share_no_items(task_id):
     assert len(set(texts)) == len(texts)
 
 
-def test_an_exhausted_space_ends_with_the_reason():
+def test_exhausted_space_ends_with_the_reason():
     block = {
         "id": "boolean",
         "length": 3,
@@ -161,7 +161,7 @@ def test_an_exhausted_space_ends_with_the_reason():
     )
 
 
-def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
+def test_failing_builder_costs_tries_and_then_cases(monkeypatch):
     builder = get_task("boolean").builder
     real = builder.draw
 
@@ -186,7 +186,7 @@ def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
     )
 
 
-def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
+def test_wasted_work_ends_a_point_without_a_case(monkeypatch):
     builder = get_task("boolean").builder
     real, drawn_seeds = builder.draw, []
 
@@ -219,7 +219,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_impossible_point_ends_with_the_builders_reason(workers):
+def test_impossible_point_ends_with_the_builders_reason(workers):
     possible = {"id": "delaunay_triangulation", "count": 3, "points": 5}
     hopeless, other = cases(5, IMPOSSIBLE, possible, workers=workers)
     assert hopeless.cases == ()
@@ -256,7 +256,7 @@ def test_every_reference_scores_one_and_the_first_case_of_a_point_proves_the_gra
     assert 15 < short.got <= 22
 
 
-def test_a_grader_that_is_wrong_is_an_error_and_no_shortfall(monkeypatch):
+def test_wrong_grader_is_an_error_and_no_shortfall(monkeypatch):
     builder = get_task("arithmetic").builder
     wrong = builder.answer_model(answer=10**9)
     monkeypatch.setattr(builder, "reference", lambda *_: wrong)

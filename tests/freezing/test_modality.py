@@ -59,7 +59,7 @@ def test_each_run_grades_one_config(results):
     )
 
 
-def test_the_gap_is_that_of_the_same_instances(results):
+def test_gap_is_over_the_same_instances(results):
     table = modality_table([*results.values()], partial=True)
     gaps = {
         (r["style"], r["rung"], r["task"]): r
@@ -84,7 +84,7 @@ def test_the_gap_is_that_of_the_same_instances(results):
     assert "m no_tools: text or pictures (drawn), rung 8" in titles
 
 
-def test_commands_print_it(results):
+def test_commands_print_the_gap(results):
     paths = [str(path) for path in results.values()]
     shown = CliRunner().invoke(main.app, ["tables", *paths, "--by", "modality"])
     assert (shown.exit_code, "rung 8" in shown.output) == (0, True), shown.output

@@ -1,4 +1,4 @@
-"""Grading opens no socket, whatever form the release has; reading is quick."""
+"""Grading opens no socket for any form of release."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ socket.getaddrinfo = socket.gethostbyname = look_up
 
 @pytest.fixture
 def alone(tmp_path):
-    """A function that runs a command in which no process can open a socket to anywhere."""
+    """A function that runs a command in which no process can open a socket."""
     (tmp_path / "block").mkdir()
     (tmp_path / "block" / "sitecustomize.py").write_text(BLOCK)
 

@@ -1,4 +1,4 @@
-"""The config pictures: the data of instances in pixels, and nothing else about them changed."""
+"""The config pictures: instance data in pixels, and no other change."""
 
 import json
 import re
@@ -23,13 +23,13 @@ UNORDERED = ("walls", "food", "blocked", "forbidden_cells")
 
 
 def normal(params):
-    """Return parameters with lists whose order means nothing in one order."""
+    """Return parameters with all unordered lists sorted."""
     changed = {name: sorted(params[name]) for name in UNORDERED if name in params}
     return json.loads(json.dumps(params | changed))
 
 
 def read(row):
-    """Return what the second reader gets of an instance, from its prompt and its pixels alone."""
+    """Return the instance that the second reader gets from its prompt and pixels alone."""
     return normal(reader_of(row.task)(row.prompt, row.images))
 
 
@@ -44,7 +44,7 @@ def rows(release):
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)
-def test_a_reader_of_pixels_gets_an_instance_back(task, rows):
+def test_reader_of_pixels_recovers_an_instance(task, rows):
     of_task = [row for row in rows.values() if row.task == task.id]
     small = min(of_task, key=lambda row: (sum(map(len, row.images)), row.id))
     for row in [
@@ -55,7 +55,7 @@ def test_a_reader_of_pixels_gets_an_instance_back(task, rows):
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)
-def test_a_reader_of_pixels_gets_many_instances_back(task, rows):
+def test_reader_of_pixels_recovers_many_instances(task, rows):
     of_task = [row for row in rows.values() if row.task == task.id]
     # A spread over the list and the ladder.
     step = -(-len(of_task) // MANY)
@@ -63,7 +63,7 @@ def test_a_reader_of_pixels_gets_many_instances_back(task, rows):
         assert read(row) == normal(json.loads(row.params)), row.id
 
 
-def test_rows_differ_from_those_without_in_prompt_images_and_id_alone(release, rows):
+def test_picture_rows_differ_only_in_prompt_images_and_id(release, rows):
     plain = {**release.instances(), **release.ladder().instances()}
     for row_id, row in rows.items():
         changed = {"id", "prompt", "images", "content_hash"}
@@ -91,8 +91,8 @@ OF_RULES = {
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)
-def test_no_number_that_a_picture_shows_stands_in_the_text(task, rows):
-    """Of one task, all prompts hold the same numbers: those of its rules."""
+def test_numbers_in_a_picture_are_not_in_the_text(task, rows):
+    """All prompts of a task contain the same numbers: those of its rules."""
     numbers = {}
     for row in (row for row in rows.values() if row.task == task.id):
         text = re.sub(OF_RULES.get(task.id, "$^"), "", row.prompt)
@@ -114,8 +114,8 @@ def test_no_number_that_a_picture_shows_stands_in_the_text(task, rows):
     assert all(len(lists) == 1 for lists in numbers.values()), numbers
 
 
-def test_triangulations_stand_wherever_points_are_moved(rows):
-    """Against corners of the squares in which points may lie, in turn."""
+def test_triangulations_stay_valid_if_points_move(rows):
+    """Points move to corners of their squares, in 64 patterns."""
     for row in rows.values():
         if row.task != "delaunay_triangulation":
             continue

@@ -1,4 +1,4 @@
-"""Publishing on the Hub, with the real clients against a Hub on this machine."""
+"""Publishing on the Hub, with the real clients and a local Hub."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def stored(hub, tag: str = "v0.0.1") -> dict[str, bytes]:
 
 
 def sent(root: Path) -> dict[str, bytes]:
-    """What goes to the Hub: not the file that it refuses."""
+    """The files uploaded to the Hub, without the one that it refuses."""
     return {name: data for name, data in contents(root).items() if name != EVAL}
 
 
@@ -75,7 +75,7 @@ def newer(tmp_path) -> Path:
     return root
 
 
-def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
+def test_release_becomes_one_commit_with_a_tag(hub, sound):
     assert publish(sound) == [
         "creating org/scbench",
         "uploading to org/scbench",
@@ -88,7 +88,7 @@ def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
     assert hub.count("POST", "/commit/") == 1
 
 
-def test_large_files_go_by_xet_where_its_client_is_installed(hub, sound, monkeypatch):
+def test_large_files_use_xet_if_its_client_is_installed(hub, sound, monkeypatch):
     pytest.importorskip("hf_xet")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
     large = [
@@ -102,7 +102,7 @@ def test_large_files_go_by_xet_where_its_client_is_installed(hub, sound, monkeyp
     assert hub.count("PUT", "/store/") == 0
 
 
-def test_a_dry_run_looks_and_changes_nothing(hub, sound):
+def test_dry_run_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the dataset repository org/scbench"
@@ -118,7 +118,7 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     assert not hub.count("(POST|PUT)", "")
 
 
-def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newer):
+def test_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newer):
     publish(sound)
     release = open_release(newer)
     plan = plan_upload(release, REPO)
@@ -137,7 +137,7 @@ def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newe
     assert find_release(f"{REPO}@main").version == "0.0.2"
 
 
-def test_a_tag_is_never_moved(hub, copy, forge, sound):
+def test_tag_is_never_moved(hub, copy, forge, sound):
     publish(sound)
     before = dict(hub.repos[REPO].tags)
     (copy / CARD).write_text("# Better\n", "utf-8")
@@ -150,7 +150,7 @@ def test_a_tag_is_never_moved(hub, copy, forge, sound):
     assert_published(hub, sound)
 
 
-def test_what_is_no_release_is_not_replaced(hub, sound):
+def test_foreign_data_set_is_not_replaced(hub, sound):
     hub.add_repo(REPO).commit({"train.csv": b"1,2\n", CARD: b"mine"}, "mine")
     with pytest.raises(
         HubError,
@@ -172,7 +172,7 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("at", BREAKS)
-def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
+def test_broken_upload_is_reported_and_completed_by_a_retry(hub, sound, at):
     method, path, how = BREAKS[at]
     hub.fail(method, path, how, times=50)
     message = ""
@@ -205,9 +205,7 @@ def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
     ],
     ids=["wrong", "may only read", "none"],
 )
-def test_a_token_that_does_not_do_is_told(
-    hub, sound, monkeypatch, tmp_path, token, said
-):
+def test_insufficient_token_is_reported(hub, sound, monkeypatch, tmp_path, token, said):
     if token is None:
         monkeypatch.delenv("HF_TOKEN")
         monkeypatch.setattr(
@@ -236,7 +234,7 @@ def test_a_token_that_does_not_do_is_told(
         ("POST", "/commit/", 418, r"refused the request for org/scbench \(HTTP 418\)"),
     ],
 )
-def test_what_the_hub_answers_is_told_and_a_retry_completes(
+def test_hub_errors_are_reported_and_a_retry_completes(
     hub, sound, method, path, status, said
 ):
     hub.fail(method, path, status, times=50)
@@ -248,7 +246,7 @@ def test_what_the_hub_answers_is_told_and_a_retry_completes(
 
 
 @pytest.mark.parametrize("name", [MANIFEST, CARD, SCHEMA, data_file("enumerate_edges")])
-def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
+def test_bytes_changed_on_the_way_back_are_reported(hub, sound, monkeypatch, name):
     publish(sound)
     held = stored(hub)
     held[name] = changed = held[name].replace(b"e", b"f", 1)
@@ -260,7 +258,7 @@ def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
 
 
 def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp_path):
-    """Publish by command, load by tag in a fresh process, grade against the Hub: same scores."""
+    """Publish by command, load by tag in a new process, grade against the Hub: same scores."""
     done = hub_command(
         hub, "scbench", "release", "publish", sound, "--repo", REPO, "--dry-run"
     )
@@ -304,7 +302,7 @@ def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp
     assert summaries[0]["tasks"] == summaries[1]["tasks"] == summaries[2]["tasks"]
 
 
-def test_a_release_that_does_not_verify_is_not_published(hub, hub_command, copy):
+def test_unverified_release_is_not_published(hub, hub_command, copy):
     (copy / SCHEMA).unlink()
     done = hub_command(hub, "scbench", "release", "publish", copy, "--repo", REPO)
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""The published JSON Schemas say what the package itself accepts."""
+"""The published JSON Schemas accept the same files as the package."""
 
 import copy
 import json
@@ -62,7 +62,7 @@ def test_files_are_the_schemas(whole):
 
 @pytest.fixture(scope="module")
 def stored(whole) -> dict[str, list[Reference]]:
-    """The answers that are stored for each instance."""
+    """The stored answers of each instance."""
     by_id = {}
     for ref in find_release(str(whole)).references():
         by_id.setdefault(ref.id, []).append(ref)
@@ -95,7 +95,7 @@ def places(node: object, path: tuple = ()):
 
 
 def damaged(value: object, rng: random.Random) -> object:
-    """Put something odd at one place of an answer, or take the place away."""
+    """Put an odd value at one place of an answer, or remove the place."""
     box = {"it": copy.deepcopy(value)}
     *way, last = rng.choice([path for path in places(box) if path])
     parent: object = box
@@ -131,7 +131,7 @@ LENIENT = {"fluid_simulation"}
 
 
 def in_rows(task_id: str, answer: object) -> object:
-    """A maze given as one text, bare or under its key, as the rows that the package reads there."""
+    """Convert a maze given as one text, bare or under its key, to the rows the package reads."""
     if task_id != "maze_3d":
         return answer
     maze = answer.get("maze") if isinstance(answer, dict) else answer
@@ -140,7 +140,7 @@ def in_rows(task_id: str, answer: object) -> object:
 
 @pytest.mark.parametrize("task_id", TASKS)
 def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
-    """On stored answers and on hundreds of damaged ones; an unknown key is the one difference.
+    """Checks stored answers and hundreds of damaged ones; only unknown keys may differ.
 
     Some graders judge what their schema forbids, to say more of it than that its shape is wrong.
     """
@@ -247,7 +247,7 @@ def test_good_predictions_validate(line):
 
 
 @pytest.mark.parametrize("line", BAD, ids=json.dumps)
-def test_bad_predictions_do_not(line):
+def test_bad_predictions_do_not_validate(line):
     assert not accepts(Prediction, line)
     assert not PREDICTION.is_valid(line)
 

@@ -1,4 +1,4 @@
-"""Fresh instances for ever, and the curriculum that chooses their rungs."""
+"""Endless fresh instances, and the curriculum that chooses their rungs."""
 
 import json
 import pickle
@@ -22,7 +22,7 @@ def first(count, *args, **kwargs):
     return [*islice(scbench.stream(*args, **kwargs), count)]
 
 
-def test_a_rung_in_python_is_that_of_the_command(tmp_path):
+def test_rung_in_python_equals_that_of_the_command(tmp_path):
     folder = generate_folder(
         ladder().experiment(seed=9, tasks=["two_segments"], rung=3, count=4),
         tmp_path / "out",
@@ -40,7 +40,7 @@ def test_a_rung_in_python_is_that_of_the_command(tmp_path):
         scbench.generate("two_segments", rung=99)
 
 
-def test_ranks_together_draw_what_one_would():
+def test_ranks_together_draw_the_stream_of_a_single_one():
     alone = first(12, ["two_segments", "arithmetic", "dates"], seed=5)
     shards = [
         first(4, ["two_segments", "arithmetic", "dates"], seed=5, rank=rank, world=3)
@@ -58,7 +58,7 @@ def test_ranks_together_draw_what_one_would():
     assert len({item.id for item in (*alone, *second)}) == 24
 
 
-def test_data_that_a_release_holds_is_never_drawn(monkeypatch):
+def test_released_data_is_never_drawn(monkeypatch):
     release = find_release()
     for part in (release, release.ladder(), release.terse()):
         held = part.instances(["two_segments"]).values()
@@ -72,7 +72,7 @@ def test_data_that_a_release_holds_is_never_drawn(monkeypatch):
     assert again.counts["frozen"] == 3
 
 
-def test_a_space_that_is_used_up_repeats_itself_and_says_so():
+def test_exhausted_space_repeats_itself_with_a_warning():
     tiny = {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "T_F"}
     stream = scbench.stream("boolean", **tiny)
     with pytest.warns(
@@ -98,7 +98,7 @@ def played(curriculum, one, level, groups, luck):
 
 
 @pytest.mark.parametrize("level", [2, 5, 7])
-def test_a_curriculum_goes_where_half_of_the_rollouts_succeed(level):
+def test_curriculum_settles_where_half_of_the_rollouts_succeed(level):
     curriculum, luck = Curriculum(), random.Random(level)
     (item,) = scbench.generate("hamiltonian_loop", rung=1)
     rungs = played(curriculum, item, level, 40, luck)
@@ -112,7 +112,7 @@ def test_a_curriculum_goes_where_half_of_the_rollouts_succeed(level):
     assert second.rung("hamiltonian_loop") == curriculum.rung("hamiltonian_loop")
 
 
-def test_a_stream_draws_from_the_rung_of_its_curriculum():
+def test_stream_draws_from_the_rung_of_its_curriculum():
     stream = scbench.stream("two_segments", curriculum=True, seed=2)
     middle = rung_of(next(stream).id)
     for score in (1.0, 0.0):
@@ -125,7 +125,7 @@ def test_a_stream_draws_from_the_rung_of_its_curriculum():
         stream.curriculum.report(plain, [1.0])
 
 
-def test_a_stream_goes_on_in_another_process():
+def test_stream_continues_in_another_process():
     stream = scbench.stream(
         ["two_segments", "hamiltonian_loop"], curriculum=True, seed=8
     )

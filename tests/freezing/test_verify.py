@@ -1,4 +1,4 @@
-"""Verification: every kind of damage is named, whoever did it and however carefully."""
+"""Verification names every kind of damage, accidental or carefully forged."""
 
 import json
 import os
@@ -35,7 +35,7 @@ FROZEN = cache(freeze_task)
 
 @pytest.fixture(autouse=True)
 def quick_builders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build each task once: that is pure, and here it is the comparison that is tested."""
+    """Build each task once: builds are pure, and these tests are about the comparison."""
     monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", FROZEN)
 
 
@@ -52,13 +52,13 @@ def assert_names(problems: tuple[str, ...], *patterns: str) -> None:
         assert any(re.search(pattern, line) for line in problems), (pattern, problems)
 
 
-def test_a_sound_release_has_no_problems(sound):
+def test_sound_release_has_no_problems(sound):
     steps = []
     assert verify_release(sound, steps.append) == ()
     assert {"files", "enumerate_edges", "references"} <= set(steps)
 
 
-def test_every_file_is_named_when_a_byte_flips(copy):
+def test_every_file_is_named_after_a_byte_flip(copy):
     names = [
         path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()
     ]
@@ -117,7 +117,7 @@ def record(change):
 
 
 def replaced(name, put):
-    """Damage to a release: something else stands in the place of a file."""
+    """Damage to a release: a file is replaced by something else."""
 
     def damage(root):
         (root / name).rename(root.parent / "x")
@@ -344,7 +344,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("kind", FORGERIES)
-def test_a_forgery_with_right_hashes_is_named(copy, forge, kind):
+def test_forgery_with_right_hashes_is_named(copy, forge, kind):
     damage, change, *said = FORGERIES[kind]
     damage(copy)
     forge(copy, change)
@@ -354,13 +354,13 @@ def test_a_forgery_with_right_hashes_is_named(copy, forge, kind):
 
 
 def test_other_library_versions_are_no_problem(copy, monkeypatch):
-    """Rows must be equal wherever they are built; the bytes of files need not be."""
+    """Rows must be equal wherever they are built; the bytes of files may differ."""
     monkeypatch.setattr("scbench.freezing.frozen_manifest.installed", lambda _: "99.0")
     monkeypatch.setattr("scbench.freezing.frozen_manifest.__version__", "99.0")
     assert verify_release(copy) == ()
 
 
-def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatch):
+def test_rows_are_checked_even_if_references_cannot_be_judged(copy, monkeypatch):
     def cannot(task, params, answer):
         raise CannotGrade("the engine is not installed")
 
@@ -376,7 +376,7 @@ def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatc
     assert_names(verify_release(copy), f"^{OTHER}: row shikaku_rectangles/00 differs")
 
 
-def test_parquet_written_otherwise_holds_the_same_rows(copy, forge):
+def test_parquet_written_differently_contains_the_same_rows(copy, forge):
     table = read_table((copy / DATA).read_bytes())
     pq.write_table(
         table,
@@ -403,7 +403,7 @@ def broken_builder(task):
     )
 
 
-def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeypatch):
+def test_failing_builder_is_a_finding_and_the_rest_is_checked(copy, monkeypatch):
     task = all_tasks()["enumerate_edges"]
     broken = replace(task)
     object.__setattr__(broken, "__class__", broken_builder(task))
@@ -425,9 +425,7 @@ def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeyp
     )
 
 
-def test_an_interruption_that_a_builder_turns_into_an_error_is_not_lost(
-    sound, monkeypatch
-):
+def test_interruption_masked_by_a_builder_error_is_not_lost(sound, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         # Python 3.11 wraps an interruption while a class is made in an error of its own.
         try:
@@ -447,7 +445,7 @@ def test_an_interruption_that_a_builder_turns_into_an_error_is_not_lost(
     assert steps == ["files"]
 
 
-def test_an_interruption_after_the_last_step_is_not_lost(sound, monkeypatch):
+def test_interruption_after_the_last_step_is_not_lost(sound, monkeypatch):
     def swallowed(*_: object) -> list[str]:
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -463,7 +461,7 @@ def test_an_interruption_after_the_last_step_is_not_lost(sound, monkeypatch):
 
 
 @pytest.mark.parametrize("name", [DATA, REFERENCES, SCHEMA, CARD])
-def test_a_file_that_may_not_be_read_is_named(sound, monkeypatch, name):
+def test_unreadable_file_is_named(sound, monkeypatch, name):
     opened = os.open
 
     def refuse(path: str | Path, *how: int, **more: int) -> int:
@@ -488,7 +486,7 @@ def test_command_prints_problems_and_exits_with_1(copy):
     assert "problems" in done.stderr
 
 
-def test_what_hashes_alone_show_is_told_before_anything_is_made_again(copy):
+def test_hash_problems_are_reported_before_rebuilding(copy):
     with (copy / DATA).open("ab") as file:
         file.write(b"more")
     events = []

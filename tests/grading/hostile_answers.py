@@ -1,4 +1,4 @@
-"""Answers made to hurt each grader: the longest, largest, most crowded and most degenerate.
+"""Answers that stress each grader: the longest, largest, most crowded and most degenerate.
 
 Each is aimed at what its grader does most of: pairs to compare, cells to visit, digits to keep,
 faces to cut. None of them is right.
@@ -219,7 +219,7 @@ def pack_rectangular_prisms():
 
 
 def boxes_as_stl(count, seed):
-    """Boxes in one place that overlap in every way, as binary STL in base64."""
+    """Overlapping boxes in one place, as binary STL in base64."""
     rng = random.Random(seed)
     faces = (
         "013",
@@ -387,6 +387,6 @@ MAKERS = {
 
 
 def as_line(instance_id, sample, **fields):
-    """A prediction as the bytes of a line; floats beyond JSON are none of these."""
+    """Return a prediction as one line of bytes; floats may exceed the range of JSON."""
     row = {"id": instance_id, "model": "hostile", "sample": sample, **fields}
     return json.dumps(row).encode()

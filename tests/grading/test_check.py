@@ -1,4 +1,4 @@
-"""Checking without grading: every problem and every likely slip, each with its line."""
+"""Checking without grading: every problem and every likely mistake, each with its line."""
 
 import pytest
 
@@ -84,7 +84,7 @@ WARNED = {
 
 
 @pytest.mark.parametrize(("fields", "code", "said"), WARNED.values(), ids=WARNED)
-def test_what_is_likely_not_meant_is_a_warning(check, fields, code, said):
+def test_likely_mistake_is_a_warning(check, fields, code, said):
     result = check(row(0), row(1, **fields))
     assert result.problems == []
     assert codes(result.warnings) == [(code, 2)]
@@ -96,12 +96,12 @@ def test_what_is_likely_not_meant_is_a_warning(check, fields, code, said):
 @pytest.mark.parametrize(
     "status", ["truncated", "refused", "blocked", "missing", "not_run"]
 )
-def test_a_status_that_says_why_is_no_warning(check, status):
+def test_status_with_a_reason_is_no_warning(check, status):
     for fields in ({}, {"response": "I can't."}):
         assert check(row(0, status=status, **fields)).warnings == []
 
 
-def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
+def test_missing_items_are_a_problem_unless_partial(check):
     result = check(*map(row, range(4)), partial=False)
     assert codes(result.problems) == [("incomplete", None)]
     assert (
@@ -111,7 +111,7 @@ def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
     assert check(*map(row, range(3)), partial=True).problems == []
 
 
-def test_lines_of_tasks_not_chosen_are_counted_but_not_used(check):
+def test_lines_of_unselected_tasks_are_counted_but_not_used(check):
     result = check(row(0), row(1), tasks=TASKS[1:])
     assert (result.warnings, result.lines, result.usable) == ([], 2, 0)
     assert codes(result.problems) == [("nothing_graded", None)]

@@ -1,4 +1,4 @@
-"""The targets of tools/fuzz.py hold for a few inputs each, and their guard sees what is forbidden.
+"""The targets of tools/fuzz.py pass for a few inputs, and their guard catches forbidden actions.
 
 The tool itself is for millions; here it is made sure that it finds what there is to find.
 """
@@ -19,7 +19,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 @pytest.fixture(scope="module")
 def tools():
-    """The modules of the fuzzer, which import each other as programs in one folder do."""
+    """The modules of the fuzzer, which import each other like programs in one folder."""
     sys.path.insert(0, str(TOOLS))
     try:
         names = ("fuzz", "fuzz_guard", "fuzz_inputs", "fuzz_targets")
@@ -40,7 +40,7 @@ SLOW = {
 }
 
 
-def test_targets_hold_for_a_few_inputs(tools, tmp_path, monkeypatch):
+def test_targets_pass_for_a_few_inputs(tools, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # A module that is imported on first use would write its bytecode.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -84,9 +84,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_what_a_target_may_not_do_is_found_before_it_happens(
-    tools, name, tmp_path, monkeypatch
-):
+def test_forbidden_actions_of_a_target_are_stopped(tools, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tools["fuzz_guard"].install()
     result = tools["fuzz"].attempt(ACTS[name], b"x")
@@ -95,7 +93,7 @@ def test_what_a_target_may_not_do_is_found_before_it_happens(
     (tmp_path / "afterwards").write_text("all is allowed again")
 
 
-def test_faults_and_hangs_are_found_and_told_apart(tools):
+def test_faults_and_hangs_have_distinct_findings(tools):
     attempt = tools["fuzz"].attempt
     assert attempt(len, b"x") is None
     fault = attempt(lambda data: data[7], b"x")
@@ -119,7 +117,7 @@ sys.exit(fuzz.main())
 """
 
 
-def test_a_process_that_dies_is_a_finding_with_its_input(tmp_path):
+def test_dead_process_is_a_finding_with_its_input(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", DYING, TOOLS, tmp_path / "found"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Runs as a whole: the same bytes however they are cut up, interrupted, or spread."""
+"""Whole runs: the same bytes however they are split, interrupted or distributed."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ from scbench.machine.store import Store
 
 
 def lines_of(release) -> list[str]:
-    """Some chunks of lines: several runs, duplicates in other chunks, a grader that dies, junk."""
+    """Some chunks of lines: several runs, duplicates in other chunks, a crashing grader, junk."""
     rows = [json.loads(line) for line in example_predictions(release)]
     lines = [
         json.dumps({**row, "sample": sample}) for sample in range(12) for row in rows
@@ -49,7 +49,7 @@ def options(parity_release, tmp_path):
 
 
 def sort_key(row: Row) -> tuple:
-    """The order of rows in results: by line, then rows without one by run and item."""
+    """The order of rows in results: by line, then rows without a line by run and item."""
     missing = row.line is None
     run = (
         RunKey(row.model, row.setting, row.sample, row.budget).order if missing else ()
@@ -61,7 +61,7 @@ def written(folder: Path) -> bytes:
     return (folder / "results.parquet").read_bytes()
 
 
-def test_rows_are_in_the_order_that_is_defined(options, parity_release):
+def test_rows_are_in_the_defined_order(options, parity_release):
     report = grade_file(options(lines_of(parity_release)))
     assert report.results.schema == column_types()
     rows = [Row(**row) for row in report.results.to_dicts()]
@@ -73,7 +73,7 @@ def test_rows_are_in_the_order_that_is_defined(options, parity_release):
     assert [row.status for row in rows if row.line == 91] == ["grader_error"]
 
 
-def test_bytes_do_not_depend_on_workers_packing_or_interruptions(
+def test_bytes_do_not_depend_on_workers_compression_or_interruptions(
     options, parity_release, tmp_path
 ):
     lines = lines_of(parity_release)
@@ -98,7 +98,7 @@ def test_bytes_do_not_depend_on_workers_packing_or_interruptions(
         assert written(tmp_path / f"at {limit}") == whole
 
 
-def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkeypatch):
+def test_hanging_line_does_not_use_up_the_time_of_its_chunk(options, monkeypatch):
     monkeypatch.setattr("scbench.grading.rows.chunks._SIZES", (512,))
     line = '{"id": "parity/03", "sample": %d, "answer": {"bit": 0%s}}'
     lines = [line % (i, ', "mood": "hang"' if i == 400 else "") for i in range(600)]
@@ -115,8 +115,10 @@ def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkey
     assert report.results["line"].count() == 600
 
 
-def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
-    """A changed line's chunk, chunks after a new line, and lines that a grader failed on."""
+def test_resumed_run_grades_changed_and_failed_lines_again(
+    options, parity_release, tmp_path
+):
+    """It grades the chunk of a changed line, chunks after a new line, and grader failures."""
     lines = [line for line in lines_of(parity_release) if "die" not in line]
 
     def stop(rows, size):
@@ -140,7 +142,7 @@ def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
 
 
 @pytest.mark.parametrize("changed", ["package", "grader"])
-def test_a_package_that_changes_before_a_run_goes_on_is_noticed(
+def test_package_change_before_resuming_is_noticed(
     options, parity_release, monkeypatch, changed
 ):
     lines = [line for line in lines_of(parity_release) if "die" not in line]
@@ -162,9 +164,7 @@ def test_a_package_that_changes_before_a_run_goes_on_is_noticed(
     )
 
 
-def test_a_flood_of_problems_is_counted_and_written_down(
-    options, parity_release, tmp_path
-):
+def test_many_problems_are_counted_and_written(options, parity_release, tmp_path):
     lines = ["junk"] * 2500 + ['{"id": "parity/00", "answer": {"bit": 0}}'] * 3
     report = grade_file(options(lines, partial=True))
     assert report.problem_counts == {"not_json": 2500, "duplicate": 2}
@@ -183,7 +183,7 @@ def test_a_flood_of_problems_is_counted_and_written_down(
     assert report.problem_counts == {"unknown_id": 1}
 
 
-def test_many_suspects_are_tried_alone_before_the_run_goes_on(
+def test_many_suspects_are_retried_alone_before_the_run_continues(
     options, parity_release, tmp_path, monkeypatch
 ):
     lines = lines_of(parity_release)

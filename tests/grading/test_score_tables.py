@@ -48,7 +48,7 @@ MIXED = rows(
 )
 
 
-def test_means_are_over_scores_never_over_means():
+def test_means_are_over_scores_and_never_over_means():
     table = {row["bucket"]: row for row in score_table(MIXED, "bucket").to_dicts()}
     assert table["overall"]["mean"] == pytest.approx(3.5 / 6)
     assert table["overall"]["mean_missing_as_zero"] == pytest.approx(3.5 / 7)
@@ -73,7 +73,7 @@ def test_samples_are_averaged_first_and_items_counted_once():
     )
 
 
-def test_rows_outside_the_release_are_counted_apart():
+def test_rows_outside_the_release_are_counted_separately():
     results = pl.concat([MIXED, rows(("hyper_snake", "planning", 0, None, "not_run"))])
     assert score_table(results, "bucket").equals(score_table(MIXED, "bucket"))
     assert outside_release(results).rows() == [("hyper_snake", 1)]
@@ -91,7 +91,7 @@ FLOORS = rows(
 ).with_columns(floor=pl.Series([0.8, 0.9, 0.2, 0.0, 0.25, 0.25, 0.25, 0.25]))
 
 
-def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
+def test_normalized_score_comes_first_and_weighs_answers_with_room():
     table = {row["bucket"]: row for row in score_table(FLOORS, "bucket").to_dicts()}
     assert table["constructive"]["floor"] == pytest.approx(0.85), (
         "of the rows with a score"
@@ -118,8 +118,8 @@ def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
         assert row["normalized_low"] < row["normalized"] <= row["normalized_high"]
 
 
-def test_one_unreadable_reply_costs_one_answer_and_no_more():
-    """The mean of u has no ends far below 0, however high floors are."""
+def test_unreadable_reply_costs_exactly_one_answer():
+    """Even with high floors, one unreadable reply does not pull the mean of u far below 0."""
     full = rows(
         *(("pack_rectangular_prisms", "constructive", i, 1.0) for i in range(9))
     )
@@ -137,8 +137,8 @@ def test_one_unreadable_reply_costs_one_answer_and_no_more():
     assert (row["normalized"], row["readable"]) == pytest.approx((8 / 9, 8 / 9))
 
 
-def test_an_answer_with_nine_scores_counts_once_and_each_sample_by_itself():
-    """Its floor is that of the whole answer, so its mean is held against it, sample by sample."""
+def test_answer_with_nine_scores_counts_once_per_sample():
+    """Its floor applies to the whole answer, so each sample's mean is compared with it."""
     scores = {0: [1] * 9, 1: [0] * 9}
     results = rows(
         *(
@@ -163,7 +163,7 @@ def test_an_answer_with_nine_scores_counts_once_and_each_sample_by_itself():
     assert whole.table("task").equals(score_table(results, "task")), "cut anywhere"
 
 
-def test_tokens_and_cost_are_those_of_answers():
+def test_tokens_and_cost_are_averaged_over_answers():
     results = rows(*(("interlocking_parts", "constructive", i, 1.0) for i in range(9)))
     results = results.with_columns(id=pl.lit("interlocking_parts/00"))
     results = pl.concat([results, rows(("maze_3d", "planning", 0, 1.0))])

@@ -1,4 +1,4 @@
-"""Code on the pages can be run: commands and their options exist, Python compiles, data parses.
+"""Code on the pages is valid: commands and their options exist, Python compiles, data parses.
 
 Nothing is run here, so all pages take a moment; integrations and analyse are run
 elsewhere.
@@ -119,7 +119,7 @@ def test_commands_and_their_options_exist(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_compiles_and_imports_what_there_is(page):
+def test_python_compiles_and_its_imports_exist(page):
     for code in blocks(page, "python"):
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Trials through Inspect's real library: what is played live is what a replay of its log gives."""
+"""Trials through Inspect's real library: live results equal a replay of the log."""
 
 import polars as pl
 import pytest
@@ -52,7 +52,7 @@ def rows(log, tmp_path_factory):
     )
 
 
-def test_a_trial_is_the_same_in_a_plain_loop(setting, log):
+def test_trial_equals_that_of_a_plain_loop(setting, log):
     plain = played(setting)
     assert {sample.id for sample in log.samples} == {*plain}
     for sample in log.samples:
@@ -63,7 +63,7 @@ def test_a_trial_is_the_same_in_a_plain_loop(setting, log):
         assert shown[1:] == [turn["observation"] for turn in plain[sample.id].turns]
 
 
-def test_live_scores_are_those_of_the_replay_to_the_last_bit(setting, log, rows):
+def test_live_scores_equal_the_replay_to_the_last_bit(setting, log, rows):
     assert {*rows} == {*SCRIPTS[setting]}
     for sample in log.samples:
         live, replayed = sample.scores["outcome"], rows[sample.id]
@@ -78,8 +78,8 @@ def test_live_scores_are_those_of_the_replay_to_the_last_bit(setting, log, rows)
         assert {row["queries"] for row in replayed} == {live.metadata["queries"]}
 
 
-def test_every_call_of_a_tool_is_a_turn(setting, tmp_path):
-    """Nobody offers tools in a loop: what a call holds is the text of a turn."""
+def test_every_tool_call_is_a_turn(setting, tmp_path):
+    """Loops offer no tools: the text of a call becomes the text of a turn."""
     script = scripted(setting)
 
     def reply(body):

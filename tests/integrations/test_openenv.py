@@ -1,4 +1,4 @@
-"""The loop as an environment of OpenEnv, served and asked by its own library elsewhere."""
+"""The loop as an OpenEnv environment, served and called by OpenEnv in another process."""
 
 import json
 
@@ -58,7 +58,7 @@ SESSIONS = dict.fromkeys(SCRIPTS, 64) | {"retry": 16}
 
 
 @pytest.mark.parametrize("setting", SCRIPTS)
-def test_many_sessions_play_as_in_a_plain_loop(setting, pytestconfig):
+def test_many_sessions_play_like_a_plain_loop(setting, pytestconfig):
     sessions = SESSIONS[setting]
     folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
     output = python(
@@ -102,7 +102,7 @@ print(json.dumps({
 """
 
 
-def test_mistakes_in_requests_are_answered_with_a_sentence(pytestconfig):
+def test_wrong_requests_are_answered_with_a_sentence(pytestconfig):
     folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
     output = python(MISTAKES, PYTHONPATH=folder)
     answers = json.loads(output.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""The same replies give the same rows, whichever way they come."""
+"""The same replies give the same rows through every route."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -157,7 +157,7 @@ def inspect_logs(folder: Path, replies: Replies) -> list[Path]:
 
 
 def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
-    """Return what each way writes for replies."""
+    """Return the files that each route writes for replies."""
     files_by_way = {
         way: [lines(folder / f"{way}.jsonl", [make(*pair) for pair in replies.items()])]
         for way, make in LINES.items()
@@ -182,7 +182,7 @@ def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
     return files_by_way
 
 
-def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
+def test_same_replies_give_the_same_rows_through_every_route(tmp_path):
     replies = stored_replies()
     files = written(tmp_path, replies)
     path = tmp_path / "predictions.jsonl"

@@ -1,4 +1,4 @@
-"""``scbench-grade --log``: what the real libraries keep, without a network."""
+"""``scbench-grade --log`` with the real libraries, without a network."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def predictions(tmp_path):
 
 
 @pytest.mark.parametrize("tracker", LIBRARIES)
-def test_offline_it_keeps_tables_scores_and_files(
+def test_offline_tracker_keeps_tables_scores_and_files(
     tracker, predictions, tmp_path, pytestconfig
 ):
     package, settings = LIBRARIES[tracker]
@@ -62,7 +62,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("case", FAILING)
-def test_a_tracker_that_cannot_be_used_is_named_before_anything_is_graded(
+def test_unusable_tracker_is_named_before_grading(
     case, predictions, tmp_path, pytestconfig
 ):
     tracker, settings = FAILING[case]
@@ -78,7 +78,7 @@ def test_a_tracker_that_cannot_be_used_is_named_before_anything_is_graded(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_tracker_that_fails_after_grading_changes_nothing_else(predictions, tmp_path):
+def test_tracker_failure_after_grading_changes_nothing_else(predictions, tmp_path):
     library = tmp_path / "library"
     library.mkdir()
     (library / "mlflow.py").write_text(

@@ -1,4 +1,4 @@
-"""The environment for verifiers, played by the real package in a process of its own."""
+"""The environment for verifiers, played by the real package in a separate process."""
 
 import json
 import re
@@ -83,7 +83,7 @@ ASKED = [
 
 @pytest.fixture
 def played(once, pytestconfig):
-    """The tasksets that were loaded, the traces, and what the model was asked."""
+    """The loaded tasksets, the traces, and the requests to the model."""
     cache = pytestconfig.cache.mkdir("packages")
     out = once("verifiers", lambda folder: play(cache, folder))
     (traces,) = out.glob("outputs/*/traces.jsonl")
@@ -119,7 +119,7 @@ def play_trials(cache: Path, out: Path) -> None:
 
 
 def called(command: list[str], cache: Path, out: Path) -> None:
-    """Run a command where verifiers is installed."""
+    """Run a command in the environment that has verifiers."""
     folder = installed(cache, "verifiers==0.4.0")
     variables = {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
     variables |= {
@@ -156,7 +156,7 @@ def play(cache: Path, out: Path) -> None:
     (out / "asked.json").write_text(json.dumps(served.requests))
 
 
-def test_rewards_are_the_scores_of_the_command(played):
+def test_rewards_equal_the_scores_of_the_command(played):
     replies = stored_replies()
     _, traces, _ = played
     episodes = {
@@ -176,7 +176,7 @@ def test_rewards_are_the_scores_of_the_command(played):
     }
 
 
-def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
+def test_ungradable_reply_is_an_error_without_a_reward(played):
     _, traces, _ = played
     (episode,) = (
         one
@@ -191,7 +191,7 @@ def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
     assert f"{WITHHELD} has no score (api_error)" in error["message"]
 
 
-def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
+def test_prompt_is_sent_once_unchanged_and_with_its_pictures(played):
     instances = find_release().instances()
     _, _, asked = played
     wanted = {
@@ -207,7 +207,7 @@ def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
 
 
-def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
+def test_trial_and_replay_equal_a_plain_loop(played_in_a_loop):
     plain = played_by_script("retry")
     (traces,) = played_in_a_loop.glob("outputs/*/traces.jsonl")
     episodes = {
@@ -261,7 +261,7 @@ def test_tasksets_by_parameters(played):
         assert told in error
 
 
-def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):
+def test_conflict_with_the_openai_version_of_inspect_is_explained(tmp_path):
     (tmp_path / "openai-3.54.0.dist-info").mkdir()
     (tmp_path / "openai-3.54.0.dist-info" / "METADATA").write_text(
         "Name: openai\nVersion: 3.54.0"

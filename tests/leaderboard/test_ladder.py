@@ -1,4 +1,4 @@
-"""Levels on the board: a table of their own sorted by them, and a column beside the means."""
+"""Levels on the board: a separate table sorted by level, and a column next to the means."""
 
 import json
 
@@ -14,7 +14,7 @@ RIGHT_UP_TO = {"aurora": 3, "boreal": 6, "corona": 8}
 
 @pytest.fixture(scope="module")
 def found(climbed, kit, tmp_path_factory):
-    """Three models on the ladder, of which one answered the spatial tasks, too."""
+    """Three models on the ladder, one of which also answered the spatial tasks."""
     root = tmp_path_factory.mktemp("board")
     for name, tasks in [
         ("aurora", "spatial"),
@@ -34,7 +34,7 @@ def found(climbed, kit, tmp_path_factory):
     return done
 
 
-def test_the_ladder_has_a_board_sorted_by_level(found):
+def test_ladder_has_a_board_sorted_by_level(found):
     spatial, ladder = make_board(found)["boards"]
     assert (spatial["tasks_of"], ladder["tasks_of"]) == ("spatial", "ladder")
     assert ladder["release"]["version"] == "0.0.3+ladder"
@@ -47,7 +47,7 @@ def test_the_ladder_has_a_board_sorted_by_level(found):
     assert rows[1]["levels"][TASK] == levels[1]
 
 
-def test_a_model_has_its_level_beside_its_means(found):
+def test_level_of_a_model_is_next_to_its_means(found):
     board = make_board(found)
     (row,) = board["boards"][0]["settings"]["no_tools"]
     ladder = board["boards"][1]["settings"]["no_tools"]
@@ -55,7 +55,7 @@ def test_a_model_has_its_level_beside_its_means(found):
     assert json.loads(json.dumps(board, allow_nan=False)) == board
 
 
-def test_the_hub_is_told_no_levels(found, tmp_path):
+def test_levels_are_not_sent_to_the_hub(found, tmp_path):
     files = write_board(tmp_path, make_board(found), found.entries, "scbench/scbench")
     assert [path.name for path in files if path.suffix == ".yaml"] == [
         "aurora-spatial.yaml"

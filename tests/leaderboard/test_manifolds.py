@@ -1,4 +1,4 @@
-"""Boards of a release with text tasks: one of the spatial tasks, one of the others."""
+"""Boards of a release with text tasks: one for spatial tasks, one for text tasks."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def mixed(tmp_path_factory):
     return find_release(str(folder))
 
 
-def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
+def test_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
     lines = [
         *kit.answers(mixed),
         {"id": "boolean/00", "model": "aurora-large", "response": "x"},
@@ -33,7 +33,7 @@ def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_pat
     assert finding.message == "boolean is in release 0.0.2, but not on this board"
 
 
-def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
+def test_text_tasks_have_a_separate_board(mixed, kit, tmp_path):
     for name, tasks, wrong in (("aurora", "spatial", 0), ("boreal", "manifolds", 2)):
         about = kit.about.format(release="0.0.2") + f"tasks: {tasks}\n"
         lines = kit.answers(mixed, tasks=mixed.manifest.board_records(tasks))

@@ -1,4 +1,4 @@
-"""Names that look like another's, signs that nobody sees, and who may submit for whom."""
+"""Lookalike names, invisible characters, and permission to submit for an organisation."""
 
 import pytest
 
@@ -18,7 +18,7 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_names_that_look_alike_have_one_skeleton(one, other):
+def test_lookalike_names_have_one_skeleton(one, other):
     assert skeleton(one) == skeleton(other)
 
 
@@ -29,7 +29,7 @@ HIDDEN = (
 
 
 @pytest.mark.parametrize("sign", HIDDEN.split(" "))
-def test_signs_that_nobody_sees_are_refused_in_every_name(kit, sign):
+def test_invisible_characters_are_refused_in_every_name(kit, sign):
     assert hidden_signs(f"Aur{sign}ora")[0].startswith(f"U+{ord(sign):04X}")
     escaped = f"\\U{ord(sign):08x}"
     for old in ("Aurora", "Example Lab", "CC-BY-4.0", "someone@example.org", "effort"):
@@ -55,7 +55,7 @@ contacts = ["@other.example.org"]
 
 @pytest.fixture
 def known(tmp_path):
-    """The file that maintainers keep."""
+    """The file maintained by the maintainers."""
     path = tmp_path / "organisations.toml"
     path.write_text(FILE, "utf-8")
     return path
@@ -107,7 +107,7 @@ def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, code
         (FILE + FILE.replace("Example", "Ex\u0430mple"), "look the same"),
     ],
 )
-def test_a_file_that_cannot_be_used_says_why(tmp_path, text, said):
+def test_unusable_file_gives_the_reason(tmp_path, text, said):
     path = tmp_path / "organisations.toml"
     path.write_text(text, "utf-8")
     with pytest.raises(ScbenchError, match=said):
@@ -116,7 +116,7 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path, text, said):
         read_organisations(tmp_path / "none.toml")
 
 
-def test_two_submissions_beside_each_other(kit):
+def test_two_submissions_with_similar_names(kit):
     mine = about_of(kit)
     (same,) = alike(mine, about_of(kit), "other")
     assert (same.level, same.code) == ("problem", "duplicate_submission")

@@ -1,4 +1,4 @@
-"""A private ladder beside the public one: scores, ranks and the gap are shown, and nothing else."""
+"""A private ladder next to the public one shows scores, ranks and the gap, and nothing else."""
 
 import json
 
@@ -39,7 +39,7 @@ def folders(kit, climbed, rungs, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def board(folders, kit):
-    """The public board with the private one beside it."""
+    """The public board with the private one next to it."""
     root, release, _ = folders
     done = kit.collected(root, release)
     held = collect_private(root / "held", root / "site", LIMITS)
@@ -50,7 +50,7 @@ def board(folders, kit):
     return made
 
 
-def test_scores_ranks_and_gap_stand_beside_the_public_ones(board):
+def test_private_scores_ranks_and_gap_are_next_to_the_public_ones(board):
     assert board["format"] == 1
     assert [record["private"] for record in board["refused"]] == [True]
     public, private = board["boards"]
@@ -73,7 +73,7 @@ def test_scores_ranks_and_gap_stand_beside_the_public_ones(board):
     assert not {"private", "gap"} & rows["corona"].keys()
 
 
-def test_nothing_else_of_it_leaves_the_folder(board, folders):
+def test_other_private_data_never_leaves_the_folder(board, folders):
     root, _, twin = folders
     text = json.dumps(board) + render_board(board)
     for row in twin.instances(twin.manifest.tasks).values():
@@ -88,7 +88,7 @@ def test_nothing_else_of_it_leaves_the_folder(board, folders):
     }
 
 
-def test_it_must_lie_apart_and_be_a_private_ladder(folders, tmp_path):
+def test_private_folder_must_be_separate_and_a_private_ladder(folders, tmp_path):
     root, release, _ = folders
     for out in (root / "held", root / "held" / "site", root):
         with pytest.raises(ResultsError, match="must not contain each other"):

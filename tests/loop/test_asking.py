@@ -1,4 +1,4 @@
-"""Settings probe and act: with the real tasks, and with one whose moves are plain to see."""
+"""Settings probe and act, with the real tasks and with a simple one."""
 
 import json
 from typing import Literal
@@ -47,7 +47,7 @@ def probe(all_stored):
     return Probe(setup, stored.task, stored.params, (Side,), 20), stored
 
 
-def test_a_query_is_carried_out_and_its_cost_counted(probe):
+def test_query_is_answered_and_its_cost_counted(probe):
     game, stored = probe
     assert "Ask how long a side is." in game.rules
     assert "may not exceed 3;" in game.rules
@@ -82,7 +82,7 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
         ('<think>{"query": "side", "number": 8}</think>', "no readable query"),
     ],
 )  # fmt: skip
-def test_a_bad_query_says_what_is_wrong_and_takes_a_reply(probe, reply, said):
+def test_bad_query_is_explained_and_takes_a_reply(probe, reply, said):
     game, _ = probe
     move = game.play(reply)
     assert said in move.observation
@@ -90,7 +90,7 @@ def test_a_bad_query_says_what_is_wrong_and_takes_a_reply(probe, reply, said):
     assert (game.over, game.used) == (False, 0)
 
 
-def test_a_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
+def test_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
     game, _ = probe
     for reply in ["Hm."] * 2 + ['{"query": "side", "number": 8}'] + ["Hm."] * 2:
         game.play(reply)
@@ -104,7 +104,7 @@ def test_a_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
     assert again.replies_left
 
 
-def test_what_fails_here_ends_the_trial_without_a_score(probe):
+def test_internal_failure_ends_the_trial_without_a_score(probe):
     game, _ = probe
     move = game.play('{"query": "side", "number": 13}')
     assert (game.over, move.outcome.status, move.outcome.score) == (
@@ -117,7 +117,7 @@ def test_what_fails_here_ends_the_trial_without_a_score(probe):
     assert (game.over, move.outcome.status) == (True, Status.GRADER_ERROR)
 
 
-def test_the_last_reply_must_be_the_answer(probe):
+def test_last_reply_must_be_the_answer(probe):
     game, _ = probe
     said = [game.play('{"query": "side", "number": 8}').observation for _ in range(9)]
     assert game.over
@@ -162,7 +162,7 @@ def act(all_stored):
     return Act(Setup(setting="act"), stored.task, params, (Add,), 4, Sum)
 
 
-def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
+def test_actions_change_the_state_and_form_the_answer(act):
     assert act.rules.endswith('{"total":0}')
     first = act.play('{"action": "add", "amount": 3}')
     assert first.observation == '{"total":3}\nBudget left: 3 of 4. Replies left: 9.'
@@ -182,7 +182,7 @@ def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
     assert act.final().score == 0
 
 
-def test_an_act_of_junk_alone_is_scored_as_nothing_done(act):
+def test_trial_of_junk_is_scored_as_nothing_done(act):
     while not act.over:
         move = act.play("Hm.")
     assert act.turn == 10
@@ -258,9 +258,7 @@ PLAYED += [("act", name) for name in ACT if name in RELEASED]
 
 
 @pytest.mark.parametrize(("setting", "name"), PLAYED)
-def test_traces_of_real_tasks_are_played_again_to_the_same_score(
-    all_stored, setting, name
-):
+def test_traces_of_real_tasks_replay_to_the_same_score(all_stored, setting, name):
     stored = all_stored[name]
     key = {"probe": "query", "act": "action"}[setting]
     environment = Environment(Setup(setting=setting, budget=2))

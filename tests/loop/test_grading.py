@@ -53,7 +53,7 @@ def rows_of(report, **of):
 
 
 @pytest.mark.parametrize("name", [LIGHT, HEAVY])
-def test_a_trace_has_the_scores_of_its_turns(report, all_stored, name):
+def test_trace_has_the_scores_of_its_turns(report, all_stored, name):
     (row,) = rows_of(report, task=name, model="m", setting="retry")
     _, steps = all_stored[name].played(
         ["Hm.", all_stored[name].wrong[1], all_stored[name].right]
@@ -65,7 +65,7 @@ def test_a_trace_has_the_scores_of_its_turns(report, all_stored, name):
     assert row["status"] == "answered"
 
 
-def test_runs_say_how_many_trials_were_cut(all_stored, tmp_path):
+def test_runs_report_the_number_of_truncated_trials(all_stored, tmp_path):
     stored, lines = all_stored[LIGHT], []
     for sample, status in enumerate(("truncated", "refused", "truncated", None)):
         replies = [stored.wrong[1]] if status else [stored.right]
@@ -96,7 +96,7 @@ def test_forged_traces_are_problems_named_by_line_and_turn(report):
     assert report.exit_code == 1
 
 
-def test_junk_is_bad_input_and_settings_stand_apart(report):
+def test_junk_is_bad_input_and_settings_are_separate(report):
     (bad,) = (
         problem for problem in report.problems if problem.code == "bad_prediction"
     )

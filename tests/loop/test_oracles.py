@@ -1,4 +1,4 @@
-"""Settings probe and act can be won: players that know only what they are told get full scores."""
+"""Settings probe and act can be won: players that only see the observations score fully."""
 
 import json
 
@@ -13,7 +13,7 @@ from scbench.release.load import find_release
 
 
 def with_present_prompts(instances):
-    """The same instances with the prompts of the present builders, which the players read."""
+    """The same instances with the prompts of the current builders, which the players read."""
     rows = {}
     for key, instance in instances.items():
         task = get_task(instance.task)
@@ -47,18 +47,18 @@ def won(instance, setting):
     return info["used"]
 
 
-def test_rain_is_led_where_every_goal_of_the_paper_wants_it(paper):
+def test_rain_is_led_to_every_goal_of_the_paper(paper):
     assert [won(instance, "probe") for instance in paper.values()] == [1] * 7 + [2] + [
         1
     ] * 3
 
 
-def test_holes_that_the_rain_shows_are_filled(ladder):
+def test_holes_found_by_rain_are_filled(ladder):
     assert won(ladder["fluid_simulation/ladder-05-2"], "probe") == 2
 
 
 @pytest.mark.parametrize("setting", ["probe", "act"])
-def test_ground_is_levelled_by_looking_at_what_blasts_left(ladder, setting):
+def test_ground_is_levelled_by_observing_blasts(ladder, setting):
     assert 2 <= won(ladder["terrain_levelling/ladder-03-3"], setting) <= 10
 
 
@@ -72,7 +72,7 @@ PLACED = {
 
 
 @pytest.mark.parametrize("name", PLACED)
-def test_what_is_placed_step_by_step_solves_the_task(name):
+def test_placing_step_by_step_solves_the_task(name):
     release = find_release()
     rows = release.instances([name]) | release.ladder().instances([name])
     for number in PLACED[name]:
@@ -118,7 +118,7 @@ LEGAL = {
 
 
 @pytest.mark.parametrize("name", LEGAL)
-def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
+def test_actions_can_be_undone_and_a_fault_changes_nothing(name):
     task = get_task(name)
     row = find_release().instances([name])[f"{name}/01"]
     params = task.params_model.model_validate_json(row.all_params)

@@ -1,4 +1,4 @@
-"""Many trials at once: heavy steps are made in processes, and nothing light waits for them."""
+"""Many concurrent trials: heavy steps run in processes, and light ones never wait for them."""
 
 import os
 import threading
@@ -57,7 +57,7 @@ def played(row, setting, replies, run=None):
     return environment.prediction()
 
 
-def test_light_trials_are_over_while_every_heavy_step_waits(rows):
+def test_light_trials_finish_while_every_heavy_step_waits(rows):
     gate, begun = threading.Event(), threading.Semaphore(0)
 
     def run(function, *arguments):
@@ -92,7 +92,7 @@ def test_light_trials_are_over_while_every_heavy_step_waits(rows):
     assert results == plain * 2
 
 
-def test_two_heavy_steps_are_under_way_at_a_time(tmp_path):
+def test_two_heavy_steps_run_concurrently(tmp_path):
     """Each end of a pipe opens only when the other does: both calls run, or neither ends."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -108,7 +108,7 @@ def test_two_heavy_steps_are_under_way_at_a_time(tmp_path):
         grader.close()
 
 
-def test_trials_in_processes_are_those_of_one_thread(rows):
+def test_trials_in_processes_equal_those_of_one_thread(rows):
     grader = LiveGrader(2)
     try:
         for (setting, name), replies in HEAVY.items():

@@ -24,7 +24,7 @@ def reply(answer: str) -> str:
     return f"I thought hard.\n\n```json\n{answer}\n```"
 
 
-def test_a_player_that_repairs_by_the_checks_ends_at_full_score(stored):
+def test_player_that_repairs_by_the_checks_ends_at_full_score(stored):
     environment, steps = stored.played([reply(stored.wrong[0]), reply(stored.right)])
     assert [step.done for step in steps] == [False, True]
     assert steps[-1].info["score"] == 1
@@ -44,8 +44,8 @@ def test_a_player_that_repairs_by_the_checks_ends_at_full_score(stored):
     assert means == [step.info["score"] for step in steps]
 
 
-def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
-    """Of tasks with one right answer: not as a word, nor any of its parts that was not given."""
+def test_feedback_never_contains_the_reference_answer(stored):
+    """For tasks with one correct answer: neither as a word nor any part that was not given."""
     task = stored.task
     assert one_right(task) == (task.one_answer or task.bucket == MANIFOLDS)
     if task.heavy or not one_right(task):
@@ -72,8 +72,8 @@ def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
                 }
 
 
-def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
-    """Of any task: no twenty characters of it that neither the wrong answer nor the row has."""
+def test_feedback_contains_no_piece_of_the_reference(stored):
+    """For any task: no twenty characters of it that neither the wrong answer nor the row has."""
     if stored.task.seconds > SECONDS:
         return
     right = canonical_json(json.loads(stored.right))
@@ -105,7 +105,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_faults_of_the_answer_itself_are_told_where_one_is_right(all_stored, name):
+def test_faults_of_the_answer_itself_are_reported_for_unique_answers(all_stored, name):
     stored = all_stored[name]
     (key, parts), *_ = json.loads(stored.right).items()
     beside = {
@@ -121,7 +121,7 @@ def test_faults_of_the_answer_itself_are_told_where_one_is_right(all_stored, nam
     assert "this rule is broken" not in step.observation
 
 
-def test_what_can_be_guessed_soon_is_played_only_if_asked_for(all_stored):
+def test_easily_guessed_items_are_played_only_on_request(all_stored):
     stored = all_stored["boolean"]
     with pytest.raises(PredictionsError, match="at least 10 % of the time"):
         Environment(Setup(setting="retry")).reset(stored.instance)
@@ -133,8 +133,8 @@ def test_what_can_be_guessed_soon_is_played_only_if_asked_for(all_stored):
     assert outcome.forged
 
 
-def test_going_through_the_choices_earns_nothing(all_stored):
-    """Each of a shuffle's options is as likely: the floor after k answers is what that scores."""
+def test_trying_all_choices_earns_nothing(all_stored):
+    """Each option of a shuffle is equally likely: the floor after k answers is that score."""
     rows = list(find_release().instances(["shuffle"]).values())[::7]
     task = all_stored["shuffle"].task
     for attempts in (1, 2, 4):
@@ -151,7 +151,7 @@ def test_going_through_the_choices_earns_nothing(all_stored):
         assert abs(solved - guessed) / len(rows) < 0.12
 
 
-def test_more_is_told_the_more_is_disclosed(all_stored):
+def test_higher_disclosure_reveals_more(all_stored):
     stored = all_stored["two_segments"]
     texts = {}
     for level in ("score", "checks", "places"):
@@ -162,7 +162,7 @@ def test_more_is_told_the_more_is_disclosed(all_stored):
     assert "{" not in texts["checks"]
 
 
-def test_what_is_told_is_bounded_and_says_what_was_left_out():
+def test_feedback_is_bounded_and_states_its_omissions():
     task = get_task("two_segments")
     many = tuple(
         Check(
@@ -207,7 +207,7 @@ def test_nothing_is_read_after_the_end(all_stored):
     assert environment.turns == before
 
 
-def test_a_state_is_small_json_and_can_be_gone_to(all_stored):
+def test_state_is_small_json_and_can_be_restored(all_stored):
     stored = all_stored["enumerate_edges"]
     environment, _ = stored.played([JUNK])
     state = json.loads(json.dumps(environment.state))
@@ -221,9 +221,7 @@ def test_a_state_is_small_json_and_can_be_gone_to(all_stored):
     assert other.prediction() == environment.prediction()
 
 
-def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(
-    all_stored, monkeypatch
-):
+def test_ungradable_answer_ends_the_trial_without_a_score(all_stored, monkeypatch):
     stored = all_stored["enumerate_edges"]
     grade = "scbench.graders.enumerate_edges.grade"
     monkeypatch.setattr(grade, lambda *_: 1 / 0)
@@ -239,7 +237,7 @@ def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(
 @given(
     texts=st.lists(st.text(max_size=200) | st.binary(max_size=50).map(repr), max_size=6)
 )
-def test_any_reply_is_answered_and_played_again_alike(all_stored, texts):
+def test_any_reply_is_answered_and_replays_alike(all_stored, texts):
     stored = all_stored["two_segments"]
     environment, steps = stored.played([*texts, "\ud800{", *[JUNK] * 9], attempts=7)
     assert steps[-1].done

@@ -1,4 +1,4 @@
-"""Reading files of others: regular files only, and no more than the limit."""
+"""Reading unknown files: regular files only, and no more than the limit."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from scbench.machine.files import open_regular, read_foreign, read_regular
 
 
-def test_a_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
+def test_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"12345")
     assert read_regular(path) == b"12345"

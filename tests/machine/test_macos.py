@@ -1,4 +1,4 @@
-"""macOS, as far as Linux can play it: what Python and the C library do not have there is gone.
+"""A macOS simulated on Linux, without the parts of Python and C library that it does not have.
 
 So are the paths of the code that ask for the platform tried; nothing here shows that it runs there.
 """
@@ -48,7 +48,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")' FOLDER/gone.py "$@"
 
 @pytest.fixture
 def macos(tmp_path):
-    """A function that runs a command of ours there; its processes and children are there, too."""
+    """A function that runs an scbench command there, with all its processes and children."""
     (tmp_path / "gone.py").write_text(GONE)
     python = tmp_path / "python"
     python.write_text(PLAYED.replace("FOLDER", str(tmp_path)))
@@ -62,7 +62,7 @@ def macos(tmp_path):
     return partial(run, cwd=tmp_path, PYTHONPATH=tmp_path)
 
 
-def test_all_is_graded_there_but_programs(macos, tmp_path):
+def test_everything_but_programs_is_graded_there(macos, tmp_path):
     reference = (
         TaskBuilder().reference(TaskBuilder().paper()[0].params).model_dump(mode="json")
     )

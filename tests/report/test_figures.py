@@ -42,7 +42,7 @@ def test_tiles_in_a_row_become_one():
     )
 
 
-def test_places_are_rounded_and_words_are_not():
+def test_coordinates_are_rounded_and_words_are_not():
     drawing = Drawing((0, 0, 1, 1), size=333)
     words = 'a d="M1.2345" x="0.98765" title'
     drawing.line([(0.123, 0.456), (0.789, 0.012)], "answer", tip=words)

@@ -1,4 +1,4 @@
-"""What a report says first: how good, how sure, compared with what; and that it can be read."""
+"""The top of a report: scores, intervals, comparisons, and legibility."""
 
 import re
 
@@ -40,7 +40,7 @@ CHECKS = (
 )
 
 
-def test_of_twenty_runs_all_have_columns_and_twelve_are_shown(report):
+def test_all_of_twenty_runs_have_columns_and_twelve_are_shown(report):
     text = report(twenty(), items="failed").read_text("utf-8")
     assert text.count('<input type="checkbox"') == 20
     assert text.count(" checked>") == 12
@@ -51,7 +51,7 @@ def test_of_twenty_runs_all_have_columns_and_twelve_are_shown(report):
 
 
 @pytest.mark.slow
-def test_it_can_be_read_at_every_width_and_runs_can_be_chosen_and_sorted(
+def test_report_is_legible_at_every_width_and_runs_can_be_chosen_and_sorted(
     report, browser
 ):
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)

@@ -1,4 +1,4 @@
-"""The gallery: one small picture of every task, the same bytes whatever fonts a machine has."""
+"""The gallery: one small picture of every task, the same bytes with any fonts."""
 
 import io
 
@@ -39,7 +39,7 @@ def test_every_task_has_a_small_picture(installed, tmp_path):
         write_gallery(installed, folder, 1, Look())
 
 
-def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(
+def test_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(
     installed, monkeypatch
 ):
     drawn = []
@@ -75,7 +75,7 @@ def png(pixels, mode="RGBA", **options) -> bytes:
     return file.getvalue()
 
 
-def test_pictures_are_compared_by_what_they_show():
+def test_pictures_are_compared_by_their_pixels():
     pixels = [[(0, 0, 9), (9, 9, 9)]] * 50
     loose, tight = (png(pixels, "RGB", compress_level=level) for level in (0, 9))
     assert loose != tight

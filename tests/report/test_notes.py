@@ -1,4 +1,4 @@
-"""What a report says first of what was graded."""
+"""The notes at the top of a report about its coverage."""
 
 import polars as pl
 import pytest
@@ -25,5 +25,5 @@ def said(tasks):
 
 
 @pytest.mark.parametrize("tasks", [SPATIAL, TEXTS, SPATIAL + TEXTS])
-def test_a_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
+def test_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
     assert said(tasks) == []

@@ -1,4 +1,4 @@
-"""Pages of items: how long they are, what stands in which, and what goes away."""
+"""Pages of items: their length, their contents, and the removal of old ones."""
 
 import re
 
@@ -15,7 +15,7 @@ def items(page) -> list[str]:
     return re.findall(r'class="item" id="([^"]+)"', page.read_text("utf-8"))
 
 
-def test_many_items_go_into_pages_of_their_own(many, tmp_path):
+def test_many_items_are_split_into_pages(many, tmp_path):
     out = tmp_path / "out" / "r.html"
     written = write_report([many], out, most_items=6)
     names = ["r.html", "r-2.html", "r-3.html", "r-4.html", "r-5.html"]
@@ -40,7 +40,7 @@ def test_many_items_go_into_pages_of_their_own(many, tmp_path):
     assert sorted(path.name for path in out.parent.iterdir()) == ["r-6.html", "r.html"]
 
 
-def test_no_page_is_longer_than_it_may_be(make_results, stored, tmp_path):
+def test_no_page_exceeds_its_limit(make_results, stored, tmp_path):
     answer = '{"n":' + "1" * 1_500 + "}"
     rows = [
         {"subtask": i, "model": m, "score": 0.0, "answer": answer}
@@ -58,7 +58,7 @@ def test_no_page_is_longer_than_it_may_be(make_results, stored, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(
+def test_script_for_3d_counts_and_is_only_where_it_is_needed(
     rows, small, stored, tmp_path
 ):
     few = rows.filter(

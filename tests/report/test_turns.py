@@ -11,7 +11,7 @@ from scbench.release.load import find_release
 from scbench.report.page import write_report
 
 
-def test_the_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
+def test_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     release = find_release()
     instance = release.instances(["two_segments"])["two_segments/00"]
     answers = {

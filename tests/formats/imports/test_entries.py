@@ -1,4 +1,4 @@
-"""Outputs of batches, in the lines of the providers' documentation: states, texts, usage."""
+"""Batch outputs in the lines of the providers' documentation: statuses, texts, usage."""
 
 from collections import Counter
 
@@ -31,7 +31,7 @@ def posted(body: object, code: int = 200, error: object = None) -> dict:
 
 
 def without_answer(fields: dict) -> str | None:
-    """Return the status of a reply if its text has no answer."""
+    """Return the status of a reply without an answer in its text."""
     return fields.get("status") or status_without_answer(fields.get("finish_reason"))
 
 
@@ -50,14 +50,14 @@ def chat(finish: str | None, content: str | None = "{}", **message: object) -> d
         ("a_new_one", "api_error"),
     ],
 )
-def test_how_a_chat_reply_ended(finish, status):
+def test_status_of_a_chat_reply(finish, status):
     fields = chat(finish)
     assert without_answer(fields) == status
     assert fields["response"] == "{}"
     assert fields.get("finish_reason") == finish
 
 
-def test_a_refusal_keeps_its_words():
+def test_refusal_keeps_its_words():
     fields = chat("stop", None, refusal="I will not.")
     assert (fields["status"], fields["response"]) == ("refused", "I will not.")
 
@@ -85,7 +85,7 @@ def test_a_refusal_keeps_its_words():
         ({"status_code": 503, "body": None}, None, "HTTP 503"),
     ],
 )
-def test_calls_that_failed(response, error, said):
+def test_failed_calls(response, error, said):
     entry = {"id": "b", "custom_id": ID, "response": response, "error": error}
     fields = read(openai, entry, "OpenAI batch")
     status = "blocked" if said.startswith("content_filter") else "api_error"
@@ -168,7 +168,7 @@ def responses(**body: object) -> dict:
         ({"status": "a_new_one"}, "api_error"),
     ],
 )
-def test_how_a_response_ended(body, status):
+def test_status_of_a_response(body, status):
     assert without_answer(responses(**body)) == status
 
 
@@ -192,7 +192,7 @@ def message(stop: str | None, **more: object) -> dict:
         ("a_new_one", "api_error"),
     ],
 )
-def test_how_a_message_ended(stop, status):
+def test_status_of_a_message(stop, status):
     fields = message(stop)
     assert without_answer(fields) == status
     assert (fields["response"], fields["reasoning"], fields["finish_reason"]) == (
@@ -202,7 +202,7 @@ def test_how_a_message_ended(stop, status):
     )
 
 
-def test_what_a_message_used_with_its_cache():
+def test_usage_of_a_message_with_its_cache():
     usage = {
         "input_tokens": 9,
         "cache_creation_input_tokens": 20,
@@ -229,7 +229,7 @@ def candidate(finish: str | None) -> dict:
     }
 
 
-def test_thoughts_are_counted_into_the_output_and_kept_out_of_the_text():
+def test_thoughts_count_as_output_and_are_left_out_of_the_text():
     usage = {
         "promptTokenCount": 9,
         "toolUsePromptTokenCount": 1,
@@ -262,11 +262,11 @@ def test_thoughts_are_counted_into_the_output_and_kept_out_of_the_text():
         ),
     ],
 )
-def test_how_a_candidate_ended(finish, status):
+def test_status_of_a_candidate(finish, status):
     assert without_answer(google(candidate(finish))) == status
 
 
-def test_a_blocked_prompt_and_an_error():
+def test_blocked_prompt_and_error():
     fields = google({"promptFeedback": {"blockReason": "SAFETY"}})
     assert (fields["status"], fields["finish_reason"]) == ("blocked", "SAFETY")
     fields = google(None, error={"code": 3, "message": "m"})
@@ -275,7 +275,7 @@ def test_a_blocked_prompt_and_an_error():
 
 
 @pytest.mark.parametrize("name", ["request-1-1!", 7, None, "", "x" * 300])
-def test_an_id_of_nobody_is_named(name):
+def test_unknown_id_is_named(name):
     with pytest.raises(PredictionsError, match="neither an item's id nor a custom_id"):
         list(openai({"custom_id": name, "response": None, "error": "e"}))
 
@@ -288,7 +288,7 @@ JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
     "place", ["body", "choices", "message", "content", "output", "candidates"]
 )
 def test_no_shape_raises(junk, place):
-    """Whatever stands where something else should, comes of a line is a reply or an error of it."""
+    """A line with a wrong value anywhere becomes a reply or an error."""
     body = {"model": "M", place: junk}
     bodies = [junk, body, {"choices": [body]}, {"choices": [{"message": body}]}]
     for one in bodies:
@@ -329,7 +329,7 @@ ARGUMENTS = '{"segments": []}'
         ),
     ],
 )  # fmt: skip
-def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
+def test_arguments_of_a_tool_call_are_part_of_the_reply(made):
     fields = made()
     assert (fields["response"], fields.get("status")) == (ARGUMENTS, None)
 
@@ -366,7 +366,7 @@ def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
         (400, {"error": {"message": "Output blocked by content filtering policy"}}),
     ],
 )
-def test_a_refusal_by_policy_is_blocked_whatever_its_words(code, body):
+def test_refusal_by_policy_is_blocked_whatever_its_words(code, body):
     fields = posted(body, code)
     assert fields["status"] == "blocked"
     error = body["error"]
@@ -382,7 +382,7 @@ def test_a_refusal_by_policy_is_blocked_whatever_its_words(code, body):
         "Rate limit reached: see the policy on limits",
     ],
 )
-def test_other_errors_are_no_blocks(message):
+def test_other_errors_are_not_blocked(message):
     assert posted({"error": {"message": message}}, 403)["status"] == "api_error"
 
 
@@ -421,5 +421,5 @@ def test_values_of_other_types_raise_nothing(value):
         ({"name": "f", "args": {"a": 1}}, '{"a": 1}'),
     ],
 )
-def test_calls_of_tools_are_text_in_every_form(call, text):
+def test_tool_calls_are_text_in_every_form(call, text):
     assert chat("tool_calls", None, tool_calls=[call])["response"] == text

@@ -1,4 +1,4 @@
-"""The wire format: text and numbers only, and what cannot be written ends in the worker."""
+"""The wire format: text and numbers only; unwritable outcomes fail in the worker."""
 
 import json
 import pickle
@@ -24,7 +24,7 @@ CHECKS = (
 VERDICT = Verdict(0.25, CHECKS, {"area": 1.5}, ("ignored 1 unknown key: 'a'",))
 
 
-def test_the_wire_format_holds_what_the_outcome_held():
+def test_wire_format_keeps_the_outcome():
     wire = to_wire(
         Outcome(
             Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",)
@@ -96,9 +96,7 @@ UNFIT = {
 
 
 @pytest.mark.parametrize("verdict", UNFIT.values(), ids=UNFIT)
-def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(
-    monkeypatch, verdict
-):
+def test_unwritable_verdict_costs_its_row_and_not_the_run(monkeypatch, verdict):
     def grade(item):
         return Outcome(Status.ANSWERED, (verdict,), "", "{}", "answer")
 

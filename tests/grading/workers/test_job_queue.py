@@ -1,4 +1,4 @@
-"""What goes first: the slowest that is known, while nobody waits for light work."""
+"""The order of jobs: slowest known job first, while no job waits behind light work."""
 
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.workers.jobs import GradingJob, WorkItem
@@ -34,7 +34,7 @@ def taken(from_: JobQueue, count: int, *, vacant=True, light=2) -> list[str]:
     return names(it for it in jobs if it is not None)
 
 
-def test_the_slowest_goes_first_then_the_later_in_the_catalogue():
+def test_slowest_goes_first_then_the_later_in_the_catalogue():
     todo = queue(0)
     add(todo, "bricks", "water", "bricks", "blasts", "water")
     assert taken(todo, 9) == [
@@ -62,14 +62,14 @@ def test_one_worker_stays_with_the_chunks():
     assert taken(todo, 2, light=1) == ["chunk", "chunk"]
 
 
-def test_a_slow_item_never_waits_behind_something():
+def test_slow_item_never_waits_behind_another_job():
     todo = queue(1)
     add(todo, "blasts")
     assert taken(todo, 3, vacant=False) == ["chunk"]
     assert taken(todo, 1) == ["blasts/00"]
 
 
-def test_no_chunk_is_begun_while_too_many_items_wait():
+def test_no_chunk_begins_while_too_many_items_wait():
     todo = queue(10)
     add(todo, *["bricks"] * 1000)
     assert taken(todo, 1, vacant=False) == []
@@ -78,7 +78,7 @@ def test_no_chunk_is_begun_while_too_many_items_wait():
     )
 
 
-def test_no_chunk_is_begun_while_long_items_wait():
+def test_no_chunk_begins_while_long_items_wait():
     todo = queue(10)
     add(todo, "bricks", "bricks", size=2**25)
     assert taken(todo, 1, vacant=False) == []
@@ -88,7 +88,7 @@ def test_no_chunk_is_begun_while_long_items_wait():
     assert taken(todo, 1, vacant=False) == ["chunk"]
 
 
-def test_chunks_that_were_done_before_are_passed_over_and_may_bring_items():
+def test_finished_chunks_are_skipped_and_may_add_items():
     def chunks():
         yield None
         add(todo, "blasts")

@@ -1,4 +1,4 @@
-"""A program full of attacks: it makes each in a process of its own and prints how each ended.
+"""A program that makes each attack in a separate process and prints how it ended.
 
 It runs in the sandbox, with nothing but the standard library. The numbers of system calls that no
 library offers stand in ``NUMBERS``, which the test puts before this text. An attack that comes
@@ -37,7 +37,7 @@ def attack(function):
 
 
 def told(result):
-    """Return what a function of the C library returned, or raise the error that it set."""
+    """Return the result of a C library function, or raise the error that it set."""
     if result == -1:
         raise OSError(ctypes.get_errno(), "refused")
     return f"it returned {result}"
@@ -372,7 +372,7 @@ def signal_to_the_first_process():
 
 
 def attempt(function):
-    """Return in words how an attack ended, made in a process of its own."""
+    """Make an attack in a separate process and return, in words, how it ended."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

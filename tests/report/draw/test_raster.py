@@ -1,4 +1,4 @@
-"""Still pictures of scenes: what is in front, where labels stand, and files small and the same."""
+"""Still pictures of scenes: visibility, places of labels, and small, stable files."""
 
 import xml.etree.ElementTree as ET
 
@@ -28,7 +28,7 @@ def colour(role, mode=0):
 
 
 def is_shade(pixel, role):
-    """Whether a pixel has a role's hue, however lit."""
+    """Whether a pixel has a role's hue under any light."""
     wanted = colour(role)
     return (
         np.dot(pixel, wanted) / np.linalg.norm(pixel) / np.linalg.norm(wanted) > 0.985
@@ -36,12 +36,12 @@ def is_shade(pixel, role):
 
 
 def at(scene, point):
-    """Where a point of the scene is in a picture."""
+    """The place of a scene's point in a picture."""
     x, y, _ = camera_of(scene, 200, 160).project(np.array([point], dtype=float))[0]
     return round(y), round(x)
 
 
-def test_a_near_box_hides_a_far_one():
+def test_near_box_hides_a_far_one():
     near, far = ((0, -3, 0), (1, -2, 1)), ((0, 2, 0), (1, 3, 1))
     for front, back in ((near, far), (far, near)):
         azimuth = -90 if front is near else 90
@@ -93,7 +93,7 @@ def test_absurd_coordinates_do_no_harm(bad):
     ET.fromstring(scene_svg(scene, "x"))  # noqa: S314  (our own text)
 
 
-def test_all_of_a_scene_is_in_the_frame():
+def test_whole_scene_is_in_the_frame():
     corners = np.random.default_rng(7).uniform(-50, 80, (40, 3))
     for azimuth in range(0, 360, 40):
         camera = camera_of(

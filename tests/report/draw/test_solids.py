@@ -1,4 +1,4 @@
-"""Surfaces for scenes: edges where they bend, and differences without skins."""
+"""Surfaces for scenes: edges at bends, and differences without thin skins."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def ends(paths):
     return {frozenset(tuple(np.round(p, 6)) for p in path) for path in paths}
 
 
-def test_a_cube_bends_at_its_twelve_edges():
+def test_cube_bends_at_its_twelve_edges():
     mesh = boxes([((0, 0, 0), (1, 1, 1))], "answer")
     found = ends(creases(mesh.points, mesh.faces))
     assert len(found) == 12
@@ -39,7 +39,7 @@ def cube(low, high):
 @pytest.mark.parametrize(
     "turn", [(0, 0, 0), (20, 30, 40), (90, 0, 0), (0, 90, 0), (180, 0, 45)]
 )
-def test_skins_go_and_the_rest_stays(turn):
+def test_thin_skins_are_removed_and_the_rest_stays(turn):
     whole = cube((0, 0, 0), (4, 2, 2))
     # Two units are missing, and over the other faces there is a skin.
     taken = cube((1e-7, 1e-7, 1e-7), (3, 2 - 1e-7, 2 - 1e-7))

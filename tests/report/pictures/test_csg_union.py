@@ -1,4 +1,4 @@
-"""Meshes of unions: broken edges and faces, missing and surplus volume are where they are."""
+"""Meshes of unions: broken edges and faces, missing and surplus volume are drawn in place."""
 
 import json
 
@@ -50,7 +50,7 @@ def mesh(corners, faces):
     }
 
 
-def test_missing_and_surplus_volume_are_where_they_are(drawn):
+def test_missing_and_surplus_volume_are_drawn_in_place(drawn):
     picture = drawn(TASK, box((5, 0, 0), (22, 10, 10)), params=two_cubes())
     _, volumes = picture.panels
     low, high = bounds(*of(volumes.view, Mesh, "missing"))
@@ -78,7 +78,7 @@ def test_open_edges_are_thick_lines(drawn):
 
 
 @pytest.mark.parametrize("far", [1e300, 500.0])
-def test_far_vertices_leave_the_rest_in_view(drawn, far):
+def test_distant_vertices_leave_the_rest_in_view(drawn, far):
     answer = box((0, 0, 0), (20, 10, 10))
     answer["polyhedron"]["vertex"][0]["xyz"] = [-far, far, far]
     picture = drawn(TASK, answer, params=two_cubes())

@@ -1,4 +1,4 @@
-"""Golden drawings of right and wrong answers, and answers that nobody would want to draw."""
+"""Golden drawings of right and wrong answers, and hostile answers."""
 
 import pytest
 from drawn_parts import faces
@@ -29,7 +29,7 @@ def test_golden(drawn, answers, golden, task, case):
     golden(f"{task}-{case}", picture.panels[panel].view, case)
 
 
-def test_the_instance_of_a_shadow(drawn, golden):
+def test_instance_of_a_shadow(drawn, golden):
     (panel,) = drawn("tetrahedra_shadow_projection", subtask=2).panels
     golden("tetrahedra_shadow_projection-instance", panel.view, "instance")
 

@@ -1,4 +1,4 @@
-"""Pictures of worlds after rain: lakes, leaks, water that can be seen, rock that fell."""
+"""Worlds after rain: lakes, leaks, visible water, fallen rock."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def meshes(picture, role):
     return [part for part in parts if isinstance(part, Mesh) and part.role == role]
 
 
-def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
+def test_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
     picture = drawn(TASK, works(PIT), params=SURFACE)
     maps = view(picture, "level by level")
     golden(f"{TASK}-right", maps, "A lake.")
@@ -59,7 +59,7 @@ def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
     assert not any(isinstance(panel.view, Scene) for panel in picture.panels[1:])
 
 
-def test_water_that_can_be_seen_is_hatched_and_pointed_at(drawn, golden, shapes):
+def test_visible_water_is_hatched_and_pointed_at(drawn, golden, shapes):
     picture = drawn(TASK, works(((6, 6, 2), (6, 6, 2), "Air")), params=HIDDEN)
     maps = view(picture, "level by level")
     golden(f"{TASK}-wrong", maps, "Water can be seen.")

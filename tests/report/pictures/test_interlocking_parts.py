@@ -1,4 +1,4 @@
-"""Parts of a cage: clashes, blocked rods, overhangs and parts that break a rule are marked."""
+"""Parts of a cage: clashes, blocked rods, overhangs and faulty parts are marked."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def part(contents=BAR, shift=(0, 0, 0), kind="STL"):
 
 
 def picture(parts, **offenders):
-    """Draw parts with one verdict in which the checks named point at offenders."""
+    """Draw parts with one verdict in which the named checks point at offenders."""
     task = get_task(TASK)
     params = task.builder().paper()[0].params
     answer = task.answer_model.model_validate({"parts": parts})
@@ -52,7 +52,7 @@ def picture(parts, **offenders):
     )
 
 
-def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers):
+def test_right_answer_is_assembled_exploded_and_laid_out(drawn, answers):
     found = drawn(TASK, answers(TASK)["right"])
     assert [panel.title for panel in found.panels[:3]] == TITLES
     together, apart, beds = (panel.view for panel in found.panels[:3])
@@ -74,7 +74,7 @@ def test_a_right_answer_is_put_together_taken_apart_and_laid_out(drawn, answers)
     assert found.caption == "10 parts, 10 required; 9 of 9 criteria met."
 
 
-def test_the_cut_is_as_wide_as_a_scene():
+def test_cut_is_as_wide_as_a_scene():
     params = get_task(TASK).builder().paper()[0].params
     title, cut = rod_section(params, [], {})
     assert title == "cut along the rod at (180, 180), 10 times as wide"
@@ -96,7 +96,7 @@ def test_programs_are_not_run_and_rubbish_is_not_drawn(monkeypatch):
     assert found.panels[0].title == "the task; no part can be drawn"
 
 
-def test_a_busy_machine_has_time_to_read_the_parts():
+def test_busy_machine_has_time_to_read_the_parts():
     assert LIMITS.deadline >= 10 * LIMITS.seconds
     # The child ends first, so that the picture shows the parts that need no child.
     assert LIMITS.deadline < SECONDS

@@ -1,4 +1,4 @@
-"""Bricks: those that break a rule are marked in space, in the cut and in their layer's plan."""
+"""Bricks that break a rule are marked in space, in the cut and in their layer's plan."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def bricks(*rows):
 GROUND = [(55, 0, 4.8, 90), (-55, 0, 4.8, 90), (0, 55, 4.8, 0), (0, -55, 4.8, 0)]
 
 
-def test_every_brick_is_a_box_where_it_stands(drawn):
+def test_every_brick_is_a_box_in_its_place(drawn):
     picture = drawn(TASK, bricks(*GROUND))
     (mesh,) = of(picture.panels[0].view, Mesh, "answer")
     stands = {(47, -16), (-63, -16), (-16, 47), (-16, -63)}
@@ -43,7 +43,7 @@ def test_every_brick_is_a_box_where_it_stands(drawn):
         ((55, 0, 42.0 + 1.2, 90), "not joined to the lowest layer"),
     ],
 )
-def test_a_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
+def test_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
     picture = drawn(TASK, bricks(*GROUND, extra))
     space, cut, layers = (panel.view for panel in picture.panels)
     (mesh,) = of(space, Mesh, "wrong")

@@ -1,4 +1,4 @@
-"""Packings: overlaps, boxes of a wrong size, missing ones and empty space are marked."""
+"""Packings: overlaps, wrong sizes, missing boxes and empty space are marked."""
 
 import numpy as np
 from drawn_parts import boxes_of, of

@@ -1,4 +1,4 @@
-"""Loops of pipes: crossings, wrong lengths, angles and constraints are marked where they are."""
+"""Loops of pipes: crossings, wrong lengths, angles and constraints are marked in place."""
 
 from drawn_parts import at, centres
 
@@ -24,7 +24,7 @@ def loop(*joints):
 SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
 
 
-def test_a_crossing_is_ringed_where_it_is(drawn, shapes):
+def test_crossing_is_ringed_in_place(drawn, shapes):
     crossed = [SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]]
     picture = drawn(TASK, loop(*crossed), params=asked())
     drawing = picture.panels[0].view

@@ -1,4 +1,4 @@
-"""Pictures of blasts: the plan, what it changed, and the blasts that void it."""
+"""Blasts: the plan, its effects, and the blasts that invalidate it."""
 
 import pytest
 from drawn_parts import rings
@@ -18,7 +18,7 @@ GROUND = Params(
 
 
 def judged(params, blasts, **changed):
-    """A verdict as the grader gives it, for drawing where the engine is not installed."""
+    """A verdict of the grader's form, for drawing without the engine."""
     metrics = {
         "flat_before": 4,
         "flat_after": 6,
@@ -42,7 +42,7 @@ def picture_of(blasts, *checks, params=GROUND):
     return draw_of(get_task(TASK))(params, answer, (verdict,))
 
 
-def test_the_plan_and_what_it_changed(golden, shapes):
+def test_plan_and_its_effects(golden, shapes):
     picture = picture_of([(0, 1, 3.0), (1, 1, 0.5)])
     plan, after, change = (panel.view for panel in picture.panels[:3])
     golden(f"{TASK}-right", change, "What changed.")
@@ -63,7 +63,7 @@ def test_the_plan_and_what_it_changed(golden, shapes):
     assert "cells of the largest flat region: 6; at least 8.5" in picture.panels[-1].alt
 
 
-def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
+def test_blast_that_is_too_deep_is_ringed_in_place(golden, shapes):
     check = Check("depth", False, "too deep", {"blast": 1})
     picture = picture_of([(0, 1, 3.0), (2, 0, 30.0)], check)
     plan = picture.panels[0].view
@@ -73,7 +73,7 @@ def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
     assert "void: a blast deeper than its cell is high" in picture.caption
 
 
-def test_a_real_verdict_is_drawn(drawn):
+def test_real_verdict_is_drawn(drawn):
     picture = drawn(TASK, {"blasts": [{"x": 3, "y": 4, "z": 2.5}]})
     assert "1 blast; the largest flat region changed from 5 to" in picture.caption
     assert [panel.title for panel in picture.panels][:3] == [

@@ -1,4 +1,4 @@
-"""Shadows of tetrahedra: gaps, spill and bodies that cut each other are marked where they are."""
+"""Shadows of tetrahedra: gaps, spill and intersecting bodies are marked in place."""
 
 import numpy as np
 from drawn_parts import points
@@ -22,7 +22,7 @@ def same_ring(shape, drawing, corners):
     return bool(apart.min(axis=0).max() < 0.05 and apart.min(axis=1).max() < 0.05)
 
 
-def test_the_shadow_is_drawn_where_it_falls(drawn, shapes):
+def test_shadow_is_drawn_where_it_falls(drawn, shapes):
     # The square of side 4 stands around the origin; one shadow lies inside it.
     plan = drawn(TASK, poses((0, 0, 3))).panels[0].view
     (shadow,) = shapes(plan, "polygon", "quiet")

@@ -1,4 +1,4 @@
-"""Pictures of cells in a cube: holes, forbidden and repeated cells, mirrors."""
+"""Cells in a cube: holes, forbidden and repeated cells, mirrors."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def corners(shadows, check, a, b):
     return f"M{x:.2f}".rstrip("0").rstrip("."), f"{y:.2f}".rstrip("0").rstrip(".")
 
 
-def test_a_right_set(drawn, golden, shapes):
+def test_right_set(drawn, golden, shapes):
     picture = drawn("voxel_grid_projection", listed(RIGHT), params=PARAMS)
     shadows = picture.panels[1].view
     golden("voxel_grid_projection-right", shadows, "Full shadows.")
@@ -37,7 +37,7 @@ def test_a_right_set(drawn, golden, shapes):
     assert picture.text.split("\n")[1].split() == ["###"] * 3
 
 
-def test_a_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(
+def test_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(
     drawn, golden, shapes
 ):
     cells = [cell for cell in RIGHT if cell[:2] != (2, 1)]
