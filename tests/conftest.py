@@ -58,6 +58,48 @@ FRUGAL |= {"_RJEM_MALLOC_CONF": "narenas:2,dirty_decay_ms:0,muzzy_decay_ms:0"}
 """Has libraries give memory back at once, and not keep some for each thread."""
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
 
+PAPER = ROOT / "tests" / "data" / "paper"
+
+_CONTRAST = """
+const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+const lum = rgb => rgb.map(v => linear(v / 255))
+  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+const parse = text => text.match(/[\\d.]+/g).map(Number);
+const ground = node => {
+  for (; node; node = node.parentElement) {
+    const [r, g, b, a = 1] = parse(getComputedStyle(node).backgroundColor);
+    if (a > 0) return [r, g, b];
+  }
+  return [255, 255, 255];
+};
+// The bar on which a text of a chart lies, if any.
+const barBelow = (node, chart) => {
+  const text = node.getBoundingClientRect();
+  const x = (text.left + text.right) / 2, y = (text.top + text.bottom) / 2;
+  return [...chart.querySelectorAll('[aria-roledescription="bar"]')].find(bar => {
+    const box = bar.getBoundingClientRect();
+    return box.left < x && x < box.right && box.top < y && y < box.bottom;
+  });
+};
+const faint = [];
+for (const node of document.querySelectorAll('main *, header *, footer *')) {
+  if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
+  const drawn = node.closest('figure.chart svg');
+  if (!node.offsetParent && !drawn || ['title', 'style'].includes(node.tagName)) continue;
+  // A chart for other widths is not displayed.
+  if (drawn && !node.getBoundingClientRect().width) continue;
+  const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
+  const bar = drawn && barBelow(node, drawn);
+  const below = bar ? parse(getComputedStyle(bar).fill) : ground(node);
+  const [high, low] = [lum([r, g, b]), lum(below)].sort((a, b) => b - a);
+  if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));
+}
+return faint;
+"""
+"""Texts of a page that have less contrast than WCAG 2.2 asks for at level AA."""
+
+_NUMBERS = count()
+
 
 def pytest_configure(config):
     """Draw the same few examples in every quick run, and a hundred new ones where marks are named.
@@ -244,9 +286,6 @@ def locked(path: Path) -> Iterator[TextIO]:
         yield lock
 
 
-PAPER = ROOT / "tests" / "data" / "paper"
-
-
 def make_results(*rows: dict) -> pl.DataFrame:
     """Results as scbench-grade writes them; each row names only its unusual values."""
     usual = {"setting": "no_tools", "sample": 0, "status": "answered", "model": "m"}
@@ -357,45 +396,6 @@ def _apt_get(*command: str) -> str:
         if done.returncode == 0
         else f"apt-get {command[0]}: {done.stderr.strip()[-300:]}"
     )
-
-
-_CONTRAST = """
-const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-const lum = rgb => rgb.map(v => linear(v / 255))
-  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-const parse = text => text.match(/[\\d.]+/g).map(Number);
-const ground = node => {
-  for (; node; node = node.parentElement) {
-    const [r, g, b, a = 1] = parse(getComputedStyle(node).backgroundColor);
-    if (a > 0) return [r, g, b];
-  }
-  return [255, 255, 255];
-};
-// The bar on which a text of a chart lies, if any.
-const barBelow = (node, chart) => {
-  const text = node.getBoundingClientRect();
-  const x = (text.left + text.right) / 2, y = (text.top + text.bottom) / 2;
-  return [...chart.querySelectorAll('[aria-roledescription="bar"]')].find(bar => {
-    const box = bar.getBoundingClientRect();
-    return box.left < x && x < box.right && box.top < y && y < box.bottom;
-  });
-};
-const faint = [];
-for (const node of document.querySelectorAll('main *, header *, footer *')) {
-  if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
-  const drawn = node.closest('figure.chart svg');
-  if (!node.offsetParent && !drawn || ['title', 'style'].includes(node.tagName)) continue;
-  // A chart for other widths is not displayed.
-  if (drawn && !node.getBoundingClientRect().width) continue;
-  const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
-  const bar = drawn && barBelow(node, drawn);
-  const below = bar ? parse(getComputedStyle(bar).fill) : ground(node);
-  const [high, low] = [lum([r, g, b]), lum(below)].sort((a, b) => b - a);
-  if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));
-}
-return faint;
-"""
-"""Texts of a page that have less contrast than WCAG 2.2 asks for at level AA."""
 
 
 @pytest.fixture(scope="session")
@@ -525,9 +525,6 @@ def write_lines(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-_NUMBERS = count()
 
 
 class MadeUpParams(ParamsModel):

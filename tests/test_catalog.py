@@ -20,6 +20,17 @@ from scbench.catalog import (
     get_task,
 )
 
+ABSENT = Task("no_such_task", "None", "planning", "binary")
+
+VERSIONS = """
+import sys
+from scbench.catalog import all_tasks
+for task in all_tasks().values():
+    print(task.id, task.grader_version)
+names = [task.module("graders") for task in all_tasks().values()]
+print("imported" if sys.modules.keys() & set(names) else "nothing imported")
+"""
+
 
 def ours():
     """The paper's tasks, without those of installed plugins."""
@@ -68,9 +79,6 @@ def test_unknown_task_id_suggests_a_similar_name(wrong, near):
     message = str(caught.value)
     assert message.startswith(f"unknown task {wrong!r}. Did you mean ")
     assert repr(near) in message
-
-
-ABSENT = Task("no_such_task", "None", "planning", "binary")
 
 
 def test_task_without_a_grader_is_unavailable_and_names_the_missing_module():
@@ -187,13 +195,3 @@ def test_grader_versions_are_read_without_imports():
     for task in all_tasks().values():
         assert f"{task.id} {import_module(task.module('graders')).VERSION}\n" in output
     assert output.endswith("nothing imported\n")
-
-
-VERSIONS = """
-import sys
-from scbench.catalog import all_tasks
-for task in all_tasks().values():
-    print(task.id, task.grader_version)
-names = [task.module("graders") for task in all_tasks().values()]
-print("imported" if sys.modules.keys() & set(names) else "nothing imported")
-"""

@@ -41,6 +41,8 @@ EXPERIMENT = {
     ],
 }
 
+Score = Callable[[str, dict, int], dict]
+
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory) -> Release:
@@ -52,9 +54,6 @@ def release(tmp_path_factory) -> Release:
 @pytest.fixture(scope="module")
 def cases(release) -> Cases:
     return Cases(release)
-
-
-Score = Callable[[str, dict, int], dict]
 
 
 def results_of(release: Release, score: Score, model: str = "m") -> pl.DataFrame:

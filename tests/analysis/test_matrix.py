@@ -12,6 +12,9 @@ from scbench.base.errors import ResultsError
 
 ZEROS = {"truncated", "unparsed", "refused"}
 
+G = 0.25
+GUESSED = [(1, G), (1, G), (0, G), ("truncated", G), ("refused", G), ("unparsed", G)]
+
 
 def floored(make_results, rows, **more):
     """Results with a score and a floor each; a score may be a status."""
@@ -27,10 +30,6 @@ def floored(make_results, rows, **more):
 
 def line(results, **more):
     return paper_table(results, **more).row(0, named=True)
-
-
-G = 0.25
-GUESSED = [(1, G), (1, G), (0, G), ("truncated", G), ("refused", G), ("unparsed", G)]
 
 
 @pytest.mark.parametrize(

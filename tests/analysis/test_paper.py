@@ -6,6 +6,17 @@ import pytest
 from scbench.analysis.paper import paper_sheet, paper_table
 from scbench.analysis.sheets import points, signed
 
+GAPS = (
+    {"subtask": 0, "score": 1.0},
+    {"subtask": 1, "score": 0.0},
+    {"subtask": 2, "status": "missing"},
+    {"subtask": 3, "score": 1.0},
+    {"setting": "tools", "subtask": 0, "score": 0.0},
+    {"setting": "tools", "subtask": 1, "status": "blocked"},
+    {"setting": "tools", "subtask": 2, "score": 1.0},
+    {"setting": "tools", "subtask": 3, "score": 1.0},
+)
+
 
 @pytest.fixture(scope="module")
 def by_task(paper_results):
@@ -73,18 +84,6 @@ def test_no_difference_is_plus_minus_zero():
     assert signed(-0.0004) == "±0.0"
     assert signed(-0.0006) == "-0.1"
     assert signed(None) == "-"
-
-
-GAPS = (
-    {"subtask": 0, "score": 1.0},
-    {"subtask": 1, "score": 0.0},
-    {"subtask": 2, "status": "missing"},
-    {"subtask": 3, "score": 1.0},
-    {"setting": "tools", "subtask": 0, "score": 0.0},
-    {"setting": "tools", "subtask": 1, "status": "blocked"},
-    {"setting": "tools", "subtask": 2, "score": 1.0},
-    {"setting": "tools", "subtask": 3, "score": 1.0},
-)
 
 
 def test_difference_uses_the_scores_that_both_runs_have(make_results):

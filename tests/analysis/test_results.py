@@ -14,6 +14,9 @@ from scbench.analysis.results import (
 from scbench.base.errors import ResultsError
 from scbench.release.load import find_release
 
+ROWS = tuple({"subtask": i, "score": float(i % 2)} for i in range(3))
+SOLIDS = tuple({"task": "csg_union", "subtask": i, "score": 0.25} for i in range(2))
+
 
 @pytest.fixture
 def write(tmp_path, make_results):
@@ -25,10 +28,6 @@ def write(tmp_path, make_results):
         return path
 
     return run
-
-
-ROWS = tuple({"subtask": i, "score": float(i % 2)} for i in range(3))
-SOLIDS = tuple({"task": "csg_union", "subtask": i, "score": 0.25} for i in range(2))
 
 
 def refused(*paths, **options) -> str:

@@ -13,6 +13,14 @@ from scbench.analysis.usage import budget_sheet, budget_sweep, cost_sheet, cost_
 from scbench.base.intervals import QUANTILE
 from scbench.grading.score_tables import score_table
 
+VOTES = {
+    "one wins": [("a", 1.0), ("a", 1.0), ("b", 0.0)],
+    "the wrong one wins": [("c", 0.0), ("d", 1.0), ("c", 0.0)],
+    "two tie": [("h", 1.0), ("h", 1.0), ("i", 0.0), ("i", 0.0)],
+    "nothing was read": [(None, 0.0), (None, 0.0)],
+    "all differ": [("e", 0.0), ("f", 1.0), ("g", 0.0)],
+}
+
 
 def sampled(make_results, *items):
     """Results with one item for each list of scores, and one sample for each score."""
@@ -65,15 +73,6 @@ def test_variance_within_and_between_items(make_results):
     )
     single = pass_at_k(sampled(make_results, [1], [0])).row(0, named=True)
     assert [single[name] for name in ("within", "between", "same_items")] == [None] * 3
-
-
-VOTES = {
-    "one wins": [("a", 1.0), ("a", 1.0), ("b", 0.0)],
-    "the wrong one wins": [("c", 0.0), ("d", 1.0), ("c", 0.0)],
-    "two tie": [("h", 1.0), ("h", 1.0), ("i", 0.0), ("i", 0.0)],
-    "nothing was read": [(None, 0.0), (None, 0.0)],
-    "all differ": [("e", 0.0), ("f", 1.0), ("g", 0.0)],
-}
 
 
 @pytest.mark.parametrize(

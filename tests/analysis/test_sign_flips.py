@@ -12,6 +12,12 @@ from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test
 
 stats = Later("scipy.stats")
 
+changes = st.lists(
+    st.tuples(*[st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])] * 3),
+    min_size=1,
+    max_size=9,
+)
+
 
 @given(st.integers(0, 400), st.integers(0, 400))
 @settings(max_examples=60)
@@ -35,13 +41,6 @@ def by_enumeration(change, weights):
         worst = max(worst, (largest >= result[line] - 1e-9).mean())
         corrected[line] = worst
     return plain, np.maximum(corrected, plain)
-
-
-changes = st.lists(
-    st.tuples(*[st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])] * 3),
-    min_size=1,
-    max_size=9,
-)
 
 
 @given(changes)

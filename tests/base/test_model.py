@@ -17,6 +17,40 @@ from scbench.base.model import (
 
 # Status.
 
+FIELDS = {
+    "task": "csg_union",
+    "bucket": "constructive",
+    "subtask": 3,
+    "difficulty": "hard",
+    "prompt": "Join the two.",
+    "images": (b"\x89PNG one", b"\x89PNG two"),
+    "params": '{"a":1}',
+    "answer_schema": '{"type":"object"}',
+    "scores": 1,
+    "seed": None,
+    "point": '{"depth":2}',
+}
+
+CHANGES = {
+    "task": "csg_unions",
+    "bucket": "planning",
+    "subtask": 4,
+    "difficulty": "easy",
+    "prompt": "Join the two. ",
+    "params": '{"a":2}',
+    "answer_schema": '{"type":"array"}',
+    "scores": 9,
+    "seed": 0,
+    "point": None,
+}
+IMAGES = {
+    "none": (),
+    "one_fewer": FIELDS["images"][:1],
+    "exchanged": FIELDS["images"][::-1],
+    "one_byte": (b"\x89PNG one", b"\x89PNG twO"),
+    "cut_elsewhere": (b"\x89PNG one\x89", b"PNG two"),
+}
+
 
 def test_every_status_is_scored_or_unscored():
     assert {status.value for status in Status if status.scored} == {
@@ -59,20 +93,6 @@ def test_failed_lists_unpassed_checks_in_order():
 
 # Instance.
 
-FIELDS = {
-    "task": "csg_union",
-    "bucket": "constructive",
-    "subtask": 3,
-    "difficulty": "hard",
-    "prompt": "Join the two.",
-    "images": (b"\x89PNG one", b"\x89PNG two"),
-    "params": '{"a":1}',
-    "answer_schema": '{"type":"object"}',
-    "scores": 1,
-    "seed": None,
-    "point": '{"depth":2}',
-}
-
 
 def test_content_hash_equals_that_of_the_canonical_row():
     row = {key: value for key, value in FIELDS.items() if key != "images"}
@@ -82,27 +102,6 @@ def test_content_hash_equals_that_of_the_canonical_row():
     digest = hashlib.sha256(text.encode()).hexdigest()
     assert Instance.freeze(**FIELDS).content_hash == digest
     assert digest == "f9b1a5c03e61cf01ad534954d070dddc620b06f6c7190d73817a203187ef8f99"
-
-
-CHANGES = {
-    "task": "csg_unions",
-    "bucket": "planning",
-    "subtask": 4,
-    "difficulty": "easy",
-    "prompt": "Join the two. ",
-    "params": '{"a":2}',
-    "answer_schema": '{"type":"array"}',
-    "scores": 9,
-    "seed": 0,
-    "point": None,
-}
-IMAGES = {
-    "none": (),
-    "one_fewer": FIELDS["images"][:1],
-    "exchanged": FIELDS["images"][::-1],
-    "one_byte": (b"\x89PNG one", b"\x89PNG twO"),
-    "cut_elsewhere": (b"\x89PNG one\x89", b"PNG two"),
-}
 
 
 @pytest.mark.parametrize("field", CHANGES)

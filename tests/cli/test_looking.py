@@ -16,6 +16,25 @@ from scbench.release.load import find_release
 
 TASKS = "shikaku_rectangles,maze_3d"
 
+PROMPT = """\
+Divide the whole grid below into rectangles, along the lines between its cells. Each rectangle must
+contain exactly one clue.
+
+The grid has 5 rows and 5 columns. Rows are counted from 0 at the top, columns from 0 at
+the left.
+
+column | 0 1 2
+row  0 | 0 0 0
+row  1 | 0 6 0
+
+- A step leads to the next cell up, down, left or right, if the two heights differ by at most one or
+  two.
+- A jump leads two cells straight up.
+The last JSON object counts.
+(A) a long option without a full stop: drama, romance, music, friendship, family, faith
+(B) another
+"""
+
 
 @pytest.fixture(scope="session")
 def example(tmp_path_factory) -> Path:
@@ -241,26 +260,6 @@ def test_show_lists_the_models_of_a_file_without_the_requested_one(inside, tmp_p
     assert done.returncode != 0
     assert "p.jsonl has no model 'nobody'; its models are first, second." in done.stderr
     assert inside(*show, "--model", "second").returncode == 0
-
-
-PROMPT = """\
-Divide the whole grid below into rectangles, along the lines between its cells. Each rectangle must
-contain exactly one clue.
-
-The grid has 5 rows and 5 columns. Rows are counted from 0 at the top, columns from 0 at
-the left.
-
-column | 0 1 2
-row  0 | 0 0 0
-row  1 | 0 6 0
-
-- A step leads to the next cell up, down, left or right, if the two heights differ by at most one or
-  two.
-- A jump leads two cells straight up.
-The last JSON object counts.
-(A) a long option without a full stop: drama, romance, music, friendship, family, faith
-(B) another
-"""
 
 
 def test_prompt_paragraphs_are_reflowed_and_data_keeps_its_lines():

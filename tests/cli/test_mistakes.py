@@ -17,35 +17,6 @@ from scbench.grading.rows.columns import column_types
 
 SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
 
-
-def lines(*rows: dict) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-def row(instance: str = "two_segments/07", **rest: object) -> dict:
-    return {"id": instance, "model": "m", "answer": SEGMENTS} | rest
-
-
-FILES = {
-    "good.jsonl": lines(row()),
-    "empty.jsonl": "\n \n",
-    "answers.csv": "item,text\ntwo_segments/07,hello\n",
-    "ids.jsonl": lines(
-        *(row(f"two{a}segments{b}") for a, b in (("_", "/7"), ("-", "/07")))
-    ),
-    "text.jsonl": lines(row(answer=json.dumps(SEGMENTS))),
-    "messages.jsonl": lines({"id": "two_segments/07", "response": [{"role": "user"}]}),
-    "fresh.jsonl": lines(*(row(f"b001f663:arithmetic/{i:02d}") for i in range(20))),
-    "quotes.jsonl": '{"id": two_segments/07}\n{id: "two_segments/07"}\n',
-    "twice.jsonl": lines(row(), row()),
-    "wide.jsonl": json.dumps(row(), indent=1),
-    "utf16.jsonl": "",
-    "requests.jsonl": lines(
-        {"custom_id": "two_segments-07", "method": "POST", "body": {}}
-    ),
-    "keys.jsonl": lines(row(respones="x")),
-}
-
 MISTAKES = {
     # what a file is
     "tables good.jsonl": "if it contains predictions, grade it first: scbench-grade good.jsonl",
@@ -85,6 +56,35 @@ MISTAKES = {
     "generate arithmetic --lenght 4": "Did you mean --length?",
     "run gpt-5": "should be in the format of <api_name>/<model_name>",
     "release publish 4.0.0": "name one target: either --repo ORG/NAME or --to PATH_OR_URL",
+}
+
+
+def lines(*rows: dict) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def row(instance: str = "two_segments/07", **rest: object) -> dict:
+    return {"id": instance, "model": "m", "answer": SEGMENTS} | rest
+
+
+FILES = {
+    "good.jsonl": lines(row()),
+    "empty.jsonl": "\n \n",
+    "answers.csv": "item,text\ntwo_segments/07,hello\n",
+    "ids.jsonl": lines(
+        *(row(f"two{a}segments{b}") for a, b in (("_", "/7"), ("-", "/07")))
+    ),
+    "text.jsonl": lines(row(answer=json.dumps(SEGMENTS))),
+    "messages.jsonl": lines({"id": "two_segments/07", "response": [{"role": "user"}]}),
+    "fresh.jsonl": lines(*(row(f"b001f663:arithmetic/{i:02d}") for i in range(20))),
+    "quotes.jsonl": '{"id": two_segments/07}\n{id: "two_segments/07"}\n',
+    "twice.jsonl": lines(row(), row()),
+    "wide.jsonl": json.dumps(row(), indent=1),
+    "utf16.jsonl": "",
+    "requests.jsonl": lines(
+        {"custom_id": "two_segments-07", "method": "POST", "body": {}}
+    ),
+    "keys.jsonl": lines(row(respones="x")),
 }
 
 

@@ -19,6 +19,25 @@ from scbench.cli.start import start
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
 
+HANGUP = """
+import sys, time, typer
+from scbench.cli.console import reported_errors, say
+from scbench.cli.start import start
+
+app = typer.Typer()
+
+@app.command()
+def talk():
+    with reported_errors():
+        while True:
+            say("still here")
+            if not {quiet}:
+                print("still here", flush=True)
+            time.sleep({pause})
+
+start(app, "talk")
+"""
+
 
 @pytest.fixture
 def grade(parity_release, write_lines, tmp_path, inside):
@@ -208,26 +227,6 @@ def test_nothing_is_reported_as_leaked_at_exit(command, line, notes):
     assert done.stdout
     assert "leaked" not in done.stderr
     assert len(done.stderr.splitlines()) == notes
-
-
-HANGUP = """
-import sys, time, typer
-from scbench.cli.console import reported_errors, say
-from scbench.cli.start import start
-
-app = typer.Typer()
-
-@app.command()
-def talk():
-    with reported_errors():
-        while True:
-            say("still here")
-            if not {quiet}:
-                print("still here", flush=True)
-            time.sleep({pause})
-
-start(app, "talk")
-"""
 
 
 @pytest.mark.parametrize("quiet", [False, True])

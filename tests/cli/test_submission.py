@@ -18,6 +18,8 @@ from scbench.release.load import find_release
 
 ROOT = Path(__file__).resolve().parents[2]
 
+WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
+
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
@@ -189,9 +191,6 @@ def test_board_is_built_and_rebuilt(entry, inside, small, tmp_path):
     assert "There are no submissions yet" in (tmp_path / "site/index.html").read_text(
         "utf-8"
     )
-
-
-WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)

@@ -27,6 +27,8 @@ ids = ["two_segments/07", "csg_union/00"]
 print(scbench.scores(ids, ["{}", "{}"], workers=2))
 """
 
+GRADE = ("scbench-grade", "predictions.jsonl", "--partial", "--workers", "2")
+
 
 def poisoned_names() -> set[str]:
     """Names of modules in the standard library, in every installed package, and of plugins."""
@@ -53,9 +55,6 @@ def imported(poison_folder):
     log = poison_folder / "imported.log"
     log.unlink(missing_ok=True)
     return lambda: log.read_text().split() if log.exists() else []
-
-
-GRADE = ("scbench-grade", "predictions.jsonl", "--partial", "--workers", "2")
 
 
 @pytest.mark.parametrize(

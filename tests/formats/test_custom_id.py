@@ -10,6 +10,10 @@ from scbench.base.errors import PredictionsError
 from scbench.formats.custom_id import RequestKey, read_custom_id
 from scbench.release.load import find_release
 
+NAMES = st.from_regex(
+    r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True
+)
+
 
 @pytest.fixture(scope="module")
 def every_id() -> list[str]:
@@ -29,11 +33,6 @@ def test_ids_of_released_and_drawn_instances_fit_with_sample_and_budget(every_id
             assert read_custom_id(text) == asked
             texts.add(text)
     assert len(texts) == 2 * 4 * len(every_id)
-
-
-NAMES = st.from_regex(
-    r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True
-)
 
 
 @given(NAMES, st.integers(0, 999), st.none() | st.integers(0, 10**6))

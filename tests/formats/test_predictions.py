@@ -30,6 +30,17 @@ from scbench.formats.predictions import (
 GOOD = b'{"id": "two_segments/00", "answer": {"segments": []}}'
 MANY_DIGITS = b"9" * 1_000_000
 
+SKIPPABLE = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+LINES = b"".join(
+    b'{"id": "two_segments/%02d", "response": ""}\n' % i for i in range(3000)
+)
+HALF = LINES.index(b"\n", len(LINES) // 2) + 1
+
+NOISE = b"".join(
+    b'{"id": "%s"}\n' % random.Random(i).randbytes(60).hex().encode()
+    for i in range(3000)
+)
+
 
 def read(data: bytes) -> list[Line | Problem]:
     return list(read_predictions(io.BytesIO(data), hashlib.sha256()))
@@ -193,11 +204,6 @@ def zst(data: bytes, **options) -> bytes:
     return zstandard.ZstdCompressor(**options).compress(data)
 
 
-SKIPPABLE = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
-LINES = b"".join(
-    b'{"id": "two_segments/%02d", "response": ""}\n' % i for i in range(3000)
-)
-HALF = LINES.index(b"\n", len(LINES) // 2) + 1
 PACKINGS = {
     "plain": lambda data: data,
     "gzip": gzip.compress,
@@ -223,12 +229,6 @@ def test_compressed_files_are_detected_by_content(tmp_path, pack, name):
     entries = read_file(tmp_path / name, pack(LINES))
     assert [entry.number for entry in entries] == list(range(1, 3001))
     assert all(isinstance(entry, Line) for entry in entries)
-
-
-NOISE = b"".join(
-    b'{"id": "%s"}\n' % random.Random(i).randbytes(60).hex().encode()
-    for i in range(3000)
-)
 
 
 @pytest.mark.parametrize("share", [0.002, 0.3, 0.9, 0.9999])

@@ -22,6 +22,15 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_cases.py"
 GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
 OURS = [task.id for task in available_tasks() if task.package == "scbench"]
 
+IMPOSSIBLE = {
+    "id": "hyper_snake",
+    "count": 3,
+    "dims": 2,
+    "max_cells": 9,
+    "walls": 50,
+    "food": 20,
+}
+
 
 def cases(seed: int, *blocks: dict, workers: int = 1) -> list:
     experiment = experiment_of({"seed": seed, "task": blocks})
@@ -206,16 +215,6 @@ def test_wasted_work_ends_a_point_without_a_case(monkeypatch):
     when = {2}
     (drawn,) = cases(5, {"id": "boolean", "count": 3})
     assert (len(drawn.cases), drawn.reason) == (3, "")
-
-
-IMPOSSIBLE = {
-    "id": "hyper_snake",
-    "count": 3,
-    "dims": 2,
-    "max_cells": 9,
-    "walls": 50,
-    "food": 20,
-}
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -72,6 +72,11 @@ SMALL = TABLE.format(rung="{ size = 7, jumps = 2 }")
 TASKS = [get_task("enumerate_edges"), get_task("maze_3d")]
 SECRET = 0x5EED_0F_1ADD_E125_ECAE_7000
 
+PUBLISHED = [get_task(name) for name in find_release().ladder().manifest.tasks]
+
+# Tasks whose target is drawn for each item of a rung.
+VARIED = {"two_segments", "lego_hemispherical_shell"}
+
 
 @pytest.fixture(scope="session")
 def small():
@@ -99,8 +104,6 @@ def secret(tmp_path_factory):
 
 # The ladder of this package, as its newest release holds it.
 
-PUBLISHED = [get_task(name) for name in find_release().ladder().manifest.tasks]
-
 
 @cache
 def references():
@@ -121,10 +124,6 @@ def means(task, column):
         if ref.id.startswith(f"{task.id}/"):
             found.setdefault(rung_of(ref.id), []).append(getattr(ref, column))
     return {rung: sum(values) / len(values) for rung, values in found.items()}
-
-
-# Tasks whose target is drawn for each item of a rung.
-VARIED = {"two_segments", "lego_hemispherical_shell"}
 
 
 def lowest(task):

@@ -21,6 +21,21 @@ PICTURED = [
 MANY = 12
 UNORDERED = ("walls", "food", "blocked", "forbidden_cells")
 
+OF_RULES = {
+    "voxel_grid_projection": r"exactly \d+ (?:different|cells)|the digit \d|"
+    r"remainder \d+|divided by \d+",
+    "hyper_snake": r"L / \d+|(?<=0.98 x )\d+|\d+ is the number|[Ss]o \d+ cells|"
+    r"because (the box has )?\d+ cells|more than \d+ cells",
+    "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
+    r"plan - \d+\) / [\d.]+",
+    "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
+    "csg_union": r"At most \d+ pairs of a triangle|\d+ triangles are always few enough|"
+    r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
+    "half_subdivision_neighbours": r"depth \d+: axis",
+    "polynomial_curve_fitting": r"f, as written, is at most \d+",
+}
+"""What a prompt with pictures says in numbers that depend on the instance: how much is asked."""
+
 
 def normal(params):
     """Return parameters with all unordered lists sorted."""
@@ -72,22 +87,6 @@ def test_picture_rows_differ_only_in_prompt_images_and_id(release, rows):
         )
         assert row_id == picture_id(plain_id(row_id), style_of(row_id))
         assert row.images
-
-
-OF_RULES = {
-    "voxel_grid_projection": r"exactly \d+ (?:different|cells)|the digit \d|"
-    r"remainder \d+|divided by \d+",
-    "hyper_snake": r"L / \d+|(?<=0.98 x )\d+|\d+ is the number|[Ss]o \d+ cells|"
-    r"because (the box has )?\d+ cells|more than \d+ cells",
-    "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
-    r"plan - \d+\) / [\d.]+",
-    "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
-    "csg_union": r"At most \d+ pairs of a triangle|\d+ triangles are always few enough|"
-    r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
-    "half_subdivision_neighbours": r"depth \d+: axis",
-    "polynomial_curve_fitting": r"f, as written, is at most \d+",
-}
-"""What a prompt with pictures says in numbers that depend on the instance: how much is asked."""
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)

@@ -42,6 +42,16 @@ print(json.dumps({
 }))
 """
 
+# Where an upload may be cut off, and how: everything after the fault is missing.
+BREAKS = {
+    "created, answer lost": ("POST", "/repos/create", "do and drop"),
+    "a large file": ("PUT", "/store/", "drop"),
+    "committing": ("POST", "/commit/", "drop"),
+    "committed, answer lost": ("POST", "/commit/", "do and drop"),
+    "tagged, answer lost": ("POST", "/tag/", "do and drop"),
+    "downloading": ("GET", "/resolve/", "drop"),
+}
+
 
 def publish(root: Path, repo: str = REPO) -> list[str]:
     said: list[str] = []
@@ -158,17 +168,6 @@ def test_foreign_data_set_is_not_replaced(hub, sound):
     ):
         publish(sound)
     assert hub.repos[REPO].tags == {}
-
-
-# Where an upload may be cut off, and how: everything after the fault is missing.
-BREAKS = {
-    "created, answer lost": ("POST", "/repos/create", "do and drop"),
-    "a large file": ("PUT", "/store/", "drop"),
-    "committing": ("POST", "/commit/", "drop"),
-    "committed, answer lost": ("POST", "/commit/", "do and drop"),
-    "tagged, answer lost": ("POST", "/tag/", "do and drop"),
-    "downloading": ("GET", "/resolve/", "drop"),
-}
 
 
 @pytest.mark.parametrize("at", BREAKS)

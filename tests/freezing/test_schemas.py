@@ -30,6 +30,96 @@ jsonschema_rs = Later("jsonschema_rs")
 TASKS = list(find_release().manifest.tasks)
 PREDICTION = jsonschema_rs.validator_for(prediction_schema())
 
+LENIENT = {"fluid_simulation"}
+
+TURN = {"action": "x", "observation": "no"}
+RETRY = {
+    "id": "a/00",
+    "setting": "retry",
+    "loop": {"setting": "retry"},
+    "turns": [TURN],
+}
+GOOD = [
+    RETRY,
+    RETRY | {"turns": [], "status": "api_error", "answer": None, "response": None},
+    RETRY | {"setting": "probe", "loop": {"setting": "probe", "budget": 5}},
+    {"id": "a/00", "answer": "text"},
+    {"id": "a/00", "response": "It is 3."},
+    {"id": "a/00", "response": "cut of", "finish_reason": "length"},
+    {"id": "a/00", "status": "blocked", "error": "content filter"},
+    {"id": "a/00", "status": "api_error", "response": "half a te"},
+    {"id": "a/00", "answer": None, "response": None, "status": "not_run"},
+    {"id": "a/00", "error": "HTTP 500"},
+    {"id": "a/00"},
+    {
+        "id": "a/00",
+        "answer": 1,
+        "model": "m",
+        "setting": "tools",
+        "sample": 3,
+        "budget": 4096,
+    },
+    {
+        "id": "a/00",
+        "answer": 1,
+        "usage": {"output_tokens": 5, "seconds": 0.5, "vendor": "x"},
+    },
+    {"id": "a/00", "answer": 1, "usage": None, "setting": None, "something": "else"},
+]
+BAD = [
+    RETRY | {"setting": "no_tools"},
+    RETRY | {"setting": "act"},
+    RETRY | {"loop": None},
+    RETRY | {"turns": None},
+    RETRY | {"turns": [], "status": "answered"},
+    RETRY | {"answer": 1},
+    RETRY | {"response": ""},
+    RETRY | {"turns": [TURN | {"action": None}]},
+    RETRY | {"turns": [TURN | {"more": 1}]},
+    RETRY | {"loop": {"setting": "retry", "attempts": 11}},
+    {"id": "a/00", "setting": "retry"},
+    None,
+    [],
+    "a/00",
+    {},
+    {"answer": {"x": 1}},
+    {"id": 7, "answer": 1},
+    {"id": "x" * 201, "answer": 1},
+    {"id": "a/00", "answer": {"x": 1}, "response": "text"},
+    {"id": "a/00", "status": "answered"},
+    {"id": "a/00", "status": "answered", "answer": None},
+    {"id": "a/00", "status": "unparsed", "response": "x"},
+    {"id": "a/00", "status": "grader_error"},
+    {"id": "a/00", "status": "blocked", "answer": {"x": 1}},
+    {"id": "a/00", "answer": 1, "model": ""},
+    {"id": "a/00", "answer": 1, "setting": "with_tools"},
+    {"id": "a/00", "answer": 1, "sample": -1},
+    {"id": "a/00", "answer": 1, "sample": True},
+    {"id": "a/00", "answer": 1, "budget": 1.5},
+    {"id": "a/00", "answer": 1, "usage": []},
+    {"id": "a/00", "answer": 1, "usage": {"input_tokens": -1}},
+    {"id": "a/00", "answer": 1, "finish_reason": 3},
+]
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from([0.5, -1.5])
+    | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+FIELDS = {name: JSON for name in Prediction.model_fields if name != "usage"}
+USED = st.sampled_from(
+    ["answered", "refused", "blocked", "unparsed", "no_tools", "tools", "retry"]
+)
+
+RESULTS = jsonschema_rs.validator_for(results_json_schema())
+
 
 def accepts(model: type[BaseModel], value: object) -> bool:
     try:
@@ -127,9 +217,6 @@ def damaged(value: object, rng: random.Random) -> object:
     return box["it"]
 
 
-LENIENT = {"fluid_simulation"}
-
-
 def in_rows(task_id: str, answer: object) -> object:
     """Convert a maze given as one text, bare or under its key, to the rows the package reads."""
     if task_id != "maze_3d":
@@ -170,76 +257,6 @@ def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
     assert verdicts == {True, False}
 
 
-TURN = {"action": "x", "observation": "no"}
-RETRY = {
-    "id": "a/00",
-    "setting": "retry",
-    "loop": {"setting": "retry"},
-    "turns": [TURN],
-}
-GOOD = [
-    RETRY,
-    RETRY | {"turns": [], "status": "api_error", "answer": None, "response": None},
-    RETRY | {"setting": "probe", "loop": {"setting": "probe", "budget": 5}},
-    {"id": "a/00", "answer": "text"},
-    {"id": "a/00", "response": "It is 3."},
-    {"id": "a/00", "response": "cut of", "finish_reason": "length"},
-    {"id": "a/00", "status": "blocked", "error": "content filter"},
-    {"id": "a/00", "status": "api_error", "response": "half a te"},
-    {"id": "a/00", "answer": None, "response": None, "status": "not_run"},
-    {"id": "a/00", "error": "HTTP 500"},
-    {"id": "a/00"},
-    {
-        "id": "a/00",
-        "answer": 1,
-        "model": "m",
-        "setting": "tools",
-        "sample": 3,
-        "budget": 4096,
-    },
-    {
-        "id": "a/00",
-        "answer": 1,
-        "usage": {"output_tokens": 5, "seconds": 0.5, "vendor": "x"},
-    },
-    {"id": "a/00", "answer": 1, "usage": None, "setting": None, "something": "else"},
-]
-BAD = [
-    RETRY | {"setting": "no_tools"},
-    RETRY | {"setting": "act"},
-    RETRY | {"loop": None},
-    RETRY | {"turns": None},
-    RETRY | {"turns": [], "status": "answered"},
-    RETRY | {"answer": 1},
-    RETRY | {"response": ""},
-    RETRY | {"turns": [TURN | {"action": None}]},
-    RETRY | {"turns": [TURN | {"more": 1}]},
-    RETRY | {"loop": {"setting": "retry", "attempts": 11}},
-    {"id": "a/00", "setting": "retry"},
-    None,
-    [],
-    "a/00",
-    {},
-    {"answer": {"x": 1}},
-    {"id": 7, "answer": 1},
-    {"id": "x" * 201, "answer": 1},
-    {"id": "a/00", "answer": {"x": 1}, "response": "text"},
-    {"id": "a/00", "status": "answered"},
-    {"id": "a/00", "status": "answered", "answer": None},
-    {"id": "a/00", "status": "unparsed", "response": "x"},
-    {"id": "a/00", "status": "grader_error"},
-    {"id": "a/00", "status": "blocked", "answer": {"x": 1}},
-    {"id": "a/00", "answer": 1, "model": ""},
-    {"id": "a/00", "answer": 1, "setting": "with_tools"},
-    {"id": "a/00", "answer": 1, "sample": -1},
-    {"id": "a/00", "answer": 1, "sample": True},
-    {"id": "a/00", "answer": 1, "budget": 1.5},
-    {"id": "a/00", "answer": 1, "usage": []},
-    {"id": "a/00", "answer": 1, "usage": {"input_tokens": -1}},
-    {"id": "a/00", "answer": 1, "finish_reason": 3},
-]
-
-
 @pytest.mark.parametrize("line", GOOD, ids=json.dumps)
 def test_good_predictions_validate(line):
     assert accepts(Prediction, line)
@@ -252,24 +269,6 @@ def test_bad_predictions_do_not_validate(line):
     assert not PREDICTION.is_valid(line)
 
 
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 5)
-    | st.sampled_from([0.5, -1.5])
-    | st.text(max_size=3),
-    lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(st.text(max_size=2), inner, max_size=2)
-    ),
-    max_leaves=4,
-)
-FIELDS = {name: JSON for name in Prediction.model_fields if name != "usage"}
-USED = st.sampled_from(
-    ["answered", "refused", "blocked", "unparsed", "no_tools", "tools", "retry"]
-)
-
-
 @given(
     line=st.fixed_dictionaries({}, optional={k: v | USED for k, v in FIELDS.items()})
 )
@@ -277,9 +276,6 @@ def test_prediction_schema_agrees_with_the_package_on_any_fields(line):
     assert PREDICTION.is_valid(line) == accepts(Prediction, line)
     whole = {"id": "a/00"} | line
     assert PREDICTION.is_valid(whole) == accepts(Prediction, whole)
-
-
-RESULTS = jsonschema_rs.validator_for(results_json_schema())
 
 
 def test_results_of_a_run_validate(parity_release, write_lines, tmp_path):

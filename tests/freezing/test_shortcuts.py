@@ -29,6 +29,12 @@ words = "Longer paths."
 rungs = [{ dims = 2, min_side = 4, max_side = 4, walls = 0, food = 1 }]
 """
 
+# Rungs take turns, so that low and high ones are tried.
+RUNGS = (1, 4, 2, 3)
+FEW = 8
+# The same of a task whose verdicts take seconds.
+FEW_LENGTHY = 3
+
 
 def test_each_varying_parameter_is_hidden_and_implied_ones_are_not():
     task = get_task("hyper_snake")
@@ -136,12 +142,6 @@ def test_implied_parameters_exist():
 
 
 # Deep: a few fresh items of one rung of every task. Few tasks take more than some seconds.
-
-# Rungs take turns, so that low and high ones are tried.
-RUNGS = (1, 4, 2, 3)
-FEW = 8
-# The same of a task whose verdicts take seconds.
-FEW_LENGTHY = 3
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,9 @@ HUGE = 10**4000
 TINY = 5e-324
 LARGEST = 1.7976931348623157e308
 
+# Texts that take 10 s or more; `test_polynomial_curve_fitting.py` judges them, once.
+LONG_TEXTS = {"longer_numbers", "powers_of_doubles", "kept_values", "pending_values"}
+
 
 def params(task_id, subtask):
     return get_task(task_id).builder().paper()[subtask].params
@@ -149,10 +152,6 @@ def voxel_grid_projection():
         {"voxels": [{"xyz": [i % 32, i // 32 % 32, i % 31]} for i in range(most)]},
     )
     yield "huge cells", 5, {"voxels": [{"xyz": [1e308, -0.0, TINY]}] * most}
-
-
-# Texts that take 10 s or more; `test_polynomial_curve_fitting.py` judges them, once.
-LONG_TEXTS = {"longer_numbers", "powers_of_doubles", "kept_values", "pending_values"}
 
 
 def polynomial_curve_fitting():

@@ -9,6 +9,33 @@ from scbench.scoring.judge import MAX_VALUES
 TASKS = [get_task("parity"), get_task("enumerate_edges")]
 PARITY = [f"parity/{i:02d}" for i in range(4)]
 
+WARNED = {
+    "wrong shape": (
+        {"answer": {"bit": "0"}},
+        "answer_schema",
+        "bit: must be a whole number; got",
+    ),
+    "text in answer": (
+        {"answer": '{"bit": 0}'},
+        "answer_schema",
+        "in response, not in answer",
+    ),
+    "too long": (
+        {"answer": {"bit": [0] * MAX_VALUES}},
+        "resource_limit",
+        "500,000 values",
+    ),
+    "prose": ({"response": "It is even."}, "no_answer", "no answer found in the reply"),
+    "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
+    "nothing": (
+        {"model": "unnamed"},
+        "no_answer",
+        "contains neither answer nor response",
+    ),
+    "null": ({"answer": None}, "no_answer", "it will count as missing"),
+    "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
+}
+
 
 @pytest.fixture
 def check(parity_release, write_lines):
@@ -53,34 +80,6 @@ def test_every_problem_is_listed_with_its_line(check):
     assert "from parity/00 to parity/03" in result.problems[3].message
     assert "'parity/01'" in result.problems[4].message
     assert result.usable == 2
-
-
-WARNED = {
-    "wrong shape": (
-        {"answer": {"bit": "0"}},
-        "answer_schema",
-        "bit: must be a whole number; got",
-    ),
-    "text in answer": (
-        {"answer": '{"bit": 0}'},
-        "answer_schema",
-        "in response, not in answer",
-    ),
-    "too long": (
-        {"answer": {"bit": [0] * MAX_VALUES}},
-        "resource_limit",
-        "500,000 values",
-    ),
-    "prose": ({"response": "It is even."}, "no_answer", "no answer found in the reply"),
-    "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
-    "nothing": (
-        {"model": "unnamed"},
-        "no_answer",
-        "contains neither answer nor response",
-    ),
-    "null": ({"answer": None}, "no_answer", "it will count as missing"),
-    "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
-}
 
 
 @pytest.mark.parametrize(("fields", "code", "said"), WARNED.values(), ids=WARNED)

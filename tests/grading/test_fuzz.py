@@ -16,18 +16,6 @@ import pytest
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
-
-@pytest.fixture(scope="module")
-def tools():
-    """The modules of the fuzzer, which import each other like programs in one folder."""
-    sys.path.insert(0, str(TOOLS))
-    try:
-        names = ("fuzz", "fuzz_guard", "fuzz_inputs", "fuzz_targets")
-        yield {name: importlib.import_module(name) for name in names}
-    finally:
-        sys.path.remove(str(TOOLS))
-
-
 RUNS = {"line": 400, "response": 400, "formula": 300, "stl": 200, "import": 20}
 SLOW = {
     *(
@@ -38,6 +26,43 @@ SLOW = {
     *("answer:hide_and_seek", "answer:interlocking_parts", "answer:hyper_snake"),
     *("answer:fluid_simulation", "answer:terrain_levelling"),
 }
+
+ACTS = {
+    "writes": lambda data: Path("fuzz").write_bytes(data),
+    "opens": lambda _: os.open("fuzz", os.O_RDWR | os.O_CREAT),
+    "appends": lambda _: Path("fuzz").open("a").close(),
+    "makes": lambda _: Path("fuzz").mkdir(),
+    "removes": lambda _: Path("no such file").unlink(),
+    "connects": lambda _: socket.create_connection(("127.0.0.1", 9), 0.1),
+    "starts": lambda _: subprocess.run(["true"], check=False),
+    "shells": lambda _: os.posix_spawn("/bin/true", ["true"], {}),
+    "forks": lambda _: os.fork(),
+}  # fmt: skip
+
+DYING = """
+import signal, sys
+sys.path.insert(0, sys.argv[1])
+import fuzz, fuzz_inputs, fuzz_targets
+
+def die(data):
+    if data.startswith(b"!"):
+        signal.raise_signal(signal.SIGTERM)
+
+fuzz_targets.make = lambda _: fuzz_inputs.Target(die, [b"?"], [b"!"])
+sys.argv[1:] = ["line", "--runs", "2000", "--plain", "--save", sys.argv[2]]
+sys.exit(fuzz.main())
+"""
+
+
+@pytest.fixture(scope="module")
+def tools():
+    """The modules of the fuzzer, which import each other like programs in one folder."""
+    sys.path.insert(0, str(TOOLS))
+    try:
+        names = ("fuzz", "fuzz_guard", "fuzz_inputs", "fuzz_targets")
+        yield {name: importlib.import_module(name) for name in names}
+    finally:
+        sys.path.remove(str(TOOLS))
 
 
 def test_targets_pass_for_a_few_inputs(tools, tmp_path, monkeypatch):
@@ -70,19 +95,6 @@ def spin(_):
         pass
 
 
-ACTS = {
-    "writes": lambda data: Path("fuzz").write_bytes(data),
-    "opens": lambda _: os.open("fuzz", os.O_RDWR | os.O_CREAT),
-    "appends": lambda _: Path("fuzz").open("a").close(),
-    "makes": lambda _: Path("fuzz").mkdir(),
-    "removes": lambda _: Path("no such file").unlink(),
-    "connects": lambda _: socket.create_connection(("127.0.0.1", 9), 0.1),
-    "starts": lambda _: subprocess.run(["true"], check=False),
-    "shells": lambda _: os.posix_spawn("/bin/true", ["true"], {}),
-    "forks": lambda _: os.fork(),
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("name", ACTS)
 def test_forbidden_actions_of_a_target_are_stopped(tools, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -100,21 +112,6 @@ def test_faults_and_hangs_have_distinct_findings(tools):
     assert fault.place.startswith("IndexError in test_fuzz.py:")
     assert fault.data == b"x"
     assert attempt(spin, b"x", seconds=0.2).place.startswith("HangError")
-
-
-DYING = """
-import signal, sys
-sys.path.insert(0, sys.argv[1])
-import fuzz, fuzz_inputs, fuzz_targets
-
-def die(data):
-    if data.startswith(b"!"):
-        signal.raise_signal(signal.SIGTERM)
-
-fuzz_targets.make = lambda _: fuzz_inputs.Target(die, [b"?"], [b"!"])
-sys.argv[1:] = ["line", "--runs", "2000", "--plain", "--save", sys.argv[2]]
-sys.exit(fuzz.main())
-"""
 
 
 def test_dead_process_is_a_finding_with_its_input(tmp_path):

@@ -14,6 +14,12 @@ from scbench.catalog import all_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 
+HEAVY = {
+    *("datasets", "distributed", "gymnasium", "inspect_ai", "jsonschema_rs"),
+    *("mlcroissant", "nbformat", "scipy", "selenium", "trimesh"),
+}
+"""Libraries whose import takes a good part of the time in which all tests are collected."""
+
 
 def imported(tree: ast.Module) -> set[str]:
     """Return every part of the module names that a module may import."""
@@ -41,13 +47,6 @@ def test_every_line_of_the_deep_test_table_matches_a_test():
         assert bool(is_deep) == (line in deep), line
         if line in QUICK:
             assert kind_of(line.partition("[")[0] + "[x]"), f"{line} is quick anyway"
-
-
-HEAVY = {
-    *("datasets", "distributed", "gymnasium", "inspect_ai", "jsonschema_rs"),
-    *("mlcroissant", "nbformat", "scipy", "selenium", "trimesh"),
-}
-"""Libraries whose import takes a good part of the time in which all tests are collected."""
 
 
 def test_collecting_the_quick_tests_loads_nothing_heavy():

@@ -24,6 +24,13 @@ WRONG = json.dumps({"segments": [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]})
 WORDS = "I would rather not say."
 MARKED = "I will not do that."
 
+OTHERS_LOG = "another's log"
+"""Of Inspect, by a task that is not ours."""
+NO_FINISH = {"verifiers"}
+"""It logs no finish reasons but stop, length and tool_calls."""
+
+Rows = dict[str, tuple[str, float | None]]
+
 
 @dataclass
 class Kind:
@@ -50,10 +57,6 @@ class Kind:
     without: set[str] = field(default_factory=set)
 
 
-OTHERS_LOG = "another's log"
-"""Of Inspect, by a task that is not ours."""
-NO_FINISH = {"verifiers"}
-"""It logs no finish reasons but stop, length and tool_calls."""
 KINDS = {
     "right": Kind("answered", 1, RIGHT),
     "wrong": Kind("answered", 0, WRONG),
@@ -238,9 +241,6 @@ ROUTES: dict[str, Callable[[Kind, str], dict]] = {
 def lines(path: Path, made: Iterable[dict]) -> Path:
     path.write_text("".join(f"{json.dumps(one)}\n" for one in made))
     return path
-
-
-Rows = dict[str, tuple[str, float | None]]
 
 
 def rows(files: dict[str, Path], folder: Path) -> dict[str, Rows]:

@@ -23,6 +23,10 @@ from scbench.release.load import find_release
 Replies = Mapping[str, Stored]
 Maker = Callable[[str, Stored], dict]
 
+MAPPED = read_mapping("id=item,response=output,finish_reason=why")
+SAYS_NO_REASON = {"lm-eval", "lighteval"}
+"""They do not log why the model stopped, so what was cut off is only seen to be no answer."""
+
 
 def own(row_id: str, one: Stored) -> dict:
     return {
@@ -94,9 +98,6 @@ LINES: dict[str, Maker] = {
     "vllm": vllm,
     "table": table,
 }
-MAPPED = read_mapping("id=item,response=output,finish_reason=why")
-SAYS_NO_REASON = {"lm-eval", "lighteval"}
-"""They do not log why the model stopped, so what was cut off is only seen to be no answer."""
 
 
 def lines(path: Path, made: Iterable[dict]) -> Path:

@@ -16,6 +16,12 @@ LIBRARIES = {
     "mlflow": ("mlflow==3.17.2", {"MLFLOW_TRACKING_URI": "sqlite:///mlflow.db"}),
 }
 
+FAILING = {
+    "wandb without a key": ("wandb", {"WANDB_MODE": "online", "WANDB_API_KEY": ""}),
+    "mlflow in a folder": ("mlflow", {"MLFLOW_TRACKING_URI": "file:./mlruns"}),
+    "mlflow that is down": ("mlflow", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:9"}),
+}
+
 
 @pytest.fixture
 def predictions(tmp_path):
@@ -52,13 +58,6 @@ def test_offline_tracker_keeps_tables_scores_and_files(
         assert kept.count("results.parquet") == 3
     else:
         assert sum(name.endswith(".wandb") for name in kept) == 2
-
-
-FAILING = {
-    "wandb without a key": ("wandb", {"WANDB_MODE": "online", "WANDB_API_KEY": ""}),
-    "mlflow in a folder": ("mlflow", {"MLFLOW_TRACKING_URI": "file:./mlruns"}),
-    "mlflow that is down": ("mlflow", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:9"}),
-}
 
 
 @pytest.mark.parametrize("case", FAILING)

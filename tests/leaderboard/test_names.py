@@ -16,16 +16,26 @@ ALIKE = [
     ("Zu\u0308rich", "Z\u00fcrich"),
 ]
 
-
-@pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_lookalike_names_have_one_skeleton(one, other):
-    assert skeleton(one) == skeleton(other)
-
-
 HIDDEN = (
     "\u200b \u200d \u2060 \ufeff \u00ad \u202e \u2066 \ue000 \U000e0041 \u034f \u3164 \u115f "
     "\u2800 \ufe0f \U000e0101 \u0007"
 )
+
+FILE = """
+[[organisation]]
+name = "Example Lab"
+contacts = ["someone@example.org", "@lab.example.org"]
+submitters = ["Example-Lab"]
+
+[[organisation]]
+name = "Other Lab"
+contacts = ["@other.example.org"]
+"""
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_lookalike_names_have_one_skeleton(one, other):
+    assert skeleton(one) == skeleton(other)
 
 
 @pytest.mark.parametrize("sign", HIDDEN.split(" "))
@@ -39,18 +49,6 @@ def test_invisible_characters_are_refused_in_every_name(kit, sign):
         about, findings = read_submission(text.encode(), "submission.yaml")
         assert about is None, old
         assert findings
-
-
-FILE = """
-[[organisation]]
-name = "Example Lab"
-contacts = ["someone@example.org", "@lab.example.org"]
-submitters = ["Example-Lab"]
-
-[[organisation]]
-name = "Other Lab"
-contacts = ["@other.example.org"]
-"""
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from scbench.leaderboard.findings import (
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.packing import pack
 
+FILE, LINK = 0o100644, 0o120777
+
 
 def at(entry, number: int, **change: object) -> None:
     """Change a field of a line; None removes the field."""
@@ -252,7 +254,6 @@ def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, 
     return info, b""
 
 
-FILE, LINK = 0o100644, 0o120777
 BAD_ARCHIVES: dict[str, tuple[str, bytes, str, str]] = {
     "up and away": (
         "x.zip", zipped([("../../etc/cron.d/x", b"a", FILE)]), "unsafe_path", "etc/cron.d"),

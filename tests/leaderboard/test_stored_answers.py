@@ -16,6 +16,12 @@ from scbench.scoring.judge import judge
 
 ONE_ANSWER = {task.id for task in available_tasks() if task.one_answer}
 
+REWRITES = {
+    "turned": lambda parts: parts[::-1],
+    "shifted": lambda parts: parts[1:] + parts[:1],
+    "exchanged": lambda parts: [parts[1], parts[0], *parts[2:]],
+}
+
 
 @pytest.fixture(scope="module")
 def frozen():
@@ -95,13 +101,6 @@ def test_counter_references_are_counted_separately(frozen):
     overlap = count_copies(wrong, telling)
     assert overlap.references == {}
     assert overlap.counter_references == {"hamiltonian_loop": 10}
-
-
-REWRITES = {
-    "turned": lambda parts: parts[::-1],
-    "shifted": lambda parts: parts[1:] + parts[:1],
-    "exchanged": lambda parts: [parts[1], parts[0], *parts[2:]],
-}
 
 
 @pytest.mark.parametrize("task_id", sorted(ONE_ANSWER))

@@ -18,6 +18,55 @@ from scbench.release.load import find_release
 PROBE, ACT = playable("probe"), playable("act")
 RELEASED = [name for name in (*PROBE, *ACT) if name in find_release().manifest.tasks]
 
+JUNK = st.one_of(
+    st.text(max_size=50),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+        ),
+        max_leaves=8,
+    ).map(lambda value: json.dumps({"query": value, "action": value})),
+)
+
+QUICK = [name for name in ACT if name in RELEASED and name != "terrain_levelling"]
+
+MOVES = {
+    ("probe", "csg_union"): lambda _: {"query": "volume", "solids": [1]},
+    ("probe", "fluid_simulation"): lambda right: {"query": "rain", **right},
+    ("probe", "hyper_snake"): lambda right: {
+        "query": "walk", "path": [cell["pos"] for cell in right["path"]][:9],
+    },
+    ("probe", "lego_hemispherical_shell"): lambda right: {
+        "query": "bricks", "bricks": right["bricks"][:3],
+    },
+    ("probe", "maze_3d"): lambda right: {
+        "query": "reach", "maze": right["maze"], "start": [0, 0],
+    },
+    ("probe", "terrain_levelling"): lambda right: {"query": "blast", "blasts": right["blasts"][:2]},
+    ("probe", "tetrahedra_shadow_projection"): lambda right: {
+        "query": "shadow", "tetrahedrons": right["tetrahedrons"][:3],
+    },
+    ("act", "hyper_snake"): lambda right: {
+        "action": "move", "cells": [cell["pos"] for cell in right["path"]][1:9],
+    },
+    ("act", "terrain_levelling"): lambda right: {"action": "blast", "blasts": right["blasts"][:2]},
+    ("act", "hamiltonian_loop"): lambda _: {"action": "go", "cells": [[2, 1]]},
+    ("act", "shikaku_rectangles"): lambda right: {
+        "action": "place", "rectangles": right["rectangles"][:2],
+    },
+    ("act", "voxel_grid_projection"): lambda right: {
+        "action": "place", "cells": [voxel["xyz"] for voxel in right["voxels"][:9]],
+    },
+    ("act", "pipe_loop_fitting"): lambda right: {"action": "place", "joints": right["points"][:9]},
+    ("act", "pack_rectangular_prisms"): lambda right: {
+        "action": "place", "boxes": right["boxes"][:2],
+    },
+}  # fmt: skip
+"""A move that each task carries out, made of its right answer."""
+
+PLAYED = [("probe", name) for name in PROBE if name in RELEASED]
+
 
 class Side(Query):
     """Ask how long a side is.
@@ -189,21 +238,6 @@ def test_trial_of_junk_is_scored_as_nothing_done(act):
     assert (move.outcome.status, move.outcome.score) == (Status.ANSWERED, 0)
 
 
-JUNK = st.one_of(
-    st.text(max_size=50),
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
-        ),
-        max_leaves=8,
-    ).map(lambda value: json.dumps({"query": value, "action": value})),
-)
-
-
-QUICK = [name for name in ACT if name in RELEASED and name != "terrain_levelling"]
-
-
 @given(replies=st.lists(JUNK, max_size=4), name=st.sampled_from(["maze_3d", *QUICK]))
 def test_any_reply_has_an_observation(all_stored, replies, name):
     stored = all_stored[name]
@@ -218,42 +252,6 @@ def test_any_reply_has_an_observation(all_stored, replies, name):
         assert not grade_line(line, stored.task, stored.params).forged
 
 
-MOVES = {
-    ("probe", "csg_union"): lambda _: {"query": "volume", "solids": [1]},
-    ("probe", "fluid_simulation"): lambda right: {"query": "rain", **right},
-    ("probe", "hyper_snake"): lambda right: {
-        "query": "walk", "path": [cell["pos"] for cell in right["path"]][:9],
-    },
-    ("probe", "lego_hemispherical_shell"): lambda right: {
-        "query": "bricks", "bricks": right["bricks"][:3],
-    },
-    ("probe", "maze_3d"): lambda right: {
-        "query": "reach", "maze": right["maze"], "start": [0, 0],
-    },
-    ("probe", "terrain_levelling"): lambda right: {"query": "blast", "blasts": right["blasts"][:2]},
-    ("probe", "tetrahedra_shadow_projection"): lambda right: {
-        "query": "shadow", "tetrahedrons": right["tetrahedrons"][:3],
-    },
-    ("act", "hyper_snake"): lambda right: {
-        "action": "move", "cells": [cell["pos"] for cell in right["path"]][1:9],
-    },
-    ("act", "terrain_levelling"): lambda right: {"action": "blast", "blasts": right["blasts"][:2]},
-    ("act", "hamiltonian_loop"): lambda _: {"action": "go", "cells": [[2, 1]]},
-    ("act", "shikaku_rectangles"): lambda right: {
-        "action": "place", "rectangles": right["rectangles"][:2],
-    },
-    ("act", "voxel_grid_projection"): lambda right: {
-        "action": "place", "cells": [voxel["xyz"] for voxel in right["voxels"][:9]],
-    },
-    ("act", "pipe_loop_fitting"): lambda right: {"action": "place", "joints": right["points"][:9]},
-    ("act", "pack_rectangular_prisms"): lambda right: {
-        "action": "place", "boxes": right["boxes"][:2],
-    },
-}  # fmt: skip
-"""A move that each task carries out, made of its right answer."""
-
-
-PLAYED = [("probe", name) for name in PROBE if name in RELEASED]
 PLAYED += [("act", name) for name in ACT if name in RELEASED]
 
 

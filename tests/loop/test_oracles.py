@@ -11,6 +11,51 @@ from scbench.graders.shared.interaction import QueryError
 from scbench.loop import grade_line
 from scbench.release.load import find_release
 
+PLACED = {
+    "hamiltonian_loop": ["01", "ladder-01-1", "ladder-03-1"],
+    "shikaku_rectangles": ["01", "ladder-02-1", "ladder-03-1"],
+    "voxel_grid_projection": ["00", "ladder-01-1", "ladder-03-1"],
+    "pipe_loop_fitting": ["01", "02", "03"],
+    "pack_rectangular_prisms": ["00"],
+}
+
+LEGAL = {
+    "hamiltonian_loop": (
+        {"action": "go", "cells": [[2, 1], [3, 1]]},
+        {"action": "go", "cells": [[9, 9]]},
+        {"action": "back", "count": 3},
+        {"action": "back", "count": 2},
+    ),
+    "shikaku_rectangles": (
+        {"action": "place", "rectangles": [[0, 0, 1, 0], [2, 0, 2, 2]]},
+        {"action": "place", "rectangles": [[0, 0, 0, 0]]},
+        {"action": "remove", "rectangles": [[5, 5, 5, 5]]},
+        {"action": "remove", "rectangles": [[2, 0, 2, 2], [0, 0, 1, 0]]},
+    ),
+    "voxel_grid_projection": (
+        {"action": "place", "cells": [[0, 0, 0], [1, 2, 3]]},
+        {"action": "place", "cells": [[1, 2, 3]]},
+        {"action": "remove", "cells": [[3, 3, 3]]},
+        {"action": "remove", "cells": [[1, 2, 3], [0, 0, 0]]},
+    ),
+    "pipe_loop_fitting": (
+        {
+            "action": "place",
+            "joints": [{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}],
+        },
+        {"action": "place", "joints": [{"x": 1e5, "y": 0}]},
+        {"action": "remove", "count": 4},
+        {"action": "remove", "count": 3},
+    ),
+    "pack_rectangular_prisms": (
+        {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": "a"}]},
+        {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": "a"}]},
+        {"action": "remove", "places": [1]},
+        {"action": "remove", "places": [0]},
+    ),
+}
+"""Of each task: what can be done, twice what cannot, and what undoes the first."""
+
 
 def with_present_prompts(instances):
     """The same instances with the prompts of the current builders, which the players read."""
@@ -62,59 +107,12 @@ def test_ground_is_levelled_by_observing_blasts(ladder, setting):
     assert 2 <= won(ladder["terrain_levelling/ladder-03-3"], setting) <= 10
 
 
-PLACED = {
-    "hamiltonian_loop": ["01", "ladder-01-1", "ladder-03-1"],
-    "shikaku_rectangles": ["01", "ladder-02-1", "ladder-03-1"],
-    "voxel_grid_projection": ["00", "ladder-01-1", "ladder-03-1"],
-    "pipe_loop_fitting": ["01", "02", "03"],
-    "pack_rectangular_prisms": ["00"],
-}
-
-
 @pytest.mark.parametrize("name", PLACED)
 def test_placing_step_by_step_solves_the_task(name):
     release = find_release()
     rows = release.instances([name]) | release.ladder().instances([name])
     for number in PLACED[name]:
         assert 0 < won(rows[f"{name}/{number}"], "act") <= 100
-
-
-LEGAL = {
-    "hamiltonian_loop": (
-        {"action": "go", "cells": [[2, 1], [3, 1]]},
-        {"action": "go", "cells": [[9, 9]]},
-        {"action": "back", "count": 3},
-        {"action": "back", "count": 2},
-    ),
-    "shikaku_rectangles": (
-        {"action": "place", "rectangles": [[0, 0, 1, 0], [2, 0, 2, 2]]},
-        {"action": "place", "rectangles": [[0, 0, 0, 0]]},
-        {"action": "remove", "rectangles": [[5, 5, 5, 5]]},
-        {"action": "remove", "rectangles": [[2, 0, 2, 2], [0, 0, 1, 0]]},
-    ),
-    "voxel_grid_projection": (
-        {"action": "place", "cells": [[0, 0, 0], [1, 2, 3]]},
-        {"action": "place", "cells": [[1, 2, 3]]},
-        {"action": "remove", "cells": [[3, 3, 3]]},
-        {"action": "remove", "cells": [[1, 2, 3], [0, 0, 0]]},
-    ),
-    "pipe_loop_fitting": (
-        {
-            "action": "place",
-            "joints": [{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}],
-        },
-        {"action": "place", "joints": [{"x": 1e5, "y": 0}]},
-        {"action": "remove", "count": 4},
-        {"action": "remove", "count": 3},
-    ),
-    "pack_rectangular_prisms": (
-        {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": "a"}]},
-        {"action": "place", "boxes": [{"XyzMin": [0, 0, 0], "XyzMax": "a"}]},
-        {"action": "remove", "places": [1]},
-        {"action": "remove", "places": [0]},
-    ),
-}
-"""Of each task: what can be done, twice what cannot, and what undoes the first."""
 
 
 @pytest.mark.parametrize("name", LEGAL)

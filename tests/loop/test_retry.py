@@ -19,6 +19,21 @@ from scbench.scoring.outcomes import grade_prediction
 
 JUNK = "I would rather talk about the weather."
 
+OWN = {
+    "shikaku_rectangles": {
+        "overlap": "the first at column",
+        "one_clue": "one clue; the first is",
+    },
+    "delaunay_triangulation": {
+        "repeats": "is listed 2 times",
+        "indices": "an index outside",
+    },
+    "half_subdivision_neighbours": {
+        "repeats": "more than once",
+        "target": "itself is listed",
+    },
+}
+
 
 def reply(answer: str) -> str:
     return f"I thought hard.\n\n```json\n{answer}\n```"
@@ -86,22 +101,6 @@ def test_feedback_contains_no_piece_of_the_reference(stored):
         known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
         leaked = {said[i : i + 20] for i in range(len(said) - 19)} & pieces
         assert not {piece for piece in leaked if piece not in known}
-
-
-OWN = {
-    "shikaku_rectangles": {
-        "overlap": "the first at column",
-        "one_clue": "one clue; the first is",
-    },
-    "delaunay_triangulation": {
-        "repeats": "is listed 2 times",
-        "indices": "an index outside",
-    },
-    "half_subdivision_neighbours": {
-        "repeats": "more than once",
-        "target": "itself is listed",
-    },
-}
 
 
 @pytest.mark.parametrize("name", OWN)

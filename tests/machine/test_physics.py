@@ -15,6 +15,8 @@ from scbench.machine.physics import VARIABLE, PhysicsError, engine_python, open_
 
 DOUBLES = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 1 / 3, 12.0]
 
+FACTS = '{"pybullet": "3.2.7", "system": "Linux", "machine": "x86_64"}'
+
 
 @pytest.fixture(autouse=True)
 def another_python(monkeypatch, tmp_path):
@@ -139,9 +141,6 @@ def test_interpreter_is_the_named_one_or_this_one_or_the_installed_one(
     assert VARIABLE not in os.environ
     physics.use_python(Path("python"))
     assert engine_python() == str(made)
-
-
-FACTS = '{"pybullet": "3.2.7", "system": "Linux", "machine": "x86_64"}'
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,22 @@ STEERING = (
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
 """What may not reach a terminal."""
 
+COMMANDS = {
+    "tasks": ["tasks", "--release", "r"],
+    "show": ["show", "enumerate_edges/00", "--release", "r", "--text"],
+    "show as page": [
+        "show",
+        "enumerate_edges/00",
+        "--release",
+        "r",
+        "--reference",
+        "--out",
+        "s.html",
+    ],
+    "diff": ["release", "diff", "r", "4.0.0"],
+    "verify": ["release", "verify", "r", "--workers", "1"],
+}
+
 
 @pytest.fixture
 def replaced(copy):
@@ -170,23 +186,6 @@ def steering(sound, tmp_path_factory):
     ]
     (home / "p.jsonl").write_text("\n".join(lines), "utf-8")
     return home
-
-
-COMMANDS = {
-    "tasks": ["tasks", "--release", "r"],
-    "show": ["show", "enumerate_edges/00", "--release", "r", "--text"],
-    "show as page": [
-        "show",
-        "enumerate_edges/00",
-        "--release",
-        "r",
-        "--reference",
-        "--out",
-        "s.html",
-    ],
-    "diff": ["release", "diff", "r", "4.0.0"],
-    "verify": ["release", "verify", "r", "--workers", "1"],
-}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -22,6 +22,8 @@ from scbench.scoring.outcomes import grade_prediction
 
 VERSION, HASH = "9.9.9", "small"
 
+FEW = ("csg_union", "lego_hemispherical_shell", "shikaku_rectangles", "two_segments")
+
 
 @dataclass
 class Small:
@@ -93,9 +95,6 @@ def small(installed: Release) -> Small:
     """The first instance of every task."""
     rows = installed.instances()
     return Small({key: row for key, row in rows.items() if key.endswith("/00")})
-
-
-FEW = ("csg_union", "lego_hemispherical_shell", "shikaku_rectangles", "two_segments")
 
 
 def right_and_wrong(instances: Iterable[Instance], answers) -> pl.DataFrame:

@@ -24,6 +24,10 @@ from scbench.report.charts import (
 
 BUDGETS = (1024, 4096, 8192, 32768, 65536)
 
+TASKS = ("csg_union", "hamiltonian_loop", "hyper_snake")
+
+LONG_NAME = "an-organization/a-model-with-a-long-name"
+
 
 @pytest.fixture(scope="module")
 def points(make_results):
@@ -69,9 +73,6 @@ def test_page_needs_no_network(points):
     assert "cdn.jsdelivr" not in str(tags.found)
 
 
-TASKS = ("csg_union", "hamiltonian_loop", "hyper_snake")
-
-
 @pytest.fixture(scope="module")
 def partial_run(make_results):
     """Results of two models that answered some tasks only."""
@@ -114,9 +115,6 @@ def test_names_of_partial_runs_are_whole(partial_run, kind):
     assert "constructive (only csg_union, hamiltonian_loop)" in text
     assert "overall (only csg_union, hamiltonian_loop, hyper_snake)" in text
     assert not any("…" in line for line in lines)
-
-
-LONG_NAME = "an-organization/a-model-with-a-long-name"
 
 
 def test_long_names_are_whole_on_narrow_pages():

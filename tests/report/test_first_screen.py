@@ -9,6 +9,28 @@ from scbench.report import write_report
 LONG = "acme-large-reasoning-2026-11-preview"
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
 
+CHECKS = (
+    '[{"id":"a_check","passed":false,"message":"Something is wrong.","details":{}}]'
+)
+
+BROKEN = """
+const broken = [];
+for (const cell of document.querySelectorAll('th.clip, td.clip, .name, .lead')) {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    for (const word of walker.currentNode.textContent.matchAll(/[A-Za-z0-9]{2,}/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
+}
+return broken;
+"""
+"""Words that are broken over lines."""
+
 
 @pytest.fixture
 def report(make_results, stored, tmp_path):
@@ -33,11 +55,6 @@ def twenty():
         for task in ("two_segments", "csg_union")
         for i in range(6)
     ]
-
-
-CHECKS = (
-    '[{"id":"a_check","passed":false,"message":"Something is wrong.","details":{}}]'
-)
 
 
 def test_all_of_twenty_runs_have_columns_and_twelve_are_shown(report):
@@ -81,22 +98,3 @@ def test_report_is_legible_at_every_width_and_runs_can_be_chosen_and_sorted(
     assert driver.execute_script(shown) == 13
     assert browser.errors() == []
     assert browser.requests() == []
-
-
-BROKEN = """
-const broken = [];
-for (const cell of document.querySelectorAll('th.clip, td.clip, .name, .lead')) {
-  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    for (const word of walker.currentNode.textContent.matchAll(/[A-Za-z0-9]{2,}/g)) {
-      const range = document.createRange();
-      range.setStart(walker.currentNode, word.index);
-      range.setEnd(walker.currentNode, word.index + word[0].length);
-      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
-      if (lines.size > 1) broken.push(word[0]);
-    }
-  }
-}
-return broken;
-"""
-"""Words that are broken over lines."""

@@ -44,6 +44,13 @@ CHECKS = json.dumps(
 
 LONG = json.dumps({"edges": [[0]] * 9000})
 
+REPLIES = [
+    json.dumps(
+        {"id": f"two_segments/{i:02d}", "response": f"Reply {i}. " + "x" * 50_000}
+    ).encode()
+    for i in range(2)
+]
+
 
 @pytest.fixture(scope="module")
 def release():
@@ -138,14 +145,6 @@ def predictions(tmp_path, *lines, name="p.jsonl"):
     path = tmp_path / name
     path.write_bytes(b"\n".join(lines))
     return path
-
-
-REPLIES = [
-    json.dumps(
-        {"id": f"two_segments/{i:02d}", "response": f"Reply {i}. " + "x" * 50_000}
-    ).encode()
-    for i in range(2)
-]
 
 
 @pytest.fixture

@@ -24,6 +24,18 @@ from scbench.base.errors import ResultsError
 
 KINDS = ("no_tools", "tools")
 
+MIXED = (
+    *({"subtask": i, "score": 1.0} for i in range(3)),
+    *({"subtask": i, "score": 0.0} for i in range(3, 6)),
+    {"subtask": 6, "status": "missing"},
+    {"subtask": 7, "score": 0.0, "status": "truncated"},
+    {"subtask": 8, "score": 0.0, "status": "unparsed", "response_characters": 0},
+    *({"setting": "tools", "subtask": i, "score": 1.0} for i in (0, 3, 6)),
+    *({"setting": "tools", "subtask": i, "score": 0.0} for i in (1, 4)),
+    *({"setting": "tools", "subtask": i, "status": "blocked"} for i in (2, 5, 7, 8)),
+)
+MODES = ("near_miss", "near_miss", "local_only", "local_only", "evasion_forfeit")
+
 
 def label(rows: pl.DataFrame, modes) -> pl.DataFrame:
     """Labels of candidates, in order."""
@@ -103,19 +115,6 @@ def test_paper_differences_of_states(found, paper_numbers, scores):
     assert table["state"].to_list()[:6] == ordered_states(), (
         "in the order of the paper's figure"
     )
-
-
-MIXED = (
-    *({"subtask": i, "score": 1.0} for i in range(3)),
-    *({"subtask": i, "score": 0.0} for i in range(3, 6)),
-    {"subtask": 6, "status": "missing"},
-    {"subtask": 7, "score": 0.0, "status": "truncated"},
-    {"subtask": 8, "score": 0.0, "status": "unparsed", "response_characters": 0},
-    *({"setting": "tools", "subtask": i, "score": 1.0} for i in (0, 3, 6)),
-    *({"setting": "tools", "subtask": i, "score": 0.0} for i in (1, 4)),
-    *({"setting": "tools", "subtask": i, "status": "blocked"} for i in (2, 5, 7, 8)),
-)
-MODES = ("near_miss", "near_miss", "local_only", "local_only", "evasion_forfeit")
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,23 @@ from scbench.formats.imports.kinds import kind_of
 
 ID = "two_segments-07-S2-B900"
 
+CALL = {"function": {"arguments": '{"a": 1}'}}
+CHAT = {
+    "model": "M",
+    "choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [CALL]}}],
+}
+CLAUDE = {
+    "model": "M",
+    "stop_reason": "end_turn",
+    "content": [{"type": "text", "text": "{}"}],
+}
+
+JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
+
+ARGUMENTS = '{"segments": []}'
+
+STRANGE = [["x"], {"a": 1}, 7, None, True]
+
 
 def read(reader, entry: dict, kind: str) -> dict:
     assert kind_of(entry) == kind
@@ -90,18 +107,6 @@ def test_failed_calls(response, error, said):
     fields = read(openai, entry, "OpenAI batch")
     status = "blocked" if said.startswith("content_filter") else "api_error"
     assert fields == {"model": None, "status": status, "error": said}
-
-
-CALL = {"function": {"arguments": '{"a": 1}'}}
-CHAT = {
-    "model": "M",
-    "choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [CALL]}}],
-}
-CLAUDE = {
-    "model": "M",
-    "stop_reason": "end_turn",
-    "content": [{"type": "text", "text": "{}"}],
-}
 
 
 @pytest.mark.parametrize(
@@ -280,9 +285,6 @@ def test_unknown_id_is_named(name):
         list(openai({"custom_id": name, "response": None, "error": "e"}))
 
 
-JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
-
-
 @pytest.mark.parametrize("junk", JUNK, ids=repr)
 @pytest.mark.parametrize(
     "place", ["body", "choices", "message", "content", "output", "candidates"]
@@ -296,9 +298,6 @@ def test_no_shape_raises(junk, place):
         message = {"type": "succeeded", "message": one}
         assert len(list(anthropic({"custom_id": ID, "result": message}))) == 1
         assert len(list(gemini({"key": ID, "response": one}))) == 1
-
-
-ARGUMENTS = '{"segments": []}'
 
 
 @pytest.mark.parametrize(
@@ -384,9 +383,6 @@ def test_refusal_by_policy_is_blocked_whatever_its_words(code, body):
 )
 def test_other_errors_are_not_blocked(message):
     assert posted({"error": {"message": message}}, 403)["status"] == "api_error"
-
-
-STRANGE = [["x"], {"a": 1}, 7, None, True]
 
 
 @pytest.mark.parametrize("value", STRANGE)

@@ -23,6 +23,45 @@ REPLIES = {
     "b001f663:csg_union/ladder-03-2": "",
 }
 
+KEYS = [
+    *(
+        "id",
+        "custom_id",
+        "key",
+        "response",
+        "error",
+        "result",
+        "message",
+        "content",
+        "choices",
+    ),
+    *(
+        "body",
+        "doc",
+        "doc_id",
+        "resps",
+        "traces",
+        "task",
+        "data",
+        "nodes",
+        "calls",
+        "metadata",
+    ),
+    *("candidates", "parts", "text", "status"),
+]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=20,
+)
+
 
 def taken(path, **wanted) -> tuple[list[dict], list[str]]:
     """Return the predictions of a file and its problems; every line is valid."""
@@ -375,46 +414,6 @@ def test_parquet_file_without_the_columns_lists_those_it_has(tmp_path):
         taken(path)
     with pytest.raises(PredictionsError, match="no column 'output'"):
         taken(path, mapped=read_mapping("id=item,response=output"))
-
-
-KEYS = [
-    *(
-        "id",
-        "custom_id",
-        "key",
-        "response",
-        "error",
-        "result",
-        "message",
-        "content",
-        "choices",
-    ),
-    *(
-        "body",
-        "doc",
-        "doc_id",
-        "resps",
-        "traces",
-        "task",
-        "data",
-        "nodes",
-        "calls",
-        "metadata",
-    ),
-    *("candidates", "parts", "text", "status"),
-]
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(KEYS),
-            inner,
-            max_size=6,
-        )
-    ),
-    max_leaves=20,
-)
 
 
 @given(st.lists(VALUES, max_size=4))

@@ -16,6 +16,8 @@ from scbench.formats.predictions import (
 )
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 
+BYTES = st.binary(max_size=2000).map(lambda data: data.replace(b"x", b"\n"))
+
 
 def chunks(data: bytes, shard: Shard = Shard()) -> list[Chunk | Problem]:  # noqa: B008
     return list(cut(read_blocks(io.BytesIO(data), hashlib.sha256()), shard))
@@ -29,9 +31,6 @@ def numbered(result) -> dict[int, bytes]:
                 assert number not in lines
                 lines[number] = chunk.data[start:end]
     return lines
-
-
-BYTES = st.binary(max_size=2000).map(lambda data: data.replace(b"x", b"\n"))
 
 
 @given(BYTES.filter(lambda data: not foreign_encoding(data)), st.integers(1, 5))

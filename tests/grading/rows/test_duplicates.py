@@ -18,6 +18,8 @@ from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import found_answer
 from scbench.scoring.answers.candidates import Extraction
 
+MOODY = {"bit": 0, "mood": "slow"}
+
 
 def test_extracted_answer_is_passed_on_and_its_key_ignores_order():
     one, other = ({"b": 1.0, "a": [1, "é"]}, {"a": [1, "é"], "b": 1.0})
@@ -31,9 +33,6 @@ def test_extracted_answer_is_passed_on_and_its_key_ignores_order():
 @pytest.mark.parametrize("value", ["\ud800", float("nan")])
 def test_answer_beyond_json_is_extracted_again(value):
     assert found_answer(Extraction(value, "answer"), "parity/00") is None
-
-
-MOODY = {"bit": 0, "mood": "slow"}
 
 
 @pytest.fixture

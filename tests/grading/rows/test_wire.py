@@ -23,6 +23,25 @@ CHECKS = (
 )
 VERDICT = Verdict(0.25, CHECKS, {"area": 1.5}, ("ignored 1 unknown key: 'a'",))
 
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+objects = st.dictionaries(words, values, max_size=4)
+
+UNFIT = {
+    "numpy number": Verdict(1.0, (Check("a", True, "", {"n": np.int64(3)}),)),
+    "NaN": Verdict(1.0, (Check("a", True, "", {"n": float("nan")}),)),
+    "set": Verdict(1.0, (Check("a", True, "", {"n": {1}}),)),
+    "surrogate": Verdict(1.0, (Check("a", True, "\ud800"),)),
+    "surrogate in a note": Verdict(1.0, (), {}, ("\ud800",)),
+    "digits": Verdict(1.0, (), {"n": 10**5000}),
+    "check is text": Verdict(1.0, ("a",)),
+}
+
 
 def test_wire_format_keeps_the_outcome():
     wire = to_wire(
@@ -57,16 +76,6 @@ def test_wire_format_keeps_the_outcome():
     assert pickle.loads(pickle.dumps(wire)) == wire  # noqa: S301
 
 
-words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | words,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
-    max_leaves=8,
-)  # fmt: skip
-objects = st.dictionaries(words, values, max_size=4)
-
-
 @given(words, words, st.sampled_from([True, False, None]), objects, objects)
 def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
     check = Check(check_id, passed, message, details)
@@ -82,17 +91,6 @@ def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
 def test_scores_become_plain_floats(score):
     [scored] = to_wire(Outcome(Status.ANSWERED, (Verdict(score, ()),))).scores
     assert type(scored.score) is float
-
-
-UNFIT = {
-    "numpy number": Verdict(1.0, (Check("a", True, "", {"n": np.int64(3)}),)),
-    "NaN": Verdict(1.0, (Check("a", True, "", {"n": float("nan")}),)),
-    "set": Verdict(1.0, (Check("a", True, "", {"n": {1}}),)),
-    "surrogate": Verdict(1.0, (Check("a", True, "\ud800"),)),
-    "surrogate in a note": Verdict(1.0, (), {}, ("\ud800",)),
-    "digits": Verdict(1.0, (), {"n": 10**5000}),
-    "check is text": Verdict(1.0, ("a",)),
-}
 
 
 @pytest.mark.parametrize("verdict", UNFIT.values(), ids=UNFIT)

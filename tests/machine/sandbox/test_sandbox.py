@@ -38,6 +38,15 @@ ALL = [*FULL, "rlimits"]
 SMALL = Limits(seconds=600, memory=2**29, output=2**20, processes=6, files=2**20)
 PR_SET_CHILD_SUBREAPER = 36
 
+PEEK = """
+import os
+def attempt(path):
+    try:
+        return open(path, "rb").read(64).decode("latin-1")
+    except OSError as error:
+        return type(error).__name__
+"""
+
 
 @pytest.fixture(autouse=True)
 def allowed(monkeypatch):
@@ -236,15 +245,6 @@ def test_sandbox_works_with_packages_installed_next_to_the_interpreter(
 
 
 # ---- Files ----
-
-PEEK = """
-import os
-def attempt(path):
-    try:
-        return open(path, "rb").read(64).decode("latin-1")
-    except OSError as error:
-        return type(error).__name__
-"""
 
 
 @pytest.mark.parametrize(

@@ -19,21 +19,6 @@ GOLDEN = {
 }
 """Of each task a subtask, the panel that is stored, and answers."""
 
-
-@pytest.mark.parametrize(
-    ("task", "case"), [(task, case) for task, row in GOLDEN.items() for case in row[2]]
-)
-def test_golden(drawn, answers, golden, task, case):
-    subtask, panel, _ = GOLDEN[task]
-    picture = drawn(task, answers(task, subtask)[case], subtask=subtask)
-    golden(f"{task}-{case}", picture.panels[panel].view, case)
-
-
-def test_instance_of_a_shadow(drawn, golden):
-    (panel,) = drawn("tetrahedra_shadow_projection", subtask=2).panels
-    golden("tetrahedra_shadow_projection-instance", panel.view, "instance")
-
-
 HUGE = 10**5000
 AIR, ROCK = "Air", "Rock"
 POSE = ("x", "y", "z", "q0", "q1", "q2", "q3")
@@ -104,6 +89,20 @@ HOSTILE = [
         [(float(i % 32), float(i // 32 % 32), float(i // 1024)) for i in range(32**3)],
     ]),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("task", "case"), [(task, case) for task, row in GOLDEN.items() for case in row[2]]
+)
+def test_golden(drawn, answers, golden, task, case):
+    subtask, panel, _ = GOLDEN[task]
+    picture = drawn(task, answers(task, subtask)[case], subtask=subtask)
+    golden(f"{task}-{case}", picture.panels[panel].view, case)
+
+
+def test_instance_of_a_shadow(drawn, golden):
+    (panel,) = drawn("tetrahedra_shadow_projection", subtask=2).panels
+    golden("tetrahedra_shadow_projection-instance", panel.view, "instance")
 
 
 def entry(keys, row):

@@ -8,6 +8,8 @@ from scbench.schemas.fluid_simulation import Params
 
 TASK = "fluid_simulation"
 
+PIT = ((5, 5, 2), (7, 7, 2), "Air")
+
 
 def world(goal, width=12):
     return Params.model_validate(
@@ -29,7 +31,6 @@ def works(*boxes):
 
 SURFACE = world({"kind": "lake_surface", "min_columns": 9})
 HIDDEN = world({"kind": "hidden_water", "min_voxels": 4})
-PIT = ((5, 5, 2), (7, 7, 2), "Air")
 
 
 def view(picture, title):

@@ -8,6 +8,8 @@ from scbench.report.draw.scene import Marks, Mesh
 
 TASK = "lego_hemispherical_shell"
 
+GROUND = [(55, 0, 4.8, 90), (-55, 0, 4.8, 90), (0, 55, 4.8, 0), (0, -55, 4.8, 0)]
+
 
 def bricks(*rows):
     return {
@@ -16,9 +18,6 @@ def bricks(*rows):
             for row in rows
         ]
     }
-
-
-GROUND = [(55, 0, 4.8, 90), (-55, 0, 4.8, 90), (0, 55, 4.8, 0), (0, -55, 4.8, 0)]
 
 
 def test_every_brick_is_a_box_in_its_place(drawn):

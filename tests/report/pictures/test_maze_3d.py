@@ -7,6 +7,8 @@ from scbench.report.picture import Verdicts
 from scbench.report.pictures.maze_3d import draw
 from scbench.schemas.maze_3d import Answer, Params
 
+RIGHT = "A669B\n98581\n01472\n39160\n87432"
+
 
 def small(**wanted) -> Params:
     asked = {
@@ -17,9 +19,6 @@ def small(**wanted) -> Params:
         "max_height_percent": 100,
     }
     return Params(**(asked | wanted))
-
-
-RIGHT = "A669B\n98581\n01472\n39160\n87432"
 
 
 def test_right_maze_shows_its_route_as_walks_and_arcs(drawn, golden, shapes):

@@ -6,6 +6,8 @@ from scbench.catalog import get_task
 
 TASK = "pipe_loop_fitting"
 
+SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
+
 
 def asked(pipes=4, side=4, crossings=0, *constraints):
     return get_task(TASK).params_model(
@@ -19,9 +21,6 @@ def asked(pipes=4, side=4, crossings=0, *constraints):
 
 def loop(*joints):
     return {"points": [{"x": float(x), "y": float(y)} for x, y in joints]}
-
-
-SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
 
 
 def test_crossing_is_ringed_in_place(drawn, shapes):
