@@ -42,7 +42,7 @@ json_values = st.recursive(
         ('"\\\n\x00\x7f', '"\\"\\\\\\n\\u0000\x7f"'),
         ((1, [2, ()]), "[1,[2,[]]]"),
         ({"b": 1, "a": {"d": [], "c": {}}}, '{"a":{"c":{},"d":[]},"b":1}'),
-        # Keys sort by code point: capitals first, and U+FFFD before what lies beyond it.
+        # Keys sort by code point: capitals first, and U+FFFD before higher code points.
         ({"💥": 4, "\ufffd": 3, "a": 2, "B": 1}, '{"B":1,"a":2,"\ufffd":3,"💥":4}'),
     ],
 )
