@@ -159,7 +159,7 @@ def test_human_session_becomes_a_human_line(browser, tmp_path):
 def answer_all(browser, address, *, wrong):
     """Answer both items of a session by mouse, the second one possibly wrong.
 
-    The page is loaded again in the middle; the session goes on with the same item.
+    The page is reloaded in the middle; the session continues with the same item.
     """
     browser.get(address)
     robot = hands.Robot(browser)
