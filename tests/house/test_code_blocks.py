@@ -29,7 +29,7 @@ SESSIONS = re.findall(
     r"^def (\w+)\(session", (ROOT / "noxfile.py").read_text("utf-8"), re.MULTILINE
 )
 OF_OTHERS = {"trl", "vllm"}
-"""Libraries that pages import and the suite does not install."""
+"""Libraries that pages import but the tests do not install."""
 
 
 def blocks(page: Path, *kinds: str) -> list[str]:

@@ -87,7 +87,7 @@ def test_notebook_runs(tmp_path):
     stored = nbformat.read(DOCS / "two_runs.ipynb", as_version=4)
     assert not any(
         cell.get("outputs") for cell in stored.cells
-    )  # made anew for the site
+    )  # generated for the site
     shutil.copy(DOCS / "two_runs.ipynb", tmp_path / "two_runs.ipynb")
     run("jupyter-execute", "--output=run.ipynb", "two_runs.ipynb", cwd=tmp_path, code=0)
     results = [

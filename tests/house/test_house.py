@@ -15,10 +15,18 @@ from scbench.catalog import all_tasks
 ROOT = Path(__file__).resolve().parents[2]
 
 HEAVY = {
-    *("datasets", "distributed", "gymnasium", "inspect_ai", "jsonschema_rs"),
-    *("mlcroissant", "nbformat", "scipy", "selenium", "trimesh"),
+    "datasets",
+    "distributed",
+    "gymnasium",
+    "inspect_ai",
+    "jsonschema_rs",
+    "mlcroissant",
+    "nbformat",
+    "scipy",
+    "selenium",
+    "trimesh",
 }
-"""Libraries whose import takes a good part of the time in which all tests are collected."""
+"""Libraries whose import takes much of the time for collecting all tests."""
 
 
 def imported(tree: ast.Module) -> set[str]:

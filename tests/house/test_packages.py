@@ -37,7 +37,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def copy_repository(folder: Path) -> None:
     """Copy the files that belong to the repository, without leftovers next to them.
 
-    Git knows them; where there is none, as in what an sdist unpacks to, the list of setuptools.
+    Git lists them; without Git, as in an unpacked sdist, the list of setuptools does.
     """
     if (ROOT / ".git").exists():
         listed = run("git", "-c", "safe.directory=*", "ls-files", "-z", cwd=ROOT).split(
@@ -117,9 +117,7 @@ def test_wheel_contains_only_the_package(built):
         for name, data in built.repository.items()
         if name.startswith("scbench/")
     }
-    del wanted[
-        "scbench/README.md"
-    ]  # stands there for those who load the checkout as a data set
+    del wanted["scbench/README.md"]  # is there for loading the checkout as a data set
     found = {
         name: data
         for name, data in built.installed.items()
@@ -139,8 +137,15 @@ def test_wheel_grades_by_itself(built, tmp_path):
     assert lines[0].startswith(str(built.site))
     (tmp_path / "example.jsonl").write_text("\n".join(lines[1:]) + "\n", "utf-8")
     said = run(
-        *(sys.executable, "-c", code.format("grade"), "example.jsonl"),
-        *("--tasks", "two_segments", "--quiet", "--out", "out"),
+        sys.executable,
+        "-c",
+        code.format("grade"),
+        "example.jsonl",
+        "--tasks",
+        "two_segments",
+        "--quiet",
+        "--out",
+        "out",
         **where,
     )
     assert said.startswith(str(built.site))

@@ -20,7 +20,7 @@ VAGUE = frozenset(
         "most few wide much",
     )
 )
-"""Words that say nothing about what they name."""
+"""Words that are too vague for names."""
 MOST_VAGUE = 0.005
 
 
