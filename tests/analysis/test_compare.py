@@ -25,14 +25,16 @@ UNDECIDED = {TIED, INCONCLUSIVE, TOO_FEW, NO_ROOM}
 
 def pair(make_results, first, second, **more):
     """Results of runs a and b with these scores, None for a missing one."""
-    return make_results(
-        *(
-            {"model": model, "subtask": i, **more}
-            | ({"status": "missing"} if score is None else {"score": float(score)})
-            for model, scores in (("a", first), ("b", second))
-            for i, score in enumerate(scores)
-        )
-    )
+    rows = []
+    for model, scores in (("a", first), ("b", second)):
+        for i, score in enumerate(scores):
+            row = {"model": model, "subtask": i, **more}
+            if score is None:
+                row["status"] = "missing"
+            else:
+                row["score"] = float(score)
+            rows.append(row)
+    return make_results(*rows)
 
 
 def test_comparison_uses_the_scores_that_both_have(make_results):
@@ -50,7 +52,9 @@ def test_clear_difference_has_a_winner(make_results):
     table = compare_runs(pair(make_results, [0] * 20, [1] * 18 + [0] * 2))
     row = table.row(-1, named=True)
     assert (row["bucket"], row["over"], row["verdict"]) == (
-        *("axiomatic", "only two_segments", "b no_tools"),
+        "axiomatic",
+        "only two_segments",
+        "b no_tools",
     )
     assert row["p_value"] == pytest.approx(stats.binomtest(0, 18).pvalue)
     assert row["p_value"] <= row["p_corrected"] <= 0.001

@@ -10,22 +10,21 @@ import simulation as sim
 
 @pytest.mark.slow
 def test_right_or_wrong_scores_at_every_size():
-    result = {
-        n: sim.binary_coverage(n, np.arange(0.05, 0.9501, 0.0025)) for n in sim.SIZES
-    }
-    means = {n: coverage.mean() for n, coverage in result.items()}
-    assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
-    assert min(coverage.min() for coverage in result.values()) >= 0.91
+    chances = np.arange(0.05, 0.9501, 0.0025)
+    for n in sim.SIZES:
+        coverage = sim.binary_coverage(n, chances)
+        assert 0.94 <= coverage.mean() <= 0.97, n
+        assert coverage.min() >= 0.91, n
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sim.PARTIAL)
 def test_partial_scores_at_every_size(family):
-    result = {n: sim.partial_coverage(n, family, times=4000) for n in sim.SIZES}
-    means = {n: coverage.mean() for n, coverage in result.items()}
-    # Wider than they need be at most sizes, so that scores of two values are held, too.
-    assert all(0.94 <= mean <= 0.995 for mean in means.values()), means
-    assert min(coverage.min() for coverage in result.values()) >= 0.91
+    for n in sim.SIZES:
+        coverage = sim.partial_coverage(n, family, times=4000)
+        # Intervals are wider than necessary at most sizes, to cover scores of two values, too.
+        assert 0.94 <= coverage.mean() <= 0.995, n
+        assert coverage.min() >= 0.91, n
 
 
 @pytest.mark.slow
@@ -45,9 +44,10 @@ def test_intervals_are_conservative_if_most_tasks_are_all_right_or_all_wrong():
 
 @pytest.mark.slow
 def test_differences():
-    result = {n: sim.difference_coverage(n, times=500) for n in (6, 8, 10, 13, 20, 40)}
-    assert all(0.94 <= coverage.mean() <= 0.995 for coverage in result.values())
-    assert min(coverage.min() for coverage in result.values()) >= 0.87
+    for n in (6, 8, 10, 13, 20, 40):
+        coverage = sim.difference_coverage(n, times=500)
+        assert 0.94 <= coverage.mean() <= 0.995, n
+        assert coverage.min() >= 0.87, n
 
 
 @pytest.mark.slow
@@ -65,8 +65,10 @@ def test_release_weights_order_models_best():
     """A small part of the measurements of ``python tools/print_evidence.py scores``."""
     plain, mean_of_tasks, _, weighted = scores.SCHEMES
     for unread, gain in ((0.0, 0.005), (0.2, 0.03)):
-        found = [scores.ordering(400, unread, seed) for seed in range(6)]
-        mean = {name: np.mean([one[name] for one in found]) for name in scores.SCHEMES}
+        orderings = [scores.ordering(400, unread, seed) for seed in range(6)]
+        mean = {}
+        for scheme in scores.SCHEMES:
+            mean[scheme] = np.mean([ordering[scheme] for ordering in orderings])
         assert mean[weighted] > mean[plain] + gain
         assert mean[weighted] > mean[mean_of_tasks]
         assert mean[weighted] > 0.92

@@ -31,14 +31,15 @@ class Small:
 
 def of_models(make_results, scores):
     """Results of an array of shape (models, items)."""
-    return make_results(
-        *(
-            {"model": f"m{m}", "subtask": i}
-            | ({"status": "missing"} if np.isnan(score) else {"score": float(score)})
-            for m, row in enumerate(scores)
-            for i, score in enumerate(row)
-        )
-    )
+    rows = []
+    for (model, item), score in np.ndenumerate(scores):
+        row = {"model": f"m{model}", "subtask": item}
+        if np.isnan(score):
+            row["status"] = "missing"
+        else:
+            row["score"] = float(score)
+        rows.append(row)
+    return make_results(*rows)
 
 
 def test_discrimination_is_the_correlation_with_the_rest(make_results):

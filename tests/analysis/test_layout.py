@@ -82,7 +82,7 @@ def test_column_is_hidden_only_if_no_table_has_space_for_it(monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
     heads = ["model", "mean", "setting", *(f"bucket number {i}" for i in range(4))]
-    row = ["m", "50.0", "no_tools", *("11.1", "22.2", "33.3", "44.4")]
+    row = ["m", "50.0", "no_tools", "11.1", "22.2", "33.3", "44.4"]
     sheet = Sheet("t", heads, [row], drops=("mean", "setting"))
     # Three buckets fill the first table; the second has space for the fourth and more.
     text = terminal(sheet, width=60)

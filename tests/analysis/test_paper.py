@@ -1,5 +1,7 @@
 """The paper's tables: every printed figure, weights, intervals, gaps."""
 
+from itertools import product
+
 import polars as pl
 import pytest
 
@@ -97,17 +99,19 @@ def test_difference_uses_the_scores_that_both_runs_have(make_results):
 
 def test_difference_weighs_items_equally_with_missing_samples(make_results):
     """In both runs one item is always right and the other never: nothing has changed."""
-    present = {
+    # (item, sample): each run has three samples of one item and one of the other.
+    scored = {
         "no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)},
         "tools": {(0, 0), (1, 0), (1, 1), (1, 2)},
     }
-    rows = [
-        {"setting": setting, "subtask": i, "sample": s}
-        | ({"score": float(i == 0)} if (i, s) in scored else {"status": "missing"})
-        for setting, scored in present.items()
-        for i in range(2)
-        for s in range(3)
-    ]
+    rows = []
+    for setting, item, sample in product(scored, range(2), range(3)):
+        row = {"setting": setting, "subtask": item, "sample": sample}
+        if (item, sample) in scored[setting]:
+            row["score"] = float(item == 0)
+        else:
+            row["status"] = "missing"
+        rows.append(row)
     row = paper_table(make_results(*rows)).row(1, named=True)
     assert row["delta"] == 0
     assert row["delta_low"] == pytest.approx(-row["delta_high"])

@@ -24,14 +24,16 @@ VOTES = {
 
 def sampled(make_results, *items):
     """Results with one item for each list of scores, and one sample for each score."""
-    return make_results(
-        *(
-            {"subtask": i, "sample": s}
-            | ({"status": "missing"} if score is None else {"score": float(score)})
-            for i, scores in enumerate(items)
-            for s, score in enumerate(scores)
-        )
-    )
+    rows = []
+    for item, scores in enumerate(items):
+        for sample, score in enumerate(scores):
+            row = {"subtask": item, "sample": sample}
+            if score is None:
+                row["status"] = "missing"
+            else:
+                row["score"] = float(score)
+            rows.append(row)
+    return make_results(*rows)
 
 
 @given(
@@ -41,24 +43,24 @@ def sampled(make_results, *items):
 def test_pass_at_k_is_the_share_of_subsets_with_a_pass(make_results, items):
     table = pass_at_k(sampled(make_results, *items), range(1, 6))
     for row in table.iter_rows(named=True):
-        subsets = [list(combinations(item, row["k"])) for item in items]
-        expected = np.mean([np.mean([any(s) for s in of_item]) for of_item in subsets])
-        assert row["pass_at_k"] == pytest.approx(expected)
+        shares = []
+        for item in items:
+            passed = [any(subset) for subset in combinations(item, row["k"])]
+            shares.append(np.mean(passed))
+        assert row["pass_at_k"] == pytest.approx(np.mean(shares))
 
 
 def test_pass_at_1_is_the_mean_and_k_never_exceeds_the_samples(make_results):
-    table = pass_at_k(
-        sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None]), (1, 2, 3, 4)
-    )
+    results = sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None])
+    table = pass_at_k(results, (1, 2, 3, 4))
     assert table["k"].unique().sort().to_list() == [1, 2, 3], "no item has four samples"
     of_three = table.filter(pl.col("k") == 3).row(0, named=True)
-    assert (of_three["pass_n"], of_three["pass_at_k"]) == (2, 0.5), (
-        "one item has but two"
-    )
+    # The third item has only two scores.
+    assert (of_three["pass_n"], of_three["pass_at_k"]) == (2, 0.5)
     row = table.row(0, named=True)
-    means = [2 / 3, 0, 1]
     assert row["samples"] == 2
-    assert [row["mean"], row["pass_at_k"]] == pytest.approx([np.mean(means)] * 2)
+    mean = pytest.approx((2 / 3 + 0 + 1) / 3)
+    assert (row["mean"], row["pass_at_k"]) == (mean, mean)
 
 
 def test_variance_within_and_between_items(make_results):
@@ -68,11 +70,11 @@ def test_variance_within_and_between_items(make_results):
     means = [np.mean(item) for item in items]
     assert row["within"] == pytest.approx(within)
     assert row["between"] == pytest.approx(max(0, np.var(means, ddof=1) - within / 3))
-    assert row["same_items"] == pytest.approx(
-        QUANTILE * np.sqrt(within / 3 / len(items))
-    )
+    error = np.sqrt(within / 3 / len(items))
+    assert row["same_items"] == pytest.approx(QUANTILE * error)
+    # One sample per item shows no variance within items.
     single = pass_at_k(sampled(make_results, [1], [0])).row(0, named=True)
-    assert [single[name] for name in ("within", "between", "same_items")] == [None] * 3
+    assert single["within"] is single["between"] is single["same_items"] is None
 
 
 @pytest.mark.parametrize(
@@ -88,14 +90,12 @@ def test_variance_within_and_between_items(make_results):
 def test_vote_is_over_all_items_and_ties_are_shared(
     make_results, votes, majority, settled
 ):
-    rows = make_results(
-        *(
-            {"subtask": i, "sample": s, "answer": answer, "score": score}
-            for i, name in enumerate(votes)
-            for s, (answer, score) in enumerate(VOTES[name])
-        )
-    )
-    row = pass_at_k(rows).row(0, named=True)
+    rows = []
+    for item, name in enumerate(votes):
+        for sample, (answer, score) in enumerate(VOTES[name]):
+            row = {"subtask": item, "sample": sample, "answer": answer, "score": score}
+            rows.append(row)
+    row = pass_at_k(make_results(*rows)).row(0, named=True)
     assert (row["majority"], row["majority_n"]) == (pytest.approx(majority), settled)
 
 
@@ -103,24 +103,20 @@ def test_vote_is_over_all_items_and_ties_are_shared(
 def test_every_table_of_means_starts_with_the_normalized_score(make_results, table):
     """Two samples of three cases: one correct, and one truncated, which is not a guess."""
     g = 0.25
-    scores = [[1, 0], [0, "truncated"], [1, 1]]
-    results = make_results(
-        *(
-            {"task": "boolean", "subtask": i, "sample": j, "floor": g, "budget": 100}
-            | {"usage": '{"output_tokens":7}'}
-            | (
-                {"score": 0.0, "status": score}
-                if score == "truncated"
-                else {"score": score}
-            )
-            for i, pair in enumerate(scores)
-            for j, score in enumerate(pair)
-        )
-    )
+    usual = {"task": "boolean", "floor": g, "budget": 100}
+    usual |= {"usage": '{"output_tokens":7}'}
+    cut = {"score": 0.0, "status": "truncated"}
+    right, wrong = {"score": 1}, {"score": 0}
+    rows = []
+    for item, pair in enumerate([(right, wrong), (wrong, cut), (right, right)]):
+        for sample, outcome in enumerate(pair):
+            rows.append({**usual, "subtask": item, "sample": sample, **outcome})
+    results = make_results(*rows)
     tables = {"samples": pass_at_k, "cost": cost_table, "budget": budget_sweep}
     sheets = {"samples": samples_sheet, "cost": cost_sheet, "budget": budget_sheet}
     frame = tables[table](results)
     row = frame.row(0, named=True)
+    # (right - g answered) / (n (1 - g)): the truncated reply did not guess.
     assert row["normalized"] == pytest.approx((3 - 5 * g) / (6 * (1 - g)))
     assert row["normalized_low"] < row["normalized"] < row["normalized_high"]
     sheet = sheets[table](frame)

@@ -75,26 +75,32 @@ def items() -> list[tuple[str, int]]:
 
 def rows_of(point: dict) -> list[dict]:
     """75 rows that add up to a stored point: capped ones first, correct ones last."""
-    n, cap = point["n"], point["cap_hits"]
-    tokens = round(point["mean_output_tokens"] * n) - cap * point["budget"]
-    share, remainder = divmod(tokens, n - cap)
-    spent = [point["budget"]] * cap + [share + (i < remainder) for i in range(n - cap)]
-    assert max(spent[cap:]) < point["budget"]
+    n, capped, budget = point["n"], point["cap_hits"], point["budget"]
+    # Rows below the cap share the remaining tokens evenly; the first get one more.
+    total = round(point["mean_output_tokens"] * n)
+    share, remainder = divmod(total - capped * budget, n - capped)
+    below = [share + (i < remainder) for i in range(n - capped)]
+    assert max(below) < budget
+    spent = [budget] * capped + below
     rows = []
     for i, (task, subtask) in enumerate(items()):
-        cut, empty = i < point["incomplete_responses"], i < point["empty_outputs"]
-        status = ("truncated" if cut else "unparsed") if empty else "answered"
+        is_cut = i < point["incomplete_responses"]
+        is_empty = i < point["empty_outputs"]
+        status = "answered"
+        if is_empty:
+            status = "truncated" if is_cut else "unparsed"
         rows.append(
             {
                 "model": point["model"],
-                "budget": point["budget"],
+                "budget": budget,
                 "task": task,
                 "subtask": subtask,
+                "status": status,
+                "score": float(i >= n - point["total_score"]),
+                "usage": json.dumps({"output_tokens": spent[i]}),
+                "finish_reason": "FinishReason.MAX_TOKENS" if is_cut else "stop",
+                "response_characters": 0 if is_empty else 100,
             }
-            | {"status": status, "score": float(i >= n - point["total_score"])}
-            | {"usage": json.dumps({"output_tokens": spent[i]})}
-            | {"finish_reason": "FinishReason.MAX_TOKENS" if cut else "stop"}
-            | {"response_characters": 0 if empty else 100}
         )
     return rows
 

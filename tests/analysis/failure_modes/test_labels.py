@@ -65,13 +65,14 @@ def test_candidate_name_depends_only_on_its_content(make_results):
     remaining = [
         row | change
         for change in (
-            *(
-                {"model": "n"},
-                {"setting": None},
-                {"setting": "tools"},
-                {"budget": None},
-            ),
-            *({"budget": 8}, {"sample": 1}, {"subtask": 1}, {"task": "csg_union"}),
+            {"model": "n"},
+            {"setting": None},
+            {"setting": "tools"},
+            {"budget": None},
+            {"budget": 8},
+            {"sample": 1},
+            {"subtask": 1},
+            {"task": "csg_union"},
         )
     ]
     names = {candidates(make_results(second))["candidate"][0] for second in remaining}

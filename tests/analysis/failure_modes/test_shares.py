@@ -41,7 +41,9 @@ def label(rows: pl.DataFrame, modes) -> pl.DataFrame:
     """Labels of candidates, in order."""
     result = candidates(rows)
     decisions = result.select(
-        *("candidate", "task", "subtask"),
+        "candidate",
+        "task",
+        "subtask",
         failure_mode=pl.Series(list(modes), dtype=pl.String),
         confidence=pl.lit(1.0),
         justification=pl.lit("as stored"),
