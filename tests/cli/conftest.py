@@ -29,8 +29,8 @@ APPS = {"scbench": main.app, "scbench-grade": grade.app}
 def command(tmp_path: Path, inside) -> Callable[..., SimpleNamespace]:
     """A function that runs a command in an empty folder and captures its text.
 
-    It runs in this process, but as an installed program of its own where variables of the
-    environment are given, or ``process``: a start takes more than all else that most tests do.
+    It runs in this process, which saves the start. With environment variables or ``process``, it
+    runs as the installed program.
     """
 
     def run(

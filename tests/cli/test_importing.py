@@ -137,8 +137,15 @@ def test_table_is_read_with_a_map(
     frame.write_csv(tmp_path / "t.csv")
     release = ("--release", parity_release.root)
     done = command(
-        *("scbench-grade", "t.csv", "--map", "id=item,response=output", "--model", "M"),
-        *(*release, "--out", "two"),
+        "scbench-grade",
+        "t.csv",
+        "--map",
+        "id=item,response=output",
+        "--model",
+        "M",
+        *release,
+        "--out",
+        "two",
     )
     assert done.returncode == 0, done.stderr
     assert command("scbench-grade", files[0], *release, "--out", "one").returncode == 0

@@ -21,7 +21,7 @@ TABLES = [
     "tasks",
     "tasks csg_union",
 ]
-"""Commands that print a table, beside those of docs/analyse.md."""
+"""Commands that print a table, in addition to those of docs/analyse.md."""
 
 
 @pytest.fixture

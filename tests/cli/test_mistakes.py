@@ -18,7 +18,7 @@ from scbench.grading.rows.columns import column_types
 SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
 
 MISTAKES = {
-    # what a file is
+    # mistakes in files
     "tables good.jsonl": "if it contains predictions, grade it first: scbench-grade good.jsonl",
     "compare good.jsonl good.jsonl": "grade it first",
     "grade results": "results is a folder; name a predictions file",
@@ -33,7 +33,7 @@ MISTAKES = {
     "grade empty.jsonl": "empty.jsonl contains no predictions; nothing was written",
     "grade nothing.jsonl": "no such file: nothing.jsonl",
     "grade requests.jsonl": "contains requests, not replies; use the provider's output file",
-    # what a line is
+    # mistakes in lines
     "grade ids.jsonl --check": "no item 'two-segments/07' in this release. "
     "Did you mean 'two_segments/07'?",
     "grade quotes.jsonl --check": "line 2: not valid JSON: keys need double quotes",
@@ -43,14 +43,14 @@ MISTAKES = {
     "grade text.jsonl --check --partial": "Put a model's text in response, not in answer",
     "grade keys.jsonl --check --partial": "did you mean 'response'?",
     "grade fresh.jsonl --check": "grade it against its folder with --release FOLDER",
-    # what is chosen
+    # mistakes in choices
     "grade good.jsonl --tasks two_segments,csg": "Did you mean 'csg_union'?",
     "grade good.jsonl --tasks csg_union --check --partial": "select them with "
     "--tasks axiomatic,",
     "grade good.jsonl --release 1.9": "not an installed version (4.0.0",
     "compare results parent/a": "grade with --partial or --tasks",
     "show csg_union/99": "those of csg_union are csg_union/00 to csg_union/21",
-    # what is typed
+    # mistyped words
     "tabels results": "Did you mean 'tables'?",
     "grade good.jsonl --taks x": "No such option: --taks (Possible options: --tasks)",
     "generate arithmetic --lenght 4": "Did you mean --length?",

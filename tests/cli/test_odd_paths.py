@@ -35,7 +35,7 @@ def write(path: Path, models: int) -> Path:
 def test_every_command_accepts_any_name(inside, tmp_path, name):
     folder = tmp_path / name
     file = write(folder / "p.jsonl", 2)
-    # What a pattern would match beside it: a character of a set, or anything.
+    # Other names that a pattern would match: a character of a set, or any text.
     for sibling in "1ab?x":
         write(tmp_path / f"lr={sibling}" / "p.jsonl", 1)
 

@@ -22,15 +22,18 @@ def test_all_items_are_written_and_items_that_need_vision_are_named(inside):
 
 def test_no_images_lists_the_items_left_out(inside, tmp_path):
     done = inside(
-        *(
-            "prompts",
-            "--tasks",
-            "polynomial_curve_fitting",
-            "--no-images",
-            "--out",
-            "out",
-        ),
-        *("--format", "openai-chat", "--model", "M", "--samples", 2),
+        "prompts",
+        "--tasks",
+        "polynomial_curve_fitting",
+        "--no-images",
+        "--out",
+        "out",
+        "--format",
+        "openai-chat",
+        "--model",
+        "M",
+        "--samples",
+        2,
     )
     assert done.returncode == 0, done.stderr
     assert "5 of 9 prompts left out because of images" in done.stderr

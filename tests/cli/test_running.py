@@ -18,7 +18,7 @@ from scbench.cli.main import app
 pytestmark = NEEDS_INSPECT
 HELLO = "Answer with the one word: yes"
 IDS = Path(__file__)
-"""A file that is no list of ids, too."""
+"""This file, which is not a list of ids."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,7 +56,7 @@ def model(instances):
 @pytest.fixture
 def run(model, tmp_path):
     def called(*options: str, name: str = MODEL, out: str = "out"):
-        # The client of the interface waits between tries of its own.
+        # The API client waits between its own retries, too.
         answers = [
             "-M", "max_retries=0", "--base-url", model.url, "--out", str(tmp_path / out), "--quiet",
             *options,

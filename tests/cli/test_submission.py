@@ -48,19 +48,33 @@ def entry(small, inside, tmp_path) -> Path:
         "".join(f"{json.dumps(line)}\n" for line in lines)
     )
     done = inside(
-        *(
-            "submission",
-            "init",
-            "subs/aurora",
-            "--model",
-            "Aurora",
-            "--model-version",
-            "2.0",
-        ),
-        *("--organisation", "Lab: & Co", "--date", "2026-01-02", "--release", "0.0.1"),
-        *("--setting", "tools", "--tool", "python", "--sampling", "temperature=0.7"),
-        *("--sampling", "effort=high", "--contact", "a@example.org"),
-        *("--outputs-licence", "CC-BY-4.0", "--predictions", "answers.jsonl"),
+        "submission",
+        "init",
+        "subs/aurora",
+        "--model",
+        "Aurora",
+        "--model-version",
+        "2.0",
+        "--organisation",
+        "Lab: & Co",
+        "--date",
+        "2026-01-02",
+        "--release",
+        "0.0.1",
+        "--setting",
+        "tools",
+        "--tool",
+        "python",
+        "--sampling",
+        "temperature=0.7",
+        "--sampling",
+        "effort=high",
+        "--contact",
+        "a@example.org",
+        "--outputs-licence",
+        "CC-BY-4.0",
+        "--predictions",
+        "answers.jsonl",
     )
     assert done.returncode == 0, done.stderr
     assert "next: scbench submission validate subs/aurora" in done.stderr
@@ -205,7 +219,7 @@ def test_workflows_use_existing_options_and_no_foreign_text_in_scripts(path, ins
     ]
     assert scripts
     for script in scripts:
-        assert "${{" not in script  # what stands there would be run
+        assert "${{" not in script  # text inserted there would be run
         for command in re.findall(
             r"^\s*scbench (.+?)(?:$|[|>&])", script, re.MULTILINE
         ):
