@@ -9,7 +9,7 @@ from scbench.freezing.experiment import Experiment, experiment_of
 from scbench.freezing.fresh_folder import generate_folder
 
 SEED = 0x5EED_0F_A11_0F_7415_F01D
-"""Long enough to stand in no file by accident."""
+"""Long enough to be in no file by chance."""
 
 
 def mixed(seed: int | None = SEED, *, private: bool = False) -> Experiment:

@@ -49,11 +49,10 @@ def load(datasets, tmp_path, monkeypatch):
 def test_every_config_contains_its_rows(load, whole):
     manifest = read_manifest(whole)
     release = find_release(str(whole))
-    groups = {task: [task] for task in manifest.tasks}
-    for bucket in (*BUCKETS, MANIFOLDS):
-        groups[bucket] = [
-            t for t, record in manifest.tasks.items() if record.bucket == bucket
-        ]
+    groups = {bucket: [] for bucket in (*BUCKETS, MANIFOLDS)}
+    for task, record in manifest.tasks.items():
+        groups[task] = [task]
+        groups[record.bucket].append(task)
     groups["default"] = manifest.default_tasks
     terse = load(str(whole), "terse", split="test")
     assert terse["id"][:] == list(release.terse().instances())
@@ -91,8 +90,8 @@ def test_references_are_separate_and_carry_the_canary(load, sound):
 def test_every_config_streams_the_rows_it_loads(load, sound, datasets):
     manifest = read_manifest(sound)
     names = datasets.get_dataset_config_names(str(sound))
-    beside = ["terse", "pictures", "references"]
-    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, *beside]
+    groups = ["default", "axiomatic", "constructive"]
+    assert names == [*groups, *manifest.tasks, "terse", "pictures", "references"]
     for name in names:
         rows = load(str(sound), name, split="test")
         streamed = load(str(sound), name, split="test", streaming=True)
@@ -112,14 +111,11 @@ def test_images_keep_their_order_next_to_rows_without(
     assert find_release(str(copy)).instances()["enumerate_edges/00"].images == pictures
     loaded = load(str(copy), "enumerate_edges", split="test", streaming=streaming)
     assert loaded.features["images"] == datasets.List(datasets.Image())
-    undecoded = loaded.cast_column(
-        "images", datasets.List(datasets.Image(decode=False))
-    )
-    first, second, *_ = undecoded
-    assert [image["bytes"] for image in first["images"]] == list(pictures)
-    assert [image["path"] for image in first["images"]] == [
-        "enumerate_edges_00_0.png",
-        "enumerate_edges_00_1.png",
+    raw = datasets.List(datasets.Image(decode=False))
+    first, second, *_ = loaded.cast_column("images", raw)
+    assert first["images"] == [
+        {"bytes": pictures[0], "path": "enumerate_edges_00_0.png"},
+        {"bytes": pictures[1], "path": "enumerate_edges_00_1.png"},
     ]
     assert second["images"] == []
 
@@ -128,16 +124,14 @@ def test_code_on_the_card_runs(load, sound, tmp_path, monkeypatch):
     """Code copied from the card works, and writes a file that the grader accepts."""
     monkeypatch.chdir(tmp_path)
     export_release(find_release(str(sound)), Path("scbench"))
-    blocks = re.findall(
-        r"```python\n(.*?)```", Path("scbench/README.md").read_text("utf-8"), re.DOTALL
-    )
+    card = Path("scbench/README.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     assert len(blocks) == 2
     names = {"ask": lambda prompt, images: f"{len(prompt)} {len(images)}"}
     monkeypatch.setattr("datasets.load_dataset", load)
     for block in blocks:
         exec(block, names)  # noqa: S102
-    lines = [
-        json.loads(line) for line in Path("predictions.jsonl").read_text().splitlines()
-    ]
-    assert [line["id"] for line in lines] == list(find_release(str(sound)).instances())
+    lines = Path("predictions.jsonl").read_text().splitlines()
+    ids = [json.loads(line)["id"] for line in lines]
+    assert ids == list(find_release(str(sound)).instances())
     run("scbench-grade", "predictions.jsonl", "--release", "scbench", "--check", code=0)

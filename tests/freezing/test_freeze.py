@@ -196,7 +196,11 @@ def test_drawn_instances_are_frozen_with_their_point_and_floor(task_id):
         }
         assert builder.case(builder.space(**parameters), row.seed) == case
         assert point.keys() - parameters.keys() == type(case).model_fields.keys() - {
-            *("input", "target", "params", "seed", "instance")
+            "input",
+            "target",
+            "params",
+            "seed",
+            "instance",
         }
     right = [ref for ref in part.references if ref.kind == "reference"]
     assert [ref.score for ref in right] == [1.0] * 3

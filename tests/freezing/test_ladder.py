@@ -102,7 +102,7 @@ def secret(tmp_path_factory):
     return out
 
 
-# The ladder of this package, as its newest release holds it.
+# The ladder of this package, from its newest release.
 
 
 @cache
@@ -165,7 +165,7 @@ def test_measure_rises_and_the_ladder_starts_below_the_paper_and_ends_above(task
     if not (paper := [builder.measure(item.params) for item in builder.paper()]):
         return  # a text task, of which the paper has none
     *_, second, top = found.values()
-    # What can be had without insight is no measure of how easy a rung may be.
+    # Scores reached without insight do not show how easy a rung may be.
     own_floors = [floors()[name] for name in find_release().instances([task.id])]
     if 3 * sum(floor > MOST_FLOOR for floor in own_floors) <= len(own_floors):
         # Where targets vary within a rung, not every item can be that easy.
@@ -420,7 +420,7 @@ def test_failed_draws_are_counted(monkeypatch):
         # A fifth to the power of five, for six items, is 0.19 %; the limit is 0.1 %.
         (50, 0, True),
         (40, 0, False),
-        # One failure that ends a point at once is more than 0.1 % of the draws.
+        # One failure that ends a point immediately is more than 0.1 % of the draws.
         (1, 1, True),
     ],
 )

@@ -42,23 +42,19 @@ def test_grading_opens_no_socket(alone, sound, tmp_path):
         "\n".join(example_predictions(find_release(str(sound)))), "utf-8"
     )
     done = alone(
-        *(
-            "scbench-grade",
-            predictions,
-            "--release",
-            f"{tmp_path}/release.zip",
-            "--out",
-            tmp_path / "out",
-            "--workers",
-            2,
-        ),
-        *(
-            "--partial",
-            "--tasks",
-            "enumerate_edges,shikaku_rectangles",
-            "--format",
-            "json",
-        ),
+        "scbench-grade",
+        predictions,
+        "--release",
+        f"{tmp_path}/release.zip",
+        "--out",
+        tmp_path / "out",
+        "--workers",
+        2,
+        "--partial",
+        "--tasks",
+        "enumerate_edges,shikaku_rectangles",
+        "--format",
+        "json",
     )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tasks"]

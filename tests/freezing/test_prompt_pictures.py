@@ -34,7 +34,7 @@ OF_RULES = {
     "half_subdivision_neighbours": r"depth \d+: axis",
     "polynomial_curve_fitting": r"f, as written, is at most \d+",
 }
-"""What a prompt with pictures says in numbers that depend on the instance: how much is asked."""
+"""Numbers in a prompt with pictures that depend on the instance: the amounts required."""
 
 
 def normal(params):

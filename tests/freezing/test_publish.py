@@ -93,7 +93,7 @@ def test_release_becomes_one_commit_with_a_tag(hub, sound):
         "downloading v0.0.1",
     ]
     assert_published(hub, sound)
-    # Parquet goes to the storage of large files, text into the commit.
+    # Parquet files go to the storage for large files, text files into the commit.
     assert hub.count("PUT", "/store/") == 7
     assert hub.count("POST", "/commit/") == 1
 

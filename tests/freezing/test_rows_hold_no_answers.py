@@ -100,7 +100,7 @@ PARAMS = {
         "story": LOOKS,
     },
 }
-"""What a prompt says in another way, by task and place in ``params``."""
+"""Values that a prompt states in another way, by task and place in ``params``."""
 KINDS = {
     **dict.fromkeys(
         ["corner_order", "edge_order", "order", "format", "anchor_format"], LOOKS
@@ -127,8 +127,8 @@ KINDS = {
     "rain_place": LOOKS,
     "start": LOOKS,
 }
-"""Parameters of spaces whose values are words. Numbers are bounds and chances of what was drawn,
-most of which the prompt shows; they say how hard a case is, not what its answer is."""
+"""Parameters of spaces whose values are words. Numbers are bounds and chances of the draw, most of
+which the prompt shows; they determine the difficulty of a case, not its answer."""
 
 
 def leaves(value, path=""):

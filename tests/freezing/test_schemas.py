@@ -144,7 +144,7 @@ def test_files_are_the_schemas(whole):
     for (
         name,
         text,
-    ) in file_schemas().items():  # they grow with the package; what they had stays
+    ) in file_schemas().items():  # they grow with the package; old entries stay
         then, now = json.loads((whole / name).read_text("utf-8")), json.loads(text)
         assert then["properties"].keys() <= now["properties"].keys()
         assert set(then.get("required", ())) <= set(now.get("required", ()))
@@ -229,7 +229,7 @@ def in_rows(task_id: str, answer: object) -> object:
 def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
     """Checks stored answers and hundreds of damaged ones; only unknown keys may differ.
 
-    Some graders judge what their schema forbids, to say more of it than that its shape is wrong.
+    Some graders accept answers that their schema forbids, to explain more than a wrong shape.
     """
     schema = published(whole, f"{task_id}.answer")
     model = get_task(task_id).answer_model

@@ -18,7 +18,7 @@ from scbench.freezing.shortcuts import (
 )
 
 MAZE = {"size": 7, "jumps": 2}
-# A path that fills the box passes the food wherever it is.
+# A path that fills the box passes food at any place.
 SNAKE = {"dims": 2, "min_side": 4, "max_side": 4, "walls": 0, "food": 1}
 TABLE = """
 seed = 5

@@ -75,7 +75,7 @@ def test_every_file_is_named_after_a_byte_flip(copy):
 
 
 def test_every_flipped_byte_of_the_manifest_is_noticed(copy):
-    # Not by what is rebuilt: a flip here must never be left to the builders to find.
+    # The hashes alone must show it; finding it must not depend on rebuilding.
     before = (copy / MANIFEST).read_bytes()
     for at in range(0, len(before), 5):
         flipped = bytearray(before)
@@ -126,7 +126,7 @@ def replaced(name, put):
     return damage
 
 
-# What someone may do to a release without mending any hash, and what must be said.
+# Damage to a release without correcting any hash, and the expected message.
 DAMAGE = {
     "row edited": (
         changed(lambda rows: edit_row(rows[2])),
@@ -217,7 +217,7 @@ def same(_: object) -> None:
     pass
 
 
-# What a forger does who makes every hash of the manifest right again: the builders must notice.
+# Forgeries that correct every hash of the manifest: rebuilding must reveal them.
 FORGERIES = {
     "row edited, rows_hash made up": (
         changed(lambda rows: edit_row(rows[2])),
@@ -427,7 +427,7 @@ def test_failing_builder_is_a_finding_and_the_rest_is_checked(copy, monkeypatch)
 
 def test_interruption_masked_by_a_builder_error_is_not_lost(sound, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
-        # Python 3.11 wraps an interruption while a class is made in an error of its own.
+        # Python 3.11 wraps an interruption during the creation of a class in another error.
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt as interruption:
