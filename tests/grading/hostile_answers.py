@@ -1,7 +1,7 @@
 """Answers that stress each grader: the longest, largest, most crowded and most degenerate.
 
-Each is aimed at what its grader does most of: pairs to compare, cells to visit, digits to keep,
-faces to cut. None of them is right.
+Each stresses the most expensive step of its grader: pairs to compare, cells to visit, digits to
+keep, faces to cut. None of them is correct.
 """
 
 import base64
@@ -359,28 +359,28 @@ def terrain_levelling():
 MAKERS = {
     make.__name__: make
     for make in (
-        *(
-            topology_enumeration,
-            enumerate_edges,
-            classify_behaviour,
-            half_subdivision_neighbours,
-        ),
-        *(
-            two_segments,
-            lego_hemispherical_shell,
-            csg_union,
-            tetrahedra_shadow_projection,
-        ),
-        *(voxel_grid_projection, polynomial_curve_fitting, delaunay_triangulation),
-        *(hamiltonian_loop, pipe_loop_fitting, hide_and_seek, pack_rectangular_prisms),
-        *(
-            interlocking_parts,
-            largest_printable_prime,
-            shikaku_rectangles,
-            maze_3d,
-            hyper_snake,
-        ),
-        *(fluid_simulation, terrain_levelling),
+        topology_enumeration,
+        enumerate_edges,
+        classify_behaviour,
+        half_subdivision_neighbours,
+        two_segments,
+        lego_hemispherical_shell,
+        csg_union,
+        tetrahedra_shadow_projection,
+        voxel_grid_projection,
+        polynomial_curve_fitting,
+        delaunay_triangulation,
+        hamiltonian_loop,
+        pipe_loop_fitting,
+        hide_and_seek,
+        pack_rectangular_prisms,
+        interlocking_parts,
+        largest_printable_prime,
+        shikaku_rectangles,
+        maze_3d,
+        hyper_snake,
+        fluid_simulation,
+        terrain_levelling,
     )
 }
 

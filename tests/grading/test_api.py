@@ -15,17 +15,29 @@ from scbench.grading.options import default_folder, tasks_in
 from scbench.release.load import find_release
 
 NAMES = [
-    *(
-        "CannotGrade",
-        "CatalogError",
-        "Check",
-        "ExperimentError",
-        "GenerationError",
-        "HubError",
-    ),
-    *("Instance", "Prediction", "PredictionsError", "ReleaseError", "ResultsError"),
-    *("ScbenchError", "Status", "Verdict", "__version__", "generate", "grade_file"),
-    *("load_release", "outcome", "read_results", "score", "scores", "stream"),
+    "CannotGrade",
+    "CatalogError",
+    "Check",
+    "ExperimentError",
+    "GenerationError",
+    "HubError",
+    "Instance",
+    "Prediction",
+    "PredictionsError",
+    "ReleaseError",
+    "ResultsError",
+    "ScbenchError",
+    "Status",
+    "Verdict",
+    "__version__",
+    "generate",
+    "grade_file",
+    "load_release",
+    "outcome",
+    "read_results",
+    "score",
+    "scores",
+    "stream",
 ]
 
 

@@ -1,8 +1,8 @@
 """Hostile predictions: every line is accounted for, nothing fails, no other file changes.
 
-`tests/data/hostile/lines.bin` holds short lines: broken JSON, odd numbers, tricks with Unicode,
-impossible ids, replies that look like code. What is long is made here; what is aimed at one grader
-comes from `hostile_answers.py`.
+`tests/data/hostile/lines.bin` has short lines: broken JSON, odd numbers, tricks with Unicode,
+impossible ids, replies that look like code. Long lines are made here; answers against one grader
+come from `hostile_answers.py`.
 """
 
 import io
@@ -77,7 +77,7 @@ BOMBS = {
         None,
     ),
 }
-"""Makers of lines that are long, and the problem that these are; None if they can be graded."""
+"""Makers of long lines, and the code of their problem; None if they can be graded."""
 
 FILL = 1_000_000
 TEXTS = {
@@ -105,7 +105,7 @@ TEXTS = {
     "combining": lambda: "e" + "\u0301" * (FILL // 2),
     "line separators": lambda: "\u2028\r\v\f\x85" * (FILL // 8),
 }
-"""Makers of replies that are hard on patterns, a million characters each."""
+"""Makers of replies that are hard for patterns, a million characters each."""
 
 
 def lines_of_all():

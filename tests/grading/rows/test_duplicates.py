@@ -113,13 +113,14 @@ def test_outcomes_with_long_answers_are_dropped_earlier(monkeypatch):
     monkeypatch.setattr(duplicates, "_REMEMBERED_CHARACTERS", 50_000)
     answers = DuplicateAnswers()
     head = Head(1, 0, RunKey("model", "no_tools", 0, None))
-    lines = [
-        PendingLine(head, 0, 10, FoundAnswer(f"key {i}", "", "whole", []))
-        for i in range(4)
-    ]
+    lines = []
+    for number in range(4):
+        answer = FoundAnswer(f"key {number}", "", "whole", [])
+        lines.append(PendingLine(head, 0, 10, answer))
     for line in lines:
         assert not answers.hold(line)
         answers.release(line, WireOutcome("answered", answer="x" * 20_000))
+    # Only two answers of 20,000 characters fit into 50,000.
     known = [answers.earlier(line) is not None for line in lines]
     assert known == [False, False, True, True]
 
@@ -134,7 +135,7 @@ def test_other_items_other_answers_and_unanswered_lines_are_not_duplicates(run):
         line(4, response="nothing"),
         line(5, response="", status="blocked"),
     )
-    assert judged == [1, 2, 3, 4], "what holds no answer is not worth a job of its own"
+    assert judged == [1, 2, 3, 4], "lines without an answer need no job"
     assert rows["status"].to_list() == ["answered"] * 4 + ["unparsed"] * 2 + ["blocked"]
 
 

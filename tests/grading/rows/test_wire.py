@@ -23,14 +23,14 @@ CHECKS = (
 )
 VERDICT = Verdict(0.25, CHECKS, {"area": 1.5}, ("ignored 1 unknown key: 'a'",))
 
-words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | words,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
     max_leaves=8,
 )  # fmt: skip
-objects = st.dictionaries(words, values, max_size=4)
+OBJECTS = st.dictionaries(WORDS, VALUES, max_size=4)
 
 UNFIT = {
     "numpy number": Verdict(1.0, (Check("a", True, "", {"n": np.int64(3)}),)),
@@ -44,11 +44,9 @@ UNFIT = {
 
 
 def test_wire_format_keeps_the_outcome():
-    wire = to_wire(
-        Outcome(
-            Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",)
-        )
-    )
+    verdicts, repairs = (VERDICT, VERDICT), ("unwrapped_fence",)
+    outcome = Outcome(Status.ANSWERED, verdicts, "", "{}", "fence", repairs)
+    wire = to_wire(outcome)
     assert wire.status == "answered"
     assert (wire.reason, wire.answer, wire.source) == ("", "{}", "fence")
     assert wire.repairs == ["unwrapped_fence"]
@@ -76,7 +74,7 @@ def test_wire_format_keeps_the_outcome():
     assert pickle.loads(pickle.dumps(wire)) == wire  # noqa: S301
 
 
-@given(words, words, st.sampled_from([True, False, None]), objects, objects)
+@given(WORDS, WORDS, st.sampled_from([True, False, None]), OBJECTS, OBJECTS)
 def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
     check = Check(check_id, passed, message, details)
     verdict = Verdict(0.5, (check, check), metrics)

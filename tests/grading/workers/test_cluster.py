@@ -208,7 +208,7 @@ def test_worker_with_another_grader_is_refused_even_if_it_joins_late(
     monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: wanted)
     with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
         run(lines_of(4), "out", cluster=cluster.address)
-    # As if it had joined after everybody was asked.
+    # As if it had joined after all others were checked.
     monkeypatch.setattr(
         "scbench.grading.workers.cluster.installed", lambda wanted: wanted
     )

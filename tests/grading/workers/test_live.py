@@ -59,7 +59,7 @@ def test_light_answers_finish_while_every_heavy_one_waits(grader, tmp_path):
     ]
     assert not any(one.done() for one in (*blocked, *heavy))
     while not all(one.done() for one in blocked):
-        with suppress(OSError):  # nobody waits for it at this moment
+        with suppress(OSError):  # no caller waits for it at this moment
             os.close(
                 os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
             )  # lets those through that wait
