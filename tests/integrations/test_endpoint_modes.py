@@ -25,13 +25,13 @@ PARTS_WARNING = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings"
 pytestmark = [*ITS_WARNINGS, PARTS_WARNING]
 HELLO = "Answer with the one word: yes"
 REFUSAL = "I'm sorry, but I can't help with that."
-"""Words that decline: a trial keeps words, and no marks."""
+"""A refusal in words: a trial stores the text, and no marker."""
 SECONDS = 20
-"""Limit of an attempt, which ends a call that hangs."""
+"""Seconds of an attempt; ends a call that hangs."""
 TRIES = 2
-"""Of a call: --max-retries is 1."""
+"""Attempts of a call: --max-retries is 1."""
 LONGEST_WAIT = 30 * 60
-"""Of Inspect, whatever the endpoint asks for."""
+"""The longest wait of Inspect, whatever the endpoint requests."""
 WAYS = ["run", "loop", "eval", "eval loop"]
 
 

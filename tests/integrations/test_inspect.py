@@ -44,7 +44,7 @@ ITEMS = {
     "hide_and_seek/00": "",
     "maze_3d/01": "",
 }
-"""Items, and what goes wrong when they are asked."""
+"""Items, and the fault of the endpoint when they are asked."""
 instances = cache(lambda: named_instances(None))
 
 
@@ -152,7 +152,7 @@ def test_means_and_coverage_equal_those_of_the_tables(log, report):
     assert {*found} == {f"{name}{ending}" for name in lines for ending in endings}
     counts = (
         Counter()
-    )  # of all items: the table of a partial file is of its own tasks alone
+    )  # of all items: the table of a partial file covers only its own tasks
     for task in all_tasks().values():
         if task.bucket in BUCKETS:
             names = [

@@ -25,9 +25,9 @@ WORDS = "I would rather not say."
 MARKED = "I will not do that."
 
 OTHERS_LOG = "another's log"
-"""Of Inspect, by a task that is not ours."""
+"""Logs of Inspect from a task of another project."""
 NO_FINISH = {"verifiers"}
-"""It logs no finish reasons but stop, length and tool_calls."""
+"""It logs only the finish reasons stop, length and tool_calls."""
 
 Rows = dict[str, tuple[str, float | None]]
 

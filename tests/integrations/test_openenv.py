@@ -42,7 +42,7 @@ async def play(row_id, replies):
 
 async def main():
     global ready
-    ready = asyncio.Barrier(sessions)  # all are open at once
+    ready = asyncio.Barrier(sessions)  # all are open at the same time
     names = [*scripts]
     chosen = [names[i % len(names)] for i in range(sessions)]
     return await asyncio.gather(*(play(name, scripts[name]) for name in chosen))

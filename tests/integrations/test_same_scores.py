@@ -25,7 +25,7 @@ Maker = Callable[[str, Stored], dict]
 
 MAPPED = read_mapping("id=item,response=output,finish_reason=why")
 SAYS_NO_REASON = {"lm-eval", "lighteval"}
-"""They do not log why the model stopped, so what was cut off is only seen to be no answer."""
+"""They do not log why the model stopped, so a truncated reply looks like one without an answer."""
 
 
 def own(row_id: str, one: Stored) -> dict:

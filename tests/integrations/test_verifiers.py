@@ -32,7 +32,7 @@ REFUSED = {
     "two_segments/20": ("long!", "api_error"),
     "two_segments/21": ("invalid!", "blocked"),
 }
-"""Calls that the provider refuses with 400, and what comes of them."""
+"""Calls that the provider refuses with 400, and the resulting statuses."""
 
 PROGRAM = """
 import json, sys
@@ -57,7 +57,7 @@ for runtime in ({}, {"runtime": {"type": "docker"}}):
 open(sys.argv[2], "w").write(json.dumps(told))
 main(sys.argv[3:])
 """
-"""Loads some tasksets, and then is the command vf-eval."""
+"""Loads some tasksets, then runs the command vf-eval."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations.md"
 (BLOCK,) = re.findall(
@@ -105,15 +105,17 @@ def play_trials(cache: Path, out: Path) -> None:
     ids = [*SCRIPTS["retry"]]
     with Loopback(scripted("retry")) as served:
         command = [
-            *(
-                sys.executable,
-                "-c",
-                "from verifiers.v1.cli.eval.main import main; main()",
-            ),
+            sys.executable,
+            "-c",
+            "from verifiers.v1.cli.eval.main import main; main()",
             *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
-            *("--no-rich", "--env.taskset.setting", "retry", "--env.taskset.tasks"),
+            "--no-rich",
+            "--env.taskset.setting",
+            "retry",
+            "--env.taskset.tasks",
             json.dumps(sorted({row_id.partition("/")[0] for row_id in ids})),
-            *("--select.include.keys", json.dumps(ids)),
+            "--select.include.keys",
+            json.dumps(ids),
         ]
         called(command, cache, out)
 
@@ -141,16 +143,17 @@ def play(cache: Path, out: Path) -> None:
         for row_id, (fault, _) in REFUSED.items():
             served.faults[refused[row_id].prompt] = [fault]
         command = [
-            *(
-                sys.executable,
-                "-c",
-                PROGRAM,
-                json.dumps(ASKED),
-                str(out / "loaded.json"),
-            ),
+            sys.executable,
+            "-c",
+            PROGRAM,
+            json.dumps(ASKED),
+            str(out / "loaded.json"),
             *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
-            *("--no-rich", "--env.taskset.tasks", json.dumps(tasks)),
-            *("--select.include.keys", json.dumps(ids)),
+            "--no-rich",
+            "--env.taskset.tasks",
+            json.dumps(tasks),
+            "--select.include.keys",
+            json.dumps(ids),
         ]
         called(command, cache, out)
     (out / "asked.json").write_text(json.dumps(served.requests))
