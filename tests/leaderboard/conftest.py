@@ -219,7 +219,7 @@ def synthetic() -> Callable[..., None]:
                 text = text.replace("no_tools", "tools\ntools: [python]")
             text += model.get("more", "")
             (folder / "submission.yaml").write_text(text, "utf-8")
-            # Long enough that hashing it costs what it costs for a real one.
+            # Long enough to take as much time to hash as a real one.
             write_predictions(
                 folder / "predictions.jsonl", [{"id": name, "response": "x" * 10**6}]
             )

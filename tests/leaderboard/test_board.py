@@ -115,7 +115,7 @@ def test_archives_and_folders_are_both_submissions(entry, collected, tmp_path):
     with open_submission(entry.folder) as opened:
         pack(opened, tmp_path / "submissions" / "boreal.tar.zst")
     done, _ = collected()
-    # Which of two with the same names is meant is not for the board to say.
+    # The board cannot decide between two submissions of the same name.
     assert done.entries == []
     for name in ("aurora", "boreal.tar.zst"):
         (found,) = done.refused[name]

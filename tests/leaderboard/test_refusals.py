@@ -299,7 +299,7 @@ def test_bad_archive_is_refused_and_nothing_is_extracted(check, tmp_path, name):
 
 def test_encrypted_zip_is_refused(check, tmp_path):
     data = bytearray(zipped([("README.md", b"a", FILE)]))
-    for mark in (b"PK\x03\x04", b"PK\x01\x02"):  # the flag stands in both headers
+    for mark in (b"PK\x03\x04", b"PK\x01\x02"):  # the flag is in both headers
         data[data.index(mark) + (6 if mark == b"PK\x03\x04" else 8)] |= 1
     path = tmp_path / "x.zip"
     path.write_bytes(data)

@@ -66,7 +66,7 @@ def test_submission_of_references_is_marked_with_counts_by_task(frozen):
 
 def test_model_with_its_own_correct_answers_is_not_marked(frozen):
     _, right, telling = frozen
-    # What has one right answer is as the reference has it; of what has many, another is given.
+    # Items with one correct answer get the reference; items with many get another one.
     own = [
         (row, text if row.partition("/")[0] in ONE_ANSWER else other(text))
         for row, text in right
