@@ -12,7 +12,7 @@ from scbench.loop import Environment, Setup
 from scbench.release.load import find_release
 
 RELEASED = find_release().manifest.tasks
-"""A task joins when a release holds it."""
+"""Tasks are tested once a release contains them."""
 
 
 @dataclass

@@ -63,7 +63,7 @@ MOVES = {
         "action": "place", "boxes": right["boxes"][:2],
     },
 }  # fmt: skip
-"""A move that each task carries out, made of its right answer."""
+"""A possible move for each task, made from its correct answer."""
 
 PLAYED = [("probe", name) for name in PROBE if name in RELEASED]
 

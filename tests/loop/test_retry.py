@@ -45,7 +45,7 @@ def test_player_that_repairs_by_the_checks_ends_at_full_score(stored):
     assert steps[-1].info["score"] == 1
     assert "full score" in steps[-1].observation
     assert environment.turns[0]["action"] == reply(stored.wrong[0])
-    # The replay equals what was seen live, and the one-shot verdict on the same answer.
+    # The replay equals the live trial, and the single-answer verdict on the same answer.
     line = stored.prediction(environment)
     outcome = grade_line(line, stored.task, stored.params)
     assert outcome.status is Status.ANSWERED
