@@ -37,7 +37,7 @@ class Library:
 ctypes.CDLL = Library
 """
 PLAYED = f"""#!/bin/sh
-# An interpreter of children: without options, and what is gone is gone before the file runs.
+# The interpreter of children: without options; the missing parts are removed before the file runs.
 while [ "${{1#-}}" != "$1" ]; do shift; done
 exec {os.path.realpath(sys._base_executable)} -P -s -S -B -c 'import sys, runpy
 sys.argv = sys.argv[1:]
@@ -76,16 +76,17 @@ def test_everything_but_programs_is_graded_there(macos, tmp_path):
     ]
     (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = macos(
-        *(
-            "scbench-grade",
-            "p.jsonl",
-            "--out",
-            "out",
-            "--partial",
-            "--allow-code",
-            "--quiet",
-        ),
-        *("--workers", 2, "--tasks", "interlocking_parts,two_segments"),
+        "scbench-grade",
+        "p.jsonl",
+        "--out",
+        "out",
+        "--partial",
+        "--allow-code",
+        "--quiet",
+        "--workers",
+        2,
+        "--tasks",
+        "interlocking_parts,two_segments",
     )
     summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
     assert summary["walls"][0] == "rlimits: memory, time, sizes, descriptors", (

@@ -160,7 +160,7 @@ def test_interpreter_is_the_named_one_or_this_one_or_the_installed_one(
 def test_invalid_python_is_refused_and_ended(
     program, why, engine, monkeypatch, tmp_path
 ):
-    # Only those that say nothing are waited for in vain.
+    # Only silent ones use up the waiting time.
     patience = 2 if "2 s" in why else 600
     monkeypatch.setattr(physics, "_GREETING_SECONDS", patience)
     path = tmp_path / "fake"

@@ -49,7 +49,7 @@ def test_signal_waits_for_the_end_of_the_outermost_block(hits):
     with watched() as interrupts, pytest.raises(KeyboardInterrupt):
         disturbed(interrupts)
     assert (steps, hits) == (["the rest of the block"], [signal.SIGTERM])
-    with uninterrupted(), pytest.raises(KeyboardInterrupt):  # nobody watches
+    with uninterrupted(), pytest.raises(KeyboardInterrupt):  # not within `watched`
         send()
 
 

@@ -1,8 +1,8 @@
 """A program that makes each attack in a separate process and prints how it ended.
 
-It runs in the sandbox, with nothing but the standard library. The numbers of system calls that no
-library offers stand in ``NUMBERS``, which the test puts before this text. An attack that comes
-through returns what it got; the text "signal 31" stands for being ended by the filter.
+It runs in the sandbox, with only the standard library. The test puts ``NUMBERS`` before this text:
+the numbers of system calls that no library offers. A successful attack returns its result; the
+text "signal 31" means that the filter ended it.
 """
 
 import contextlib
@@ -101,7 +101,7 @@ def empty_files():
             file.unlink(missing_ok=True)
 
 
-# ---- What answers could leave for each other ----
+# ---- Traces that answers could leave for each other ----
 
 
 @attack
@@ -365,7 +365,7 @@ def environment():
 
 @attack
 def signal_to_the_first_process():
-    # Another user's, or else deaf to what it does not handle, as the first in its namespace.
+    # It belongs to another user, or ignores unhandled signals as the first in its namespace.
     with contextlib.suppress(PermissionError):
         os.kill(1, signal.SIGKILL)
     return "nothing"

@@ -1,7 +1,7 @@
 """Attacks on the sandbox: each is refused, and later programs are judged normally.
 
-The attacks are in ``attacks.py``. One program makes them all, in every kind of sandbox that this
-machine can put up; how each has to end is told here, by name.
+The attacks are in ``attacks.py``. One program makes them all, in every kind of sandbox that works
+on this machine; this module lists the expected outcome of each.
 """
 
 import json

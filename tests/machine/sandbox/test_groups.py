@@ -10,7 +10,7 @@ import ctypes
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
 pages = 0
-for number in range(1000, 60_000):  # each page in tables of its own
+for number in range(1000, 60_000):  # each page in separate tables
     place = libc.mmap(ctypes.c_void_p(number << 30), 4096, 3, 0x100022, -1, ctypes.c_long(0))
     if place == number << 30:
         ctypes.memset(place, 1, 1)

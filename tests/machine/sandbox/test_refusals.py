@@ -1,6 +1,6 @@
 """Sandboxes without one of their parts, as in containers and under security profiles.
 
-What they refuse is refused here by a filter of system calls around the process that grades.
+A filter of system calls around the grading process simulates their refusals.
 """
 
 import errno

@@ -122,7 +122,7 @@ def gone(marker: str) -> bool:
     return True
 
 
-# ---- What works ----
+# ---- Honest programs ----
 
 
 def test_function_gets_its_data_and_returns_its_result(kind, function):
@@ -196,7 +196,7 @@ def test_honest_programs_work(full):
     assert program(text, full, limits) == "all\n"
 
 
-# ---- Who may run what ----
+# ---- Permissions ----
 
 
 def test_programs_are_refused_unless_allowed(monkeypatch):
