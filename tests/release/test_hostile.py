@@ -26,7 +26,7 @@ STEERING = (
     "\x1b[31mred\x1b]0;t\x07 <script>alert(1)</script> \u202e\u2066\u200b\x9b &\"'"
 )
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
-"""What may not reach a terminal."""
+"""Characters that must not reach a terminal."""
 
 COMMANDS = {
     "tasks": ["tasks", "--release", "r"],
