@@ -34,7 +34,7 @@ def filtered(driver) -> None:
 
 def press(driver, element) -> None:
     """Click an element anywhere on the page."""
-    # What comes into sight may be drawn only now and push the rest away: let the page come to rest.
+    # Content that scrolls into view may be drawn late and move the rest: wait for a stable page.
     driver.execute_async_script(
         "const [element, done] = arguments;"
         "element.scrollIntoView({block: 'center'});"

@@ -44,17 +44,16 @@ def report(make_results, stored, tmp_path):
 
 
 def twenty():
-    return [
-        {
-            "model": f"{LONG}-{run:02d}" if run else NASTY,
-            "subtask": i,
-            "score": float(i * run > 40),
-        }
-        | {"task": task, "checks": CHECKS, "answer": '{"n":' + "1" * 400 + "}"}
-        for run in range(20)
-        for task in ("two_segments", "csg_union")
-        for i in range(6)
-    ]
+    models = [NASTY, *(f"{LONG}-{number:02d}" for number in range(1, 20))]
+    usual = {"checks": CHECKS, "answer": '{"n":' + "1" * 400 + "}"}
+    rows = []
+    for run, model in enumerate(models):
+        for task in ("two_segments", "csg_union"):
+            for item in range(6):
+                score = float(item * run > 40)
+                row = {"model": model, "subtask": item, "score": score, "task": task}
+                rows.append(row | usual)
+    return rows
 
 
 def test_all_of_twenty_runs_have_columns_and_twelve_are_shown(report):

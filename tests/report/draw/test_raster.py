@@ -17,22 +17,21 @@ def pixels(scene, *, dark=False):
     image = scene_pixels(scene, camera_of(scene, 200, 160), 1, dark)
     assert image.shape == (160, 200, 4)
     opacity = image[..., 3:] / 255
-    return np.round(
-        image[..., :3] * opacity + colour("paper", dark) * (1 - opacity)
-    ).astype(int)
+    visible = image[..., :3] * opacity
+    paper = colour("paper", dark) * (1 - opacity)
+    return np.round(visible + paper).astype(int)
 
 
 def colour(role, mode=0):
-    code = ROLES[role][bool(mode)]
-    return np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)])
+    code = ROLES[role][bool(mode)].removeprefix("#")
+    return np.array([*bytes.fromhex(code)])
 
 
 def is_shade(pixel, role):
     """Whether a pixel has a role's hue under any light."""
-    wanted = colour(role)
-    return (
-        np.dot(pixel, wanted) / np.linalg.norm(pixel) / np.linalg.norm(wanted) > 0.985
-    )
+    expected = colour(role)
+    lengths = np.linalg.norm(pixel) * np.linalg.norm(expected)
+    return np.dot(pixel, expected) / lengths > 0.985
 
 
 def at(scene, point):
@@ -48,7 +47,8 @@ def test_near_box_hides_a_far_one():
         parts = (boxes([front], "answer"), boxes([back], "wrong"))
         for order in (parts, parts[::-1]):
             scene = Scene(order, azimuth=azimuth, elevation=0)
-            assert is_shade(pixels(scene)[80, 100], "answer")
+            middle = pixels(scene)[80, 100]
+            assert is_shade(middle, "answer")
 
 
 def test_up_is_up_and_right_is_right():
@@ -68,15 +68,19 @@ def test_up_is_up_and_right_is_right():
         ((0.5, 0, 0.5), "answer"),
     ):
         assert is_shade(image[at(scene, point)], role)
-    assert at(scene, (0, 0, 5))[0] < at(scene, (0, 0, 0))[0]
-    assert at(scene, (5, 0, 0))[1] > at(scene, (0, 0, 0))[1]
+    row, column = at(scene, (0, 0, 0))
+    row_above, _ = at(scene, (0, 0, 5))
+    _, column_to_the_right = at(scene, (5, 0, 0))
+    assert row_above < row
+    assert column_to_the_right > column
 
 
 def test_each_pixel_of_glass_is_covered_once():
     square = np.array([[2.0, 2, 0], [28, 2, 0], [28, 28, 0], [2, 28, 0]])
     corners = square[np.array([(0, 1, 2), (0, 2, 3)])]
-    half = np.full(2, 0.5)
-    image = paint(Triangles(corners, np.ones((2, 3)), half, 0 * half), 30, 30)
+    white, half, zero = np.ones((2, 3)), np.full(2, 0.5), np.zeros(2)
+    image = paint(Triangles(corners, white, half, zero), 30, 30)
+    # A pixel on the common edge covered twice would have an opacity of 0.75.
     assert set(np.unique(image[..., 3])) == {0.0, 0.5}
 
 
@@ -96,10 +100,8 @@ def test_absurd_coordinates_do_no_harm(bad):
 def test_whole_scene_is_in_the_frame():
     corners = np.random.default_rng(7).uniform(-50, 80, (40, 3))
     for azimuth in range(0, 360, 40):
-        camera = camera_of(
-            Scene((Marks(corners, "wrong"),), azimuth=azimuth, elevation=33), 300, 200
-        )
-        x, y, _ = camera.project(corners).T
+        scene = Scene((Marks(corners, "wrong"),), azimuth=azimuth, elevation=33)
+        x, y, _ = camera_of(scene, 300, 200).project(corners).T
         assert x.min() >= 0
         assert x.max() <= 300
         assert y.min() >= 0

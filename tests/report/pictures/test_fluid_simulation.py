@@ -51,9 +51,8 @@ def test_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
     wide = 3 * maps.scale
     assert f"h{wide:g}v{wide:g}" in water.get("d")
     (mesh,) = meshes(picture, "water")
-    assert np.array_equal(
-        mesh.points.min(axis=0), (5, 5, 3)
-    )  # only its surface can be seen
+    # Only its surface can be seen.
+    assert np.array_equal(mesh.points.min(axis=0), (5, 5, 3))
     assert np.array_equal(mesh.points.max(axis=0), (8, 8, 3))
     assert "columns of the widest lake: 9; at least 9" in picture.panels[-1].alt
     assert "111" in picture.text
@@ -67,9 +66,12 @@ def test_visible_water_is_hatched_and_pointed_at(drawn, golden, shapes):
     (hatched,) = shapes(maps, "path", "wrong", hatched=True)
     assert hatched.get("d").count("M") == 1
     (ring,) = shapes(maps, "circle", "wrong")
-    corner = [float(v) for v in hatched.get("d")[1:].split("h")[0].split()]
-    assert float(ring.get("cx")) == pytest.approx(corner[0] + maps.scale / 2, abs=0.02)
-    assert float(ring.get("cy")) == pytest.approx(corner[1] + maps.scale / 2, abs=0.02)
+    # The path begins with "Mx yh": the corner of the hatched cell.
+    corner, _, _ = hatched.get("d").removeprefix("M").partition("h")
+    x, y = map(float, corner.split())
+    half = maps.scale / 2
+    assert float(ring.get("cx")) == pytest.approx(x + half, abs=0.02)
+    assert float(ring.get("cy")) == pytest.approx(y + half, abs=0.02)
     (mesh,) = meshes(picture, "wrong")
     assert np.array_equal(mesh.points.mean(axis=0), (6.5, 6.5, 3))
     assert "visible from above in 1 column." in picture.caption

@@ -23,7 +23,7 @@ def same_ring(shape, drawing, corners):
 
 
 def test_shadow_is_drawn_where_it_falls(drawn, shapes):
-    # The square of side 4 stands around the origin; one shadow lies inside it.
+    # The square of side 4 is centred on the origin; one shadow lies inside it.
     plan = drawn(TASK, poses((0, 0, 3))).panels[0].view
     (shadow,) = shapes(plan, "polygon", "quiet")
     assert same_ring(shadow, plan, [(0, 0), (1, 0), (0.5, 3**0.5 / 2)])
