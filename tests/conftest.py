@@ -47,15 +47,15 @@ PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Lin
 HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(
     find_spec("pybullet") or os.environ.get(VARIABLE)
 )
-"""Whether it must be here: by the extra ``terrain``, or in another Python that is named."""
+"""Whether it must be available here: from the extra ``terrain``, or in another named Python."""
 
 
 FEW_EXAMPLES = 40
-"""Of a property, in a quick run, where its test does not say how many."""
+"""The number of examples for a property in a quick run, unless its test sets another."""
 
 FRUGAL = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 FRUGAL |= {"_RJEM_MALLOC_CONF": "narenas:2,dirty_decay_ms:0,muzzy_decay_ms:0"}
-"""Has libraries give memory back at once, and not keep some for each thread."""
+"""Makes libraries return memory immediately instead of keeping some for each thread."""
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
 
 PAPER = ROOT / "tests" / "data" / "paper"
@@ -96,15 +96,15 @@ for (const node of document.querySelectorAll('main *, header *, footer *')) {
 }
 return faint;
 """
-"""Texts of a page that have less contrast than WCAG 2.2 asks for at level AA."""
+"""Finds texts with less contrast than WCAG 2.2 requires at level AA."""
 
 _NUMBERS = count()
 
 
 def pytest_configure(config):
-    """Draw the same few examples in every quick run, and a hundred new ones where marks are named.
+    """Draw the same few examples in every quick run, and a hundred new ones if marks are selected.
 
-    How long one takes is the machine's affair.
+    Examples have no time limit, because machines differ.
     """
     is_quick = not config.option.markexpr
     hypothesis.settings.register_profile(
@@ -125,10 +125,10 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """Give memory back after each module: what it held is of no use to the next.
+    """Return memory after each module, because the next one does not need it.
 
-    What survives is never looked through again. Otherwise this would take longer from module to
-    module, up to seconds.
+    Surviving objects are excluded from later collections. Otherwise these would take longer from
+    module to module, up to seconds.
     """
     yield
     if nextitem is None or nextitem.path != item.path:
@@ -139,9 +139,9 @@ def pytest_runtest_teardown(item, nextitem):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Collect without looking for garbage: there is none, and it takes a third of the time.
+    """Collect without garbage collection: it takes a third of the time and finds nothing.
 
-    Nor does anyone look through what was collected, each time that tests leave some.
+    Later garbage collections skip the collected tests, too.
     """
     gc.disable()
     try:
@@ -157,9 +157,9 @@ def pytest_unconfigure():
 
 
 def pytest_collection_modifyitems(items):
-    """Put verdicts first: what they judge, verifying the newest release does not judge again.
+    """Run verdict tests first: verifying the newest release reuses their results.
 
-    Leave out what looks at answers of real models where nobody has put them beside the checkout.
+    Leave out tests of real models' answers if these are not next to the checkout.
     """
     items.sort(key=lambda item: item.path.name != "test_verdicts.py")
     if not REAL.is_dir():
@@ -170,10 +170,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call():
-    """Skip what only PyBullet can judge where it is not installed, with the grader's own reason.
+    """Skip tests that need PyBullet if it is not installed, with the grader's reason.
 
-    Where it is, or for any other reason, what cannot be graded fails its test. What ends
-    in a sentence instead of an error is up to the test: it may raise that, or ask for `ungraded`.
+    If it is installed, or for any other reason, an answer that cannot be graded fails its test. If
+    the code under test reports a sentence instead of raising, the test can use `ungraded`.
     """
     try:
         return (yield)
@@ -230,7 +230,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Draw each task's picture once for all processes; drawing takes most of the time of a build.
 
-    Whatever it shows, instances, answers and their scores, is part of the name it is kept under.
+    Its file name depends on everything it shows: instances, answers and their scores.
     """
     folder = shared(tmp_path_factory) / "drawn"
     folder.mkdir(exist_ok=True)
@@ -258,7 +258,7 @@ def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def once(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str, Callable[[Path], object]], Path]:
-    """A function that returns a file, made by the first of the processes that run tests."""
+    """A function that returns a file, which the first process of a test run makes."""
     base = shared(tmp_path_factory)
 
     def made(name: str, make: Callable[[Path], object]) -> Path:
@@ -279,7 +279,7 @@ def shared(factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[TextIO]:
-    """Hold a file that only one process can hold at a time."""
+    """Lock a file for this process."""
     with path.open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
@@ -347,8 +347,8 @@ def paper_results(paper_numbers) -> pl.DataFrame:
 def chromium(base: Path) -> tuple[str, str]:
     """Return Chromium and its driver, or skip with the reason.
 
-    Where tests run as root, as on a fresh machine of a CI, Debian's packages are installed: once,
-    however many processes run tests, and only for so long.
+    If tests run as root, as on a new CI machine, Debian's packages are installed: once for all
+    processes, with a time limit.
     """
     with locked(base / "chromium.lock") as lock:
         failed = lock.read()
@@ -402,12 +402,12 @@ def _apt_get(*command: str) -> str:
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """Headless Chromium: ``open`` a file, then ask its ``driver``, ``errors`` and ``requests``.
 
-    A page may be opened at a place: ``open(path, "#there")``. It is whole when ``open`` returns.
-    ``errors`` are what the page wrote to the console as such since it was opened, violations of its
-    content security policy among them; ``requests`` every address that was asked for but itself.
+    A page may be opened at an anchor: ``open(path, "#there")``; ``open`` waits for the whole page.
+    ``errors`` are the page's console errors since it was opened, including violations of its
+    content security policy; ``requests`` are all requested addresses except the page's.
     ``shot`` takes a screenshot in light or dark mode; ``scripts`` switches them on or off.
-    ``sized`` is a window of some width and mode while a block runs; ``looks`` says by how much the
-    page is wider than that, and which texts have too little contrast.
+    ``sized`` sets the width and mode of the window while a block runs; ``looks`` returns how much
+    the page is wider than the window, and the texts with too little contrast.
     """
     program, driver_program = chromium(shared(tmp_path_factory))
     from selenium import webdriver  # noqa: PLC0415  (wanted by few tests)
@@ -416,14 +416,19 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     options = webdriver.ChromeOptions()
     options.binary_location = program
     for name in (
-        *("headless=new", "no-sandbox", "disable-quic", "no-first-run"),
-        *(
-            "use-angle=swiftshader",
-            "enable-unsafe-swiftshader",
-        ),  # 3D without a graphics card
-        "disable-gpu-compositing",  # what is flat is drawn faster without
-        *("disable-background-networking", "disable-component-update", "disable-sync"),
-        *("disable-dev-shm-usage", "window-size=1200,900", "force-color-profile=srgb"),
+        "headless=new",
+        "no-sandbox",
+        "disable-quic",
+        "no-first-run",
+        "use-angle=swiftshader",
+        "enable-unsafe-swiftshader",  # 3D without a graphics card
+        "disable-gpu-compositing",  # flat content is drawn faster without it
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+        "disable-dev-shm-usage",
+        "window-size=1200,900",
+        "force-color-profile=srgb",
         f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
     ):
         options.add_argument(f"--{name}")
