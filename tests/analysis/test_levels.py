@@ -36,11 +36,11 @@ def test_mirrored_scores_have_the_mirrored_level():
     assert mirrored.value == pytest.approx(9 - level.value, abs=0.02)
 
 
-@pytest.mark.parametrize(("each", "said"), [(0, "below 1"), (6, "above 8")])
-def test_level_beyond_the_ladder_is_marked(each, said):
+@pytest.mark.parametrize(("each", "message"), [(0, "below 1"), (6, "above 8")])
+def test_level_beyond_the_ladder_is_marked(each, message):
     result = fit(climbed(*[each] * 8)).level
     cells = result.cells()
-    assert (result.beyond, cells["level"]) == (said, None)
+    assert (result.beyond, cells["level"]) == (message, None)
     assert (cells["low"] is None) is (each == 0)
     assert (cells["high"] is None) is (each == 6)
     assert (result.below, result.above) == (int(each == 0), int(each == 6))
