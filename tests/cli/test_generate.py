@@ -81,7 +81,7 @@ def test_options_are_read_in_every_usual_form(inside):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (
             ["arithmetics"],
@@ -112,10 +112,10 @@ def test_options_are_read_in_every_usual_form(inside):
         (["arithmetic", "--seed", "-1"], "--seed"),
     ],
 )
-def test_wrong_usage_exits_with_2_and_helps(inside, experiment, args, said):
+def test_wrong_usage_exits_with_2_and_helps(inside, experiment, args, message):
     done = inside("generate", *args)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
     assert done.stdout == ""
     assert list(experiment.parent.iterdir()) == [experiment]
 

@@ -92,7 +92,7 @@ def test_report_shows_responses_and_all_items_on_request(
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("report", "nothing.parquet"), "no such file: nothing.parquet"),
         (("show", "maze_3d/99"), "no item 'maze_3d/99'"),
@@ -112,10 +112,10 @@ def test_report_shows_responses_and_all_items_on_request(
         (("gallery", "."), "exists"),
     ],
 )
-def test_wrong_usage_is_explained(inside, args, said):
+def test_wrong_usage_is_explained(inside, args, message):
     done = inside(*args)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 

@@ -49,7 +49,7 @@ def test_no_images_lists_the_items_left_out(inside, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("--format", "openai-chat"), "needs --model"),
         (("--format", "anthropic", "--model", "M"), "add --max-output-tokens"),
@@ -57,10 +57,10 @@ def test_no_images_lists_the_items_left_out(inside, tmp_path):
         (("--ids", "-"), "contains no ids"),
     ],
 )
-def test_impossible_request_is_refused_in_one_line(inside, args, said):
+def test_impossible_request_is_refused_in_one_line(inside, args, message):
     done = inside("prompts", *args)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 

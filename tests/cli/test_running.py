@@ -234,7 +234,7 @@ def test_run_interrupted_twice_resumes_each_time(run, model, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--tasks", "two_segmints"), "Did you mean 'two_segments'?"),
         (("--ids", str(IDS), "--limit", "3"), "leave out --limit"),
@@ -242,15 +242,15 @@ def test_run_interrupted_twice_resumes_each_time(run, model, tmp_path):
         (("--tasks", "terse,ladder"), "name only one of them"),
     ],
 )
-def test_wrong_usage_is_refused_before_any_request(run, model, options, said):
+def test_wrong_usage_is_refused_before_any_request(run, model, options, text):
     done = run(*options)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert text in done.stderr
     assert model.asked == []
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("gpt-9", "should be in the format of"),
         ("opnai/gpt-9", "Model API opnai of model"),
@@ -259,11 +259,11 @@ def test_wrong_usage_is_refused_before_any_request(run, model, options, said):
         (MODEL, "(asked at http://127.0.0.1:"),
     ],
 )
-def test_unusable_model_is_refused_immediately(run, model, tmp_path, name, said):
+def test_unusable_model_is_refused_immediately(run, model, tmp_path, name, text):
     model.faults[HELLO] = ["404!"]
     done = run("--tasks", "two_segments", name=name)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert text in done.stderr
     assert not (tmp_path / "out" / "logs").exists()
 
 
