@@ -144,9 +144,9 @@ def test_messages_neither_flood_nor_control_a_terminal():
     assert problem.message.isprintable()
     assert "[2J" in problem.message
     assert len(problem.message) < 1000
-    beside = parse_line(b'{"id": "a/00", "b": \x1b[2J}', 1)
-    assert beside.message.isprintable()
-    assert r"\x1b[2J" in beside.message
+    neighbour = parse_line(b'{"id": "a/00", "b": \x1b[2J}', 1)
+    assert neighbour.message.isprintable()
+    assert r"\x1b[2J" in neighbour.message
 
 
 @pytest.mark.parametrize(
@@ -388,15 +388,15 @@ def test_unused_keys_are_kept_for_a_warning():
         b'{"id": "a/00", "modell": "m", "finish_reson": "stop", "zzz": 1}', 1
     )
     assert parsed.unread == ("modell", "finish_reson", "zzz")
-    said = list(
+    warnings = list(
         unread_keys({"modell": 2, "finish_reson": 1, "instance_id": 1, "zzz": 1})
     )
-    assert said[0].endswith("in 2 lines; did you mean 'model'?")
-    assert [line.rpartition("; ")[2] for line in said[1:3]] == [
+    assert warnings[0].endswith("in 2 lines; did you mean 'model'?")
+    assert [line.rpartition("; ")[2] for line in warnings[1:3]] == [
         "did you mean 'finish_reason'?",
         "did you mean 'id'?",
     ]
-    assert said[3].endswith("unknown key 'zzz' ignored in 1 line")
+    assert warnings[3].endswith("unknown key 'zzz' ignored in 1 line")
 
 
 def test_problem_has_the_fields_of_its_class_and_no_empty_file():

@@ -80,7 +80,7 @@ def test_refusal_keeps_its_words():
 
 
 @pytest.mark.parametrize(
-    ("response", "error", "said"),
+    ("response", "error", "words"),
     [
         (
             {
@@ -102,15 +102,15 @@ def test_refusal_keeps_its_words():
         ({"status_code": 503, "body": None}, None, "HTTP 503"),
     ],
 )
-def test_failed_calls(response, error, said):
+def test_failed_calls(response, error, words):
     entry = {"id": "b", "custom_id": ID, "response": response, "error": error}
     fields = read(openai, entry, "OpenAI batch")
-    status = "blocked" if said.startswith("content_filter") else "api_error"
-    assert fields == {"model": None, "status": status, "error": said}
+    status = "blocked" if words.startswith("content_filter") else "api_error"
+    assert fields == {"model": None, "status": status, "error": words}
 
 
 @pytest.mark.parametrize(
-    ("entry", "kind", "said"),
+    ("entry", "kind", "words"),
     [
         ({"custom_id": ID, "response": CHAT}, "OpenAI batch", {"response": '{"a": 1}'}),
         (
@@ -131,15 +131,15 @@ def test_failed_calls(response, error, said):
         ),
     ],
 )
-def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, said):
+def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, words):
     assert kind_of(entry) == kind
-    if isinstance(said, str):
-        with pytest.raises(PredictionsError, match=said):
+    if isinstance(words, str):
+        with pytest.raises(PredictionsError, match=words):
             list(entry_replies(entry, Counter(), None, Counter()))
         return
     (fields,) = entry_replies(entry, Counter(), None, Counter())
     assert fields.request == ("two_segments/07", 2, 900)
-    assert said.items() <= fields.fields.items()
+    assert words.items() <= fields.fields.items()
 
 
 def responses(**body: object) -> dict:
@@ -183,8 +183,8 @@ def claude(**result: object) -> dict:
 
 def message(stop: str | None, **more: object) -> dict:
     content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "{}"}]
-    told = {"model": "M", "stop_reason": stop, "content": content, **more}
-    return claude(type="succeeded", message=told)
+    body = {"model": "M", "stop_reason": stop, "content": content, **more}
+    return claude(type="succeeded", message=body)
 
 
 @pytest.mark.parametrize(

@@ -62,10 +62,10 @@ VALUES = st.recursive(
 )
 
 
-def taken(path, **wanted) -> tuple[list[dict], list[str]]:
+def taken(path, **expected) -> tuple[list[dict], list[str]]:
     """Return the predictions of a file and its problems; every line is valid."""
     sink = io.BytesIO()
-    gathered = gather([str(path)], sink, ImportOptions(**wanted))
+    gathered = gather([str(path)], sink, ImportOptions(**expected))
     lines = sink.getvalue().splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         assert parse_line(line, number).prediction
@@ -115,7 +115,7 @@ def google(row_id, text):
 
 
 def harness(row_id, text):
-    said = {
+    message = {
         "filter": "none",
         "resps": [[text]],
         "filtered_resps": [text],
@@ -126,7 +126,7 @@ def harness(row_id, text):
         "doc": {"id": row_id},
         "target": "",
         "score": float("nan"),
-        **said,
+        **message,
     }
 
 
@@ -208,8 +208,8 @@ def test_tables_with_other_column_names(tmp_path, name):
     assert [line.get("sample", 0) for line in lines] == [0, 1, 2]
     assert {line["setting"] for line in lines} == {"tools"}
     # An empty cell of CSV is no reply; an empty text elsewhere is one.
-    said = [line.get("response", "") for line in lines]
-    assert said == list(REPLIES.values())
+    message = [line.get("response", "") for line in lines]
+    assert message == list(REPLIES.values())
     assert ("response" in lines[-1]) is (path.suffix not in {".csv", ".tsv"})
 
 
@@ -388,7 +388,7 @@ def newer_zip() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"PAR1 and no more", "is damaged"),
         (b"PK\x03\x04 and no more", "is a damaged zip archive"),
@@ -396,10 +396,10 @@ def newer_zip() -> bytes:
         (newer_zip(), "is a damaged zip archive: zip file version 25.5"),
     ],
 )
-def test_damaged_files_are_named(tmp_path, data, said):
+def test_damaged_files_are_named(tmp_path, data, message):
     path = tmp_path / "file"
     path.write_bytes(data)
-    with pytest.raises(PredictionsError, match=said):
+    with pytest.raises(PredictionsError, match=message):
         taken(path)
 
 
