@@ -43,7 +43,7 @@ def test_grid_has_every_pair_and_its_first_parameter_changes_slowest():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("seed = ", "this is not TOML: "),
         ("seed = 1", r"there is no \[\[task\]\] block"),
@@ -61,13 +61,13 @@ def test_grid_has_every_pair_and_its_first_parameter_changes_slowest():
         ),
     ],
 )
-def test_invalid_experiment_is_named(text, said):
-    with pytest.raises(ExperimentError, match=said.replace("?", r"\?")):
+def test_invalid_experiment_is_named(text, message):
+    with pytest.raises(ExperimentError, match=message.replace("?", r"\?")):
         parse_experiment(text)
 
 
 @pytest.mark.parametrize(
-    ("block", "said"),
+    ("block", "message"),
     [
         (
             {"id": "arithmetics"},
@@ -100,11 +100,11 @@ def test_invalid_experiment_is_named(text, said):
         ),
     ],
 )
-def test_impossible_points_are_named_with_their_bounds(block, said):
+def test_impossible_points_are_named_with_their_bounds(block, message):
     experiment = experiment_of({"seed": 1, "task": [{"id": "arithmetic", **block}]})
     with pytest.raises(ExperimentError) as caught:
         plan(experiment)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\x1b" not in str(caught.value)
 
 

@@ -74,7 +74,7 @@ class Silent(TaskBuilder):
 
 
 @pytest.mark.parametrize(
-    ("members", "said"),
+    ("members", "message"),
     [
         (
             {"grade": always(1.0)},
@@ -110,10 +110,10 @@ class Silent(TaskBuilder):
         "no card text",
     ],
 )
-def test_unsuitable_task_leaves_nothing_behind(tmp_path, monkeypatch, members, said):
+def test_unsuitable_task_leaves_nothing_behind(tmp_path, monkeypatch, members, message):
     task = altered("enumerate_edges", **members)
     monkeypatch.setattr("scbench.freezing.card.all_tasks", lambda: {task.id: task})
-    with pytest.raises(ReleaseError, match=said):
+    with pytest.raises(ReleaseError, match=message):
         build_release("0.0.1", tmp_path / "out", [task])
     assert list(tmp_path.iterdir()) == []
 
@@ -147,8 +147,8 @@ def test_existing_files_are_never_built_over(tmp_path, occupy):
 
 @pytest.mark.parametrize("version", ["1.0", "../1.0.0"])
 def test_release_needs_a_version(tmp_path, version):
-    said = r"is not a version; use a form such as 2\.0\.0 or 2\.0\.0rc1$"
-    with pytest.raises(ReleaseError, match=said):
+    message = r"is not a version; use a form such as 2\.0\.0 or 2\.0\.0rc1$"
+    with pytest.raises(ReleaseError, match=message):
         build_release(version, tmp_path / "out", [get_task("enumerate_edges")])
     assert list(tmp_path.iterdir()) == []
 

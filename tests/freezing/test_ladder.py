@@ -212,7 +212,7 @@ def test_rungs_are_read_from_ids_alone():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("seed = ", "this is not valid TOML"),
         ("seed = 1", "tasks"),
@@ -246,10 +246,10 @@ def test_rungs_are_read_from_ids_alone():
         (SMALL.replace("[maze_3d]", "[maze_3d]\nruns = 2"), "maze_3d: runs"),
     ],
 )
-def test_mistake_in_the_table_is_named_with_task_and_rung(text, said):
+def test_mistake_in_the_table_is_named_with_task_and_rung(text, message):
     with pytest.raises(ExperimentError) as caught:
         parse_ladder(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_experiment_of_the_table(small):
@@ -510,9 +510,10 @@ def _keys_as_released():
 
 @pytest.mark.usefixtures("_keys_as_released")
 def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
-    (said,) = verify_release(runged)
+    (message,) = verify_release(runged)
     assert (
-        said == f"{MANIFEST}: ladder differs from the one that this package generates"
+        message
+        == f"{MANIFEST}: ladder differs from the one that this package generates"
     )
     copy = shutil.copytree(runged, tmp_path / "copy")
     path = copy / ladder_file("maze_3d")

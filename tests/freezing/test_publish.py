@@ -54,10 +54,10 @@ BREAKS = {
 
 
 def publish(root: Path, repo: str = REPO) -> list[str]:
-    said: list[str] = []
+    steps: list[str] = []
     release = open_release(root)
-    publish_on_hub(release, plan_upload(release, repo), said.append)
-    return said
+    publish_on_hub(release, plan_upload(release, repo), steps.append)
+    return steps
 
 
 def stored(hub, tag: str = "v0.0.1") -> dict[str, bytes]:
@@ -190,7 +190,7 @@ def test_broken_upload_is_reported_and_completed_by_a_retry(hub, sound, at):
 
 
 @pytest.mark.parametrize(
-    ("token", "said"),
+    ("token", "text"),
     [
         ("hf_wrong", r"does not accept the token \(HTTP 401\).*HF_TOKEN"),
         (
@@ -204,7 +204,7 @@ def test_broken_upload_is_reported_and_completed_by_a_retry(hub, sound, at):
     ],
     ids=["wrong", "may only read", "none"],
 )
-def test_insufficient_token_is_reported(hub, sound, monkeypatch, tmp_path, token, said):
+def test_insufficient_token_is_reported(hub, sound, monkeypatch, tmp_path, token, text):
     if token is None:
         monkeypatch.delenv("HF_TOKEN")
         monkeypatch.setattr(
@@ -212,14 +212,14 @@ def test_insufficient_token_is_reported(hub, sound, monkeypatch, tmp_path, token
         )
     else:
         monkeypatch.setenv("HF_TOKEN", token)
-    with pytest.raises(HubError, match=said) as caught:
+    with pytest.raises(HubError, match=text) as caught:
         publish(sound)
     assert "hf_" not in str(caught.value)
     assert hub.repos == {}
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status", "said"),
+    ("method", "path", "status", "text"),
     [
         ("GET", "/whoami", 429, r"too many requests to the Hub \(HTTP 429\)"),
         ("POST", "/repos/create", 403, r"no write access to org/scbench \(HTTP 403\)"),
@@ -234,10 +234,10 @@ def test_insufficient_token_is_reported(hub, sound, monkeypatch, tmp_path, token
     ],
 )
 def test_hub_errors_are_reported_and_a_retry_completes(
-    hub, sound, method, path, status, said
+    hub, sound, method, path, status, text
 ):
     hub.fail(method, path, status, times=50)
-    with pytest.raises(HubError, match=said):
+    with pytest.raises(HubError, match=text):
         publish(sound)
     hub.faults.clear()
     publish(sound)

@@ -110,12 +110,12 @@ FORGERIES = {
 
 @pytest.mark.parametrize("kind", FORGERIES)
 def test_forged_rows_are_named_without_the_seed(copy, kind):
-    change, said = FORGERIES[kind]
+    change, message = FORGERIES[kind]
     root = copy("private")
     rewrite(root / DATA, change)
     forge(root)
     problems = verify_release(root)
-    assert any(said in line for line in problems), problems
+    assert any(message in line for line in problems), problems
     assert not any("SHA-256" in line for line in problems)
     assert verify_release(root, seed=EXPERIMENT["seed"])
 
@@ -150,7 +150,7 @@ def test_forged_experiments_are_named(copy):
     def invent_a_shortfall(record: dict) -> None:
         record["experiment"]["shortfalls"][0]["got"] = 80
 
-    for change, said in (
+    for change, message in (
         (ask_for_less, 'rows at point {"division":false'),
         (ask_for_the_impossible, "length: must be at most 500; got 800"),
         (ask_for_nobody, "unknown task 'arithmetics'"),
@@ -163,7 +163,7 @@ def test_forged_experiments_are_named(copy):
         root = copy("private")
         forge(root, change)
         problems = verify_release(root)
-        assert any(said in line for line in problems), (said, problems)
+        assert any(message in line for line in problems), (message, problems)
         shutil.rmtree(root)
 
     root = copy("public")

@@ -190,9 +190,9 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_damage_is_named(copy, kind):
-    damage, *said = DAMAGE[kind]
+    damage, *message = DAMAGE[kind]
     damage(copy)
-    assert_names(verify_release(copy), *said)
+    assert_names(verify_release(copy), *message)
 
 
 def columns(change, name=DATA):
@@ -345,11 +345,11 @@ FORGERIES = {
 
 @pytest.mark.parametrize("kind", FORGERIES)
 def test_forgery_with_right_hashes_is_named(copy, forge, kind):
-    damage, change, *said = FORGERIES[kind]
+    damage, change, *message = FORGERIES[kind]
     damage(copy)
     forge(copy, change)
     problems = verify_release(copy)
-    assert_names(problems, *said)
+    assert_names(problems, *message)
     assert not any("SHA-256" in line or "digest" in line for line in problems)
 
 
@@ -478,11 +478,11 @@ def test_command_prints_problems_and_exits_with_1(copy):
     done = CliRunner().invoke(app, command)
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr.endswith(": no problems\n")
-    damage, *said = DAMAGE["row edited"]
+    damage, *message = DAMAGE["row edited"]
     damage(copy)
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1
-    assert_names(tuple(done.stdout.splitlines()), *said)
+    assert_names(tuple(done.stdout.splitlines()), *message)
     assert "problems" in done.stderr
 
 

@@ -118,7 +118,7 @@ def test_file_without_withdrawn_instances_is_complete(release, predictions, tmp_
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("w.toml", "= 1", "is not TOML"),
         ("w.toml", "a = " + "[" * 100_000, "is not TOML"),
@@ -129,8 +129,8 @@ def test_file_without_withdrawn_instances_is_complete(release, predictions, tmp_
         ("w.json", '["a/00"]', "must contain ids of items"),
     ],
 )
-def test_invalid_withdrawal_files_are_explained(tmp_path, name, text, said):
+def test_invalid_withdrawal_files_are_explained(tmp_path, name, text, message):
     if text is not None:
         (tmp_path / name).write_text(text)
-    with pytest.raises(ReleaseError, match=said):
+    with pytest.raises(ReleaseError, match=message):
         read_withdrawn(tmp_path / name)
