@@ -316,11 +316,11 @@ def hyper_snake():
     frame = params("hyper_snake", 12)
     free = math.prod(frame.size) - len(frame.walls)
     start = list(frame.start)
-    beside = [*start[:-1], start[-1] + 1]
+    neighbour = [*start[:-1], start[-1] + 1]
     yield (
         "to and fro",
         12,
-        {"path": [{"pos": (start, beside)[i % 2]} for i in range(4 * free)]},
+        {"path": [{"pos": (start, neighbour)[i % 2]} for i in range(4 * free)]},
     )
     yield "far", 12, {"path": [{"pos": [HUGE] * len(start)}] * 300}
     yield "many axes", 12, {"path": [{"pos": [0] * 200_000}, {"pos": []}]}

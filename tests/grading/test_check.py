@@ -82,13 +82,13 @@ def test_every_problem_is_listed_with_its_line(check):
     assert result.usable == 2
 
 
-@pytest.mark.parametrize(("fields", "code", "said"), WARNED.values(), ids=WARNED)
-def test_likely_mistake_is_a_warning(check, fields, code, said):
+@pytest.mark.parametrize(("fields", "code", "message"), WARNED.values(), ids=WARNED)
+def test_likely_mistake_is_a_warning(check, fields, code, message):
     result = check(row(0), row(1, **fields))
     assert result.problems == []
     assert codes(result.warnings) == [(code, 2)]
     assert result.warnings[0].id == "parity/01"
-    assert said in result.warnings[0].message
+    assert message in result.warnings[0].message
     assert result.usable == 2
 
 

@@ -57,9 +57,9 @@ def test_lines_without_an_answer_count_only_their_bytes(file):
         {"status": "blocked", "id": "terrain_levelling/02"},
         {"id": "csg_union/00", "status": "missing"},
     ]
-    said = {"id": "two_segments/20", "response": '"status": "not_run"'}
+    message = {"id": "two_segments/20", "response": '"status": "not_run"'}
     with file.open("a", encoding="utf-8") as stream:
-        for line in (*unanswered, said):
+        for line in (*unanswered, message):
             stream.write(f"\n{json.dumps(line)}")
     tasks = [*TASKS, get_task("csg_union")]
     assert work_to_come(str(file), tasks) - file.stat().st_size == answered

@@ -198,12 +198,12 @@ def test_command_survives_hostile_predictions_and_changes_no_other_file(tmp_path
         check=False,
         timeout=3600,
     )
-    said = done.stderr.decode()
-    assert done.returncode == 1, said[-3000:]
-    assert "Traceback" not in said
+    message = done.stderr.decode()
+    assert done.returncode == 1, message[-3000:]
+    assert "Traceback" not in message
     assert {name: snapshot(folder) for name, folder in folders.items()} == before
     # Nothing that was quoted can steer a terminal.
-    assert not set(said + done.stdout.decode()) & {
+    assert not set(message + done.stdout.decode()) & {
         "\x1b",
         "\x07",
         "\0",

@@ -51,8 +51,8 @@ def test_lines_without_a_setting_count_as_a_separate_run(older, tmp_path):
         for name, setting in (("a", None), ("b", "tools"))
     ]
     assert list(remarks(older, [], runs=runs)) == []
-    (said,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
-    assert said.startswith(
+    (message,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
+    assert message.startswith(
         "Lines of 'b' without a setting count as a separate run from those with tools"
     )
     rows = [json.loads(line) for line in example_predictions(older)][:2]

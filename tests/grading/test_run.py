@@ -160,7 +160,8 @@ def test_package_change_before_resuming_is_noticed(
     report = grade_file(options(lines, resume=True))
     assert report.resumed == 0
     assert any(
-        "used another release, version or options" in said for said in report.incidents
+        "used another release, version or options" in message
+        for message in report.incidents
     )
 
 

@@ -234,7 +234,7 @@ def generated(prefix: str, task: str, n: int) -> KnownIds:
 
 
 @pytest.mark.parametrize(
-    ("row_id", "said"),
+    ("row_id", "message"),
     [
         ("two_segments/02", "was generated: its ids begin with 'b001f663:'"),
         ("b001f664:two_segments/02", "was generated: its ids begin with 'b001f663:'"),
@@ -245,11 +245,11 @@ def generated(prefix: str, task: str, n: int) -> KnownIds:
         ),
     ],
 )
-def test_ids_of_another_origin_get_no_wrong_hint(row_id, said):
+def test_ids_of_another_origin_get_no_wrong_hint(row_id, message):
     admission = Coverage(generated("b001f663", "two_segments", 3)).admit_line(
         line(row_id)
     )
-    assert said in admission.problem.message
+    assert message in admission.problem.message
 
 
 @pytest.mark.parametrize(

@@ -204,13 +204,13 @@ def test_worker_with_another_grader_is_refused_even_if_it_joins_late(
 ):
     index = index_of(parity_release, choose_tasks(parity_release, None))
     orders = on_cluster.orders_of(Start(index.keys(), 0, False, index))
-    wanted = orders._replace(versions=orders.versions | {"parity": 7})
-    monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: wanted)
+    expected = orders._replace(versions=orders.versions | {"parity": 7})
+    monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: expected)
     with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
         run(lines_of(4), "out", cluster=cluster.address)
     # As if it had joined after all others were checked.
     monkeypatch.setattr(
-        "scbench.grading.workers.cluster.installed", lambda wanted: wanted
+        "scbench.grading.workers.cluster.installed", lambda expected: expected
     )
     with pytest.raises(
         ClusterError, match=r"worker that joined .*grader of parity: client 7"
