@@ -70,11 +70,10 @@ def test_live_scores_equal_the_replay_to_the_last_bit(setting, log, rows):
         assert {row["setting"] for row in replayed} == {setting}
         assert {row["status"] for row in replayed} == {live.metadata["status"]}
         assert live.metadata["scores"] == [row["score"] for row in replayed]
-        after = [
-            None if turn is None else [row["turn_scores"][i] for row in replayed]
-            for i, turn in enumerate(live.metadata["turns"])
-        ]
-        assert after == live.metadata["turns"]
+        for i, turn in enumerate(live.metadata["turns"]):
+            # A turn without an answer has no scores.
+            if turn is not None:
+                assert turn == [row["turn_scores"][i] for row in replayed]
         assert {row["queries"] for row in replayed} == {live.metadata["queries"]}
 
 

@@ -31,14 +31,14 @@ def posted(route, **body):
 
 async def play(row_id, replies):
     async with GenericEnvClient(base_url=base, message_timeout_s=600) as client:
-        told = [(await client.reset(id=row_id)).observation["observation"]]
+        steps = [(await client.reset(id=row_id)).observation["observation"]]
         await ready.wait()
         for reply in replies:
             result = await client.step({"reply": reply})
-            told.append((result.observation["observation"], result.reward, result.done))
+            steps.append((result.observation["observation"], result.reward, result.done))
             if result.done:
                 break
-        return row_id, told, (await client.state())["prediction"]
+        return row_id, steps, (await client.state())["prediction"]
 
 async def main():
     global ready
@@ -128,15 +128,15 @@ def test_many_sessions_play_like_a_plain_loop(setting, pytestconfig):
     plain = played(setting)
     assert len(trials) == sessions
     assert {row_id for row_id, *_ in trials} == plain.keys()
-    for row_id, told, prediction in trials:
+    for row_id, steps, prediction in trials:
         turns = plain[row_id].turns
-        assert [observation for observation, *_ in told[1:]] == [
+        assert [observation for observation, *_ in steps[1:]] == [
             one["observation"] for one in turns
         ]
         assert prediction == json.loads(json.dumps(plain[row_id].prediction()))
-        ends = [over for *_, over in told[1:]]
+        ends = [over for *_, over in steps[1:]]
         assert ends == [False] * (len(turns) - 1) + [True]
-        assert None not in [reward for _, reward, _ in told[1:]]
+        assert None not in [reward for _, reward, _ in steps[1:]]
     assert count["num_tasks"] > 10
     assert first["task"]["index"] == 0
 

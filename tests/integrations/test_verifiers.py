@@ -39,22 +39,22 @@ import json, sys
 import verifiers.v1 as vf
 from verifiers.v1.cli.eval.main import main
 config = vf.taskset_config_type("scbench-env")
-told = []
+results = []
 for asked in json.loads(sys.argv[1]):
     try:
         taskset = vf.load_taskset(config(id="scbench-env", **asked))
-        told.append([task.data.model_dump() for task in taskset])
+        results.append([task.data.model_dump() for task in taskset])
     except Exception as error:
-        told.append(str(error))
+        results.append(str(error))
 whole = vf.env_config_type("scbench-env")
 for runtime in ({}, {"runtime": {"type": "docker"}}):
     agent = {"harness": {"id": "bash"}} | runtime
     try:
         made = whole.model_validate({"taskset": {"id": "scbench-env"}, "agent": agent})
-        told.append(made.agent.runtime.type)
+        results.append(made.agent.runtime.type)
     except ValueError as error:
-        told.append(str(error))
-open(sys.argv[2], "w").write(json.dumps(told))
+        results.append(str(error))
+open(sys.argv[2], "w").write(json.dumps(results))
 main(sys.argv[3:])
 """
 """Loads some tasksets, then runs the command vf-eval."""
@@ -197,11 +197,11 @@ def test_ungradable_reply_is_an_error_without_a_reward(played):
 def test_prompt_is_sent_once_unchanged_and_with_its_pictures(played):
     instances = find_release().instances()
     _, _, asked = played
-    wanted = {
+    required = {
         instances[row_id].prompt
         for row_id in [*stored_replies(), WITHHELD, PICTURED, *REFUSED]
     }
-    assert {*map(prompt_of, asked)} == wanted
+    assert {*map(prompt_of, asked)} == required
     (pictured,) = (
         one for one in asked if not isinstance(one["messages"][0]["content"], str)
     )
@@ -252,16 +252,16 @@ def test_tasksets_by_parameters(played):
         one["id"].endswith("-terse") and one["instance"] is None for one in terse
     )
     assert [one["id"][-2:] for one in no_pictures] == ["00", "01", "02", "03"]
-    wanted = [
+    required = [
         "Did you mean 'planning'",
         "name the tasks",
         "fresh",
         "no rung 99",
         "config ladder",
     ]
-    wanted += ["model's code on this machine", "docker"]  # a shell for the model
-    for told, error in zip(wanted, errors, strict=True):
-        assert told in error
+    required += ["model's code on this machine", "docker"]  # a shell for the model
+    for words, error in zip(required, errors, strict=True):
+        assert words in error
 
 
 def test_conflict_with_the_openai_version_of_inspect_is_explained(tmp_path):
