@@ -34,19 +34,19 @@ def collected(small, tmp_path):
     """A function that collects the submissions below ``tmp_path``, and lists the graded ones."""
 
     def run(*releases, **options):
-        said: list[str] = []
-        options = {"reports": False, "on_step": said.append} | options
+        messages: list[str] = []
+        options = {"reports": False, "on_step": messages.append} | options
         finder = release_finder([small, *releases])
         folder, out = tmp_path / "submissions", tmp_path / "site"
-        return collect(folder, out, finder, LIMITS, **options), said
+        return collect(folder, out, finder, LIMITS, **options), messages
 
     return run
 
 
 def test_graded_submission_is_known_by_its_receipt(entry, collected, tmp_path, small):
-    done, said = collected()
+    done, messages = collected()
     assert not done.refused
-    assert said == ["aurora: grading (no receipt yet)"]
+    assert messages == ["aurora: grading (no receipt yet)"]
     (first,) = done.entries
     assert not first.reused
     receipt = first.receipt
@@ -64,12 +64,12 @@ def test_graded_submission_is_known_by_its_receipt(entry, collected, tmp_path, s
     }
     assert receipt.date == "2026-01-02"
     stamp = (tmp_path / "site/graded/aurora/receipt.json").read_bytes()
-    done, said = collected()
-    assert said == []
+    done, messages = collected()
+    assert messages == []
     assert done.entries[0].reused
     assert done.entries[0].results.equals(first.results)
-    done, said = collected(regrade=True)
-    assert said == ["aurora: grading (requested)"]
+    done, messages = collected(regrade=True)
+    assert messages == ["aurora: grading (requested)"]
     assert (tmp_path / "site/graded/aurora/receipt.json").read_bytes() == stamp
 
 
@@ -104,9 +104,9 @@ def lose_results(entry, site):
 def test_mismatch_is_graded_again(entry, collected, tmp_path, change, why):
     before, _ = collected()
     change(entry, tmp_path / "site/graded/aurora")
-    done, said = collected()
-    assert len(said) == 1
-    assert why in said[0]
+    done, messages = collected()
+    assert len(messages) == 1
+    assert why in messages[0]
     assert not done.entries[0].reused
     assert done.entries[0].receipt.overall == before.entries[0].receipt.overall
 
@@ -142,7 +142,7 @@ def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
     (tmp_path / "submissions" / "a b").mkdir()
     (tmp_path / "submissions" / "link").symlink_to(entry.folder)
     (tmp_path / "submissions" / "README.md").write_text("Submissions live here.")
-    done, said = collected()
+    done, messages = collected()
     assert [item.name for item in done.entries] == ["aurora"]
     codes = {
         name: [found.code for found in findings]
@@ -155,7 +155,7 @@ def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
         "link": ["not_a_file"],
     }
     assert not (tmp_path / "site/graded/claims/receipt.json").exists()
-    assert "claims: refused, 1 problem" in said
+    assert "claims: refused, 1 problem" in messages
     board = make_board(done)
     assert [part["submission"] for part in board["refused"]] == [
         "a b",
@@ -167,9 +167,9 @@ def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
 
 def test_non_text_name_does_not_stop_the_board(entry, collected, tmp_path):
     (tmp_path / "submissions" / os.fsdecode(b"bad\xff")).mkdir()
-    done, said = collected()
+    done, messages = collected()
     assert [item.name for item in done.entries] == [entry.folder.name]
-    assert "bad\\udcff: refused, 1 problem" in said
+    assert "bad\\udcff: refused, 1 problem" in messages
     (part,) = make_board(done)["refused"]
     assert part["submission"] == "bad\\udcff"
     json.dumps(make_board(done), ensure_ascii=False).encode()
@@ -315,11 +315,11 @@ def test_figures_equal_those_of_the_tables(whole_board):
     row = next(
         r for r in board["boards"][0]["settings"]["no_tools"] if r["submission"] == name
     )
-    for wanted in table.iter_rows(named=True):
-        found = row["buckets"][wanted["bucket"]]
-        assert (found["n"], found["scored"]) == (wanted["n"], wanted["scored"])
+    for expected in table.iter_rows(named=True):
+        found = row["buckets"][expected["bucket"]]
+        assert (found["n"], found["scored"]) == (expected["n"], expected["scored"])
         for key in MEANS:
-            assert found[key] == pytest.approx(wanted[key], abs=1e-12)
+            assert found[key] == pytest.approx(expected[key], abs=1e-12)
 
 
 def test_all_board_files_agree(whole_board):
@@ -358,8 +358,8 @@ def test_releases_are_never_mixed_and_history_has_both(
     synthetic(tmp_path, older, {"a-old": {"scores": kit.skilled(1), "model": "A"}})
     models = {"a-new": {"scores": kit.skilled(0), "model": "A"}}
     synthetic(tmp_path, small, models | {"b": {"scores": kit.skilled(1), "model": "B"}})
-    done, said = collected(older)
-    assert said == []
+    done, messages = collected(older)
+    assert messages == []
     board = make_board(done)
     assert [part["release"]["version"] for part in board["boards"]] == [
         "0.0.1",

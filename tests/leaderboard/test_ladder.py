@@ -16,18 +16,12 @@ RIGHT_UP_TO = {"aurora": 3, "boreal": 6, "corona": 8}
 def found(climbed, kit, tmp_path_factory):
     """Three models on the ladder, one of which also answered the spatial tasks."""
     root = tmp_path_factory.mktemp("board")
-    for name, tasks in [
-        ("aurora", "spatial"),
-        *((name, "ladder") for name in RIGHT_UP_TO),
-    ]:
-        release = climbed.ladder() if tasks == "ladder" else climbed
-        kit.climb(
-            root / "submissions" / f"{name}-{tasks}",
-            name,
-            release,
-            RIGHT_UP_TO[name],
-            tasks,
-        )
+    submissions = root / "submissions"
+    most = RIGHT_UP_TO["aurora"]
+    kit.climb(submissions / "aurora-spatial", "aurora", climbed, most, "spatial")
+    for name, most in RIGHT_UP_TO.items():
+        folder = submissions / f"{name}-ladder"
+        kit.climb(folder, name, climbed.ladder(), most, "ladder")
     done = kit.collected(root, climbed)
     assert not done.refused
     assert all(entry.reused for entry in kit.collected(root, climbed).entries)
@@ -57,11 +51,9 @@ def test_level_of_a_model_is_next_to_its_means(found):
 
 def test_levels_are_not_sent_to_the_hub(found, tmp_path):
     files = write_board(tmp_path, make_board(found), found.entries, "scbench/scbench")
-    assert [path.name for path in files if path.suffix == ".yaml"] == [
-        "aurora-spatial.yaml"
-    ]
-    ladder = next(
-        entry for entry in found.entries if entry.receipt.tasks_of == "ladder"
-    )
+    for_the_hub = [path.name for path in files if path.suffix == ".yaml"]
+    assert for_the_hub == ["aurora-spatial.yaml"]
+    receipts = [entry.receipt for entry in found.entries]
+    of_ladder = next(one for one in receipts if one.tasks_of == "ladder")
     with pytest.raises(ResultsError, match="no levels"):
-        hub_results(ladder.receipt, "scbench/scbench")
+        hub_results(of_ladder, "scbench/scbench")

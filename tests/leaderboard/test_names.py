@@ -96,7 +96,7 @@ def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, code
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[[organisation]", "is not valid TOML"),
         ("a = " + "[" * 100_000, "is not valid TOML"),
@@ -105,10 +105,10 @@ def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, code
         (FILE + FILE.replace("Example", "Ex\u0430mple"), "look the same"),
     ],
 )
-def test_unusable_file_gives_the_reason(tmp_path, text, said):
+def test_unusable_file_gives_the_reason(tmp_path, text, message):
     path = tmp_path / "organisations.toml"
     path.write_text(text, "utf-8")
-    with pytest.raises(ScbenchError, match=said):
+    with pytest.raises(ScbenchError, match=message):
         read_organisations(path)
     with pytest.raises(ScbenchError, match="cannot be read"):
         read_organisations(tmp_path / "none.toml")

@@ -151,8 +151,8 @@ def test_columns_sort_by_click_and_unranked_models_stay_last(page, browser):
         "Alpha 10",
         "Gap",
     ]  # numbers in names count
-    said = browser.driver.find_element("id", "said").get_attribute("textContent")
-    assert said == "Sorted by Model, ascending"
+    message = browser.driver.find_element("id", "said").get_attribute("textContent")
+    assert message == "Sorted by Model, ascending"
 
 
 def test_text_is_legible_and_the_page_never_scrolls_sideways(page, browser):
