@@ -116,7 +116,7 @@ def test_query_is_answered_and_its_cost_counted(probe):
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         ('{"query": "angle"}', "must be one of side; it is angle"),
         ('{"query": 5}', "it is missing or not text"),
@@ -131,10 +131,10 @@ def test_query_is_answered_and_its_cost_counted(probe):
         ('<think>{"query": "side", "number": 8}</think>', "no readable query"),
     ],
 )  # fmt: skip
-def test_bad_query_is_explained_and_takes_a_reply(probe, reply, said):
+def test_bad_query_is_explained_and_takes_a_reply(probe, reply, message):
     game, _ = probe
     move = game.play(reply)
-    assert said in move.observation
+    assert message in move.observation
     assert "Replies left: 8." in move.observation
     assert (game.over, game.used) == (False, 0)
 
@@ -168,11 +168,13 @@ def test_internal_failure_ends_the_trial_without_a_score(probe):
 
 def test_last_reply_must_be_the_answer(probe):
     game, _ = probe
-    said = [game.play('{"query": "side", "number": 8}').observation for _ in range(9)]
+    message = [
+        game.play('{"query": "side", "number": 8}').observation for _ in range(9)
+    ]
     assert game.over
     assert game.used == 3
-    assert "not an answer" in said[-1]
-    assert sum("exceeds the remaining budget" in item for item in said) == 5
+    assert "not an answer" in message[-1]
+    assert sum("exceeds the remaining budget" in item for item in message) == 5
 
 
 class Add(Action):

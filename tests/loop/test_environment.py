@@ -93,10 +93,10 @@ def test_trace_of_another_instance_is_named(all_stored):
 
 def test_different_versions_are_not_called_forged(trial):
     stored, line = trial
-    for change, said in (({"rules": 99}, "rules"), ({"grader": 99}, "grader")):
+    for change, message in (({"rules": 99}, "rules"), ({"grader": 99}, "grader")):
         outcome = grade(stored, forged(line, loop=line["loop"] | change))
         assert (outcome.status, outcome.forged) == (Status.NOT_RUN, False)
-        assert said in outcome.reason
+        assert message in outcome.reason
 
 
 def test_truncated_trial_needs_a_status(trial):
@@ -145,7 +145,7 @@ def test_truncated_actions_do_not_count(all_stored, status):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"setting": "no_tools"}, "needs setting retry or probe or act"),
         ({"setting": None}, "needs setting"),
@@ -162,8 +162,8 @@ def test_truncated_actions_do_not_count(all_stored, status):
         ({"loop": {"setting": "retry", "budget": 10**9}}, "budget"),
     ],
 )
-def test_junk_in_place_of_a_trace_is_no_prediction(trial, changes, said):
+def test_junk_in_place_of_a_trace_is_no_prediction(trial, changes, message):
     _, line = trial
     with pytest.raises(ValidationError) as error:
         Prediction.model_validate(forged(line, **changes))
-    assert said in str(error.value)
+    assert message in str(error.value)

@@ -70,18 +70,20 @@ def test_feedback_never_contains_the_reference_answer(stored):
     for answer in stored.wrong:
         line = Prediction(id="x", response=reply(answer))
         outcome = grade_prediction(line, task, stored.params)
-        for said in disclosed(task, outcome.verdicts, "places")[1:]:
-            rule = said.partition("this rule is broken: ")[2]
-            check = said.removeprefix("- ").partition(":")[0]
+        for message in disclosed(task, outcome.verdicts, "places")[1:]:
+            rule = message.partition("this rule is broken: ")[2]
+            check = message.removeprefix("- ").partition(":")[0]
             if check not in {"answer_schema", "answer_found", *task.own_faults}:
-                assert rule in fixed or said.startswith("- resource_limit")
+                assert rule in fixed or message.startswith("- resource_limit")
             if shape_of(task.answer_model).is_short:
                 parts = (
                     right["answer"]
                     if isinstance(right["answer"], list)
                     else [right["answer"]]
                 )
-                words = set(re.findall(r"[\w/().-]+", said.replace(rule, "").lower()))
+                words = set(
+                    re.findall(r"[\w/().-]+", message.replace(rule, "").lower())
+                )
                 assert not words & {
                     str(part).lower() for part in parts if str(part) not in answer
                 }
@@ -96,10 +98,10 @@ def test_feedback_contains_no_piece_of_the_reference(stored):
     for answer in stored.wrong[: 2 if stored.task.heavy else 12]:
         line = Prediction(id="x", response=reply(answer))
         outcome = grade_prediction(line, stored.task, stored.params)
-        said = "\n".join(disclosed(stored.task, outcome.verdicts, "places"))
+        message = "\n".join(disclosed(stored.task, outcome.verdicts, "places"))
         row = stored.instance
         known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
-        leaked = {said[i : i + 20] for i in range(len(said) - 19)} & pieces
+        leaked = {message[i : i + 20] for i in range(len(message) - 19)} & pieces
         assert not {piece for piece in leaked if piece not in known}
 
 
