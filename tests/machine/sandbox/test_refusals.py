@@ -93,10 +93,10 @@ def graded(tmp_path, code):
 def test_weaker_sandbox_runs_functions_but_no_programs(
     tmp_path, code, reason, protected
 ):
-    said, protections, worked = graded(tmp_path, code)
-    assert said.startswith("the answer is a Python program, and this machine ")
-    assert reason in said
-    assert "docs/sandbox.md" in said
+    message, protections, worked = graded(tmp_path, code)
+    assert message.startswith("the answer is a Python program, and this machine ")
+    assert reason in message
+    assert "docs/sandbox.md" in message
     assert protections[0].startswith(protected)
     assert worked == "cba"
     assert ("no seccomp" in protections[-1]) == (protected == "namespaces")

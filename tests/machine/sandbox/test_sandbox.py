@@ -363,8 +363,8 @@ def test_function_cannot_fork(kind, function):
         except OSError:
             return b"refused"
     """
-    said = function(source, kind, limits=Limits(seconds=600))
-    assert said == b"refused"
+    message = function(source, kind, limits=Limits(seconds=600))
+    assert message == b"refused"
 
 
 def test_children_do_not_outlive_the_program(full):
