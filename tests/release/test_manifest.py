@@ -57,7 +57,7 @@ def test_file_names_cannot_lead_out_of_the_folder(sound, name):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "Invalid JSON"),
         (b"\xff\xfe\x00", "Invalid JSON"),
@@ -70,10 +70,10 @@ def test_file_names_cannot_lead_out_of_the_folder(sound, name):
         (b'{"tasks": {}}', "is missing|at least 1"),
     ],
 )
-def test_invalid_manifest_is_refused_with_a_reason(tmp_path, data, said):
+def test_invalid_manifest_is_refused_with_a_reason(tmp_path, data, message):
     (tmp_path / MANIFEST).write_bytes(data)
     with pytest.raises(
-        ReleaseError, match=rf"MANIFEST\.json is not a manifest: .*({said})"
+        ReleaseError, match=rf"MANIFEST\.json is not a manifest: .*({message})"
     ):
         read_manifest(tmp_path)
 
