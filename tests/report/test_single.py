@@ -10,7 +10,7 @@ from scbench.report.single import RunChoice
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("two_segment/01", "Did you mean 'two_segments'"),
         (
@@ -24,8 +24,8 @@ from scbench.report.single import RunChoice
         ),
     ],
 )
-def test_unknown_id_is_reported_with_the_available_ones(installed, name, said):
-    with pytest.raises(ReleaseError, match=said):
+def test_unknown_id_is_reported_with_the_available_ones(installed, name, message):
+    with pytest.raises(ReleaseError, match=message):
         single.find_instance(installed, name)
 
 

@@ -19,8 +19,8 @@ def test_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     }
     environment = Environment(Setup(setting="retry"))
     environment.reset(instance)
-    for said in ("Hm <b>.", answers["other_regions"], answers["reference"]):
-        environment.step(said)
+    for message in ("Hm <b>.", answers["other_regions"], answers["reference"]):
+        environment.step(message)
     path = tmp_path / "trials.jsonl"
     path.write_text(json.dumps(environment.prediction()) + "\n")
     limits = WorkerLimits(1, None, 0)

@@ -110,9 +110,9 @@ def shapes() -> Callable[..., list[ET.Element]]:
             return [
                 shape for shape in found if shape.get("fill", "").endswith(f"-{role})")
             ]
-        wanted = {f"s-{role}", f"f-{role}"}
+        expected = {f"s-{role}", f"f-{role}"}
         return [
-            s for s in found if not role or wanted & set(s.get("class", "").split())
+            s for s in found if not role or expected & set(s.get("class", "").split())
         ]
 
     return find

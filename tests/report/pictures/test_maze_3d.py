@@ -10,7 +10,7 @@ from scbench.schemas.maze_3d import Answer, Params
 RIGHT = "A669B\n98581\n01472\n39160\n87432"
 
 
-def small(**wanted) -> Params:
+def small(**expected) -> Params:
     asked = {
         "size": 3,
         "a_height": 5,
@@ -18,7 +18,7 @@ def small(**wanted) -> Params:
         "jumps": 0,
         "max_height_percent": 100,
     }
-    return Params(**(asked | wanted))
+    return Params(**(asked | expected))
 
 
 def test_right_maze_shows_its_route_as_walks_and_arcs(drawn, golden, shapes):

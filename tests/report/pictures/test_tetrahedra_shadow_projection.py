@@ -17,8 +17,8 @@ def poses(*places, **quaternion):
 
 
 def same_ring(shape, drawing, corners):
-    wanted = np.array([drawing.at(corner) for corner in corners])
-    apart = np.linalg.norm(np.array(points(shape))[:, None] - wanted[None], axis=2)
+    expected = np.array([drawing.at(corner) for corner in corners])
+    apart = np.linalg.norm(np.array(points(shape))[:, None] - expected[None], axis=2)
     return bool(apart.min(axis=0).max() < 0.05 and apart.min(axis=1).max() < 0.05)
 
 
