@@ -92,10 +92,10 @@ def fault(words: list[str]) -> str | None:
     except typer.Exit:  # --help and the like
         return None
     except Exception as error:  # noqa: BLE001  (whatever the parser says)
-        said = (
+        message = (
             error.format_message() if hasattr(error, "format_message") else repr(error)
         )
-        return None if "does not exist" in said else said
+        return None if "does not exist" in message else message
 
 
 def extras(words: list[str]) -> list[str]:

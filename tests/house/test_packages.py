@@ -112,19 +112,19 @@ def test_sdist_equals_the_repository(built):
 
 
 def test_wheel_contains_only_the_package(built):
-    wanted = {
+    expected = {
         name: data
         for name, data in built.repository.items()
         if name.startswith("scbench/")
     }
-    del wanted["scbench/README.md"]  # is there for loading the checkout as a data set
+    del expected["scbench/README.md"]  # is there for loading the checkout as a data set
     found = {
         name: data
         for name, data in built.installed.items()
         if ".dist-info/" not in name
     }
-    assert found.keys() == wanted.keys()
-    assert found == wanted
+    assert found.keys() == expected.keys()
+    assert found == expected
     assert built.wheel.stat().st_size < MOST_BYTES
 
 
@@ -136,7 +136,7 @@ def test_wheel_grades_by_itself(built, tmp_path):
     ).splitlines()
     assert lines[0].startswith(str(built.site))
     (tmp_path / "example.jsonl").write_text("\n".join(lines[1:]) + "\n", "utf-8")
-    said = run(
+    message = run(
         sys.executable,
         "-c",
         code.format("grade"),
@@ -148,7 +148,7 @@ def test_wheel_grades_by_itself(built, tmp_path):
         "out",
         **where,
     )
-    assert said.startswith(str(built.site))
+    assert message.startswith(str(built.site))
     assert (tmp_path / "out" / "results.parquet").is_file()
 
 
