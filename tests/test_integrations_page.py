@@ -44,11 +44,11 @@ def prepare(folder: Path, block: str) -> None:
         with (folder / "chat" / "prompts-001.jsonl").open() as file:
             asked = [json.loads(line) for line in file if "two_segments" in line]
         made = [reply_to(request, place) for place, request in enumerate(asked)]
-        for name, wanted in (("output", False), ("errors", True)):
+        for name, expected in (("output", False), ("errors", True)):
             lines = [
                 json.dumps(line) + "\n"
                 for line in made
-                if (line["error"] is not None) == wanted
+                if (line["error"] is not None) == expected
             ]
             (folder / "chat" / f"{name}.jsonl").write_text("".join(lines))
     if "answers.csv" in block:
@@ -62,10 +62,10 @@ def test_vllm_script_writes_predictions(tmp_path, monkeypatch):
     lines = [line_of(Request(one, 1, None), Form.SCBENCH, Settings()) for one in asked]
     (tmp_path / "prompts.jsonl").write_bytes(b"".join(lines))
     talks = []
-    said = SimpleNamespace(
+    message = SimpleNamespace(
         text="I would draw it.", finish_reason="length", token_ids=[1, 2]
     )
-    answer = SimpleNamespace(outputs=[said], prompt_token_ids=[3])
+    answer = SimpleNamespace(outputs=[message], prompt_token_ids=[3])
     stand_in = ModuleType("vllm")
     stand_in.SamplingParams = dict
     stand_in.LLM = lambda _: SimpleNamespace(
