@@ -22,13 +22,13 @@ IDS = Path(__file__)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def hasty():
+def no_waiting():
     with without_waiting():
         yield
 
 
 @pytest.fixture(autouse=True)
-def heedful():
+def interruptible():
     """Let interrupts raise even if the shell made background processes ignore them."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield

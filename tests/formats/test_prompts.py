@@ -24,19 +24,19 @@ PICTURED, PLAIN = "polynomial_curve_fitting/04", "two_segments/07"
 
 
 @pytest.fixture(scope="module")
-def held():
+def instances():
     release = find_release()
     chosen = chosen_instances(release, None, {PICTURED, PLAIN})
     return {instance.id: instance for instance in chosen}
 
 
-def line(held, form, row_id=PICTURED, **settings):
+def line(instances, form, row_id=PICTURED, **settings):
     given = Settings(**{"model": "M", **settings})
-    return json.loads(line_of(Request(held[row_id], 2, 999), form, given))
+    return json.loads(line_of(Request(instances[row_id], 2, 999), form, given))
 
 
-def test_chat_lines_match_the_documentation(held):
-    made = line(held, Form.OPENAI_CHAT, structured=True)
+def test_chat_lines_match_the_documentation(instances):
+    made = line(instances, Form.OPENAI_CHAT, structured=True)
     body = made.pop("body")
     assert made == {
         "custom_id": "polynomial_curve_fitting-04-S2-B999",
@@ -45,22 +45,24 @@ def test_chat_lines_match_the_documentation(held):
     }
     (message,) = body.pop("messages")
     text, image = message["content"]
-    assert text == {"type": "text", "text": held[PICTURED].prompt}
+    assert text == {"type": "text", "text": instances[PICTURED].prompt}
     assert image["type"] == "image_url"
     assert image["image_url"]["detail"] == "high"
     head, data = image["image_url"]["url"].split(",")
     assert head == "data:image/png;base64"
-    assert base64.b64decode(data) == held[PICTURED].images[0]
+    assert base64.b64decode(data) == instances[PICTURED].images[0]
     schema = body.pop("response_format")
     assert schema["type"] == "json_schema"
     assert schema["json_schema"]["strict"] is True
-    assert schema["json_schema"]["schema"] == json.loads(held[PICTURED].answer_schema)
+    assert schema["json_schema"]["schema"] == json.loads(
+        instances[PICTURED].answer_schema
+    )
     assert body == {"model": "M", "max_completion_tokens": 999}
 
 
 @pytest.mark.parametrize("form", LIMITS)
-def test_plain_lines_contain_no_schema_and_no_empty_picture(held, form):
-    body = json.dumps(line(held, form, PLAIN))
+def test_plain_lines_contain_no_schema_and_no_empty_picture(instances, form):
+    body = json.dumps(line(instances, form, PLAIN))
     assert "schema" not in body
     assert "image/png" not in body
 

@@ -27,7 +27,7 @@ socket.getaddrinfo = socket.gethostbyname = look_up
 
 
 @pytest.fixture
-def alone(tmp_path):
+def run_offline(tmp_path):
     """A function that runs a command in which no process can open a socket."""
     (tmp_path / "block").mkdir()
     (tmp_path / "block" / "sitecustomize.py").write_text(BLOCK)
@@ -35,13 +35,13 @@ def alone(tmp_path):
     return partial(run, cwd=tmp_path, PYTHONPATH=tmp_path / "block", HOME=tmp_path)
 
 
-def test_grading_opens_no_socket(alone, sound, tmp_path):
+def test_grading_opens_no_socket(run_offline, sound, tmp_path):
     shutil.make_archive(f"{tmp_path}/release", "zip", sound)
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text(
         "\n".join(example_predictions(find_release(str(sound)))), "utf-8"
     )
-    done = alone(
+    done = run_offline(
         "scbench-grade",
         predictions,
         "--release",

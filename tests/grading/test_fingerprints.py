@@ -60,12 +60,12 @@ def test_only_machine_dependent_tasks_have_fingerprints():
 
 
 def test_run_on_a_machine_unlike_the_releases_is_reported():
-    def said(frozen, *found):
+    def remarks_on(frozen, *found):
         release = SimpleNamespace(version="9.0.0", manifest=record(frozen))
         return list(remarks(release, [TASK], None, {TASK.id: found}))
 
-    assert said("f1", "f1") == said(None, "f2") == said("f1") == []
-    (sentence,) = said("f1", "f1", "f2")
+    assert remarks_on("f1", "f1") == remarks_on(None, "f2") == remarks_on("f1") == []
+    (sentence,) = remarks_on("f1", "f1", "f2")
     assert "fingerprint f2, release: f1" in sentence
 
 

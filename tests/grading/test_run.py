@@ -57,7 +57,7 @@ def sort_key(row: Row) -> tuple:
     return (missing, row.line or 0, *run, row.id, row.subtask)
 
 
-def written(folder: Path) -> bytes:
+def results_in(folder: Path) -> bytes:
     return (folder / "results.parquet").read_bytes()
 
 
@@ -78,7 +78,7 @@ def test_bytes_do_not_depend_on_workers_compression_or_interruptions(
 ):
     lines = lines_of(parity_release)
     grade_file(options(lines, "one", workers=1))
-    whole = written(tmp_path / "one")
+    whole = results_in(tmp_path / "one")
     data = (tmp_path / "predictions.jsonl").read_bytes()
     (tmp_path / "p.gz").write_bytes(gzip.compress(data))
     (tmp_path / "p.zst").write_bytes(zstandard.compress(data))
@@ -95,7 +95,7 @@ def test_bytes_do_not_depend_on_workers_compression_or_interruptions(
         path = tmp_path / ("p.gz" if limit == 33 else "p.zst")
         report = grade_file(options(path, f"at {limit}", resume=True))
         assert report.resumed >= limit - 1
-        assert written(tmp_path / f"at {limit}") == whole
+        assert results_in(tmp_path / f"at {limit}") == whole
 
 
 def test_hanging_line_does_not_use_up_the_time_of_its_chunk(options, monkeypatch):
@@ -134,7 +134,7 @@ def test_resumed_run_grades_changed_and_failed_lines_again(
     changed = [*lines[:40], lines[40].replace("sample", "sampled"), *lines[41:]]
     report = grade_file(options(changed, "changed", resume=True))
     grade_file(options(changed, "anew"))
-    assert written(tmp_path / "changed") == written(tmp_path / "anew")
+    assert results_in(tmp_path / "changed") == results_in(tmp_path / "anew")
     assert report.resumed == 32 * (kept - 1) > 0
     interrupted("other tasks")
     report = grade_file(options(lines, "other tasks", resume=True, tasks=["parity"]))
@@ -197,4 +197,4 @@ def test_many_suspects_are_retried_alone_before_the_run_continues(
         sum("the lines of a chunk are graded again" in it for it in report.incidents)
         == 2
     )
-    assert written(tmp_path / "sooner") == written(tmp_path / "later")
+    assert results_in(tmp_path / "sooner") == results_in(tmp_path / "later")

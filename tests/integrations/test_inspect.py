@@ -49,7 +49,7 @@ instances = cache(lambda: named_instances(None))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def hasty():
+def no_waiting():
     with without_waiting() as patch:
         patch.setenv("INSPECT_DISPLAY", "none")
         yield

@@ -18,7 +18,7 @@ pytestmark = ITS_WARNINGS
 
 
 @pytest.fixture(scope="module", autouse=True)
-def hasty():
+def no_waiting():
     with without_waiting() as patch:
         patch.setenv("INSPECT_DISPLAY", "none")
         yield

@@ -52,7 +52,7 @@ def test_invisible_characters_are_refused_in_every_name(kit, sign):
 
 
 @pytest.fixture
-def known(tmp_path):
+def organisations_file(tmp_path):
     """The file maintained by the maintainers."""
     path = tmp_path / "organisations.toml"
     path.write_text(FILE, "utf-8")
@@ -87,9 +87,13 @@ def about_of(kit, **changes):
         ({"lab": "New Lab"}, "thief", ["unknown_organisation"]),
     ],
 )
-def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, codes):
+def test_who_may_submit_for_an_organisation(
+    kit, organisations_file, changes, submitter, codes
+):
     about = about_of(kit, **changes)
-    findings = list(check_organisation(about, read_organisations(known), submitter))
+    findings = list(
+        check_organisation(about, read_organisations(organisations_file), submitter)
+    )
     assert [finding.code for finding in findings] == codes
     for finding in findings:
         assert (finding.level == "warning") == (finding.code == "unknown_organisation")

@@ -36,7 +36,7 @@ def frozen():
     return release, right, telling_answers(release)
 
 
-def other(text: str) -> str:
+def another_answer(text: str) -> str:
     """Another answer of the same form: every list reversed, every text longer."""
 
     def turned(value):
@@ -68,7 +68,7 @@ def test_model_with_its_own_correct_answers_is_not_marked(frozen):
     _, right, telling = frozen
     # Items with one correct answer get the reference; items with many get another one.
     own = [
-        (row, text if row.partition("/")[0] in ONE_ANSWER else other(text))
+        (row, text if row.partition("/")[0] in ONE_ANSWER else another_answer(text))
         for row, text in right
     ]
     overlap = count_copies(own, telling)

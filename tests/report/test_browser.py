@@ -9,7 +9,7 @@ from scbench.report.picture import draw_of
 pytestmark = pytest.mark.slow
 
 
-def shown(driver) -> int:
+def items_shown(driver) -> int:
     return driver.execute_script(
         "return [...document.querySelectorAll('.item')].filter(item => !item.hidden).length"
     )
@@ -55,26 +55,26 @@ def test_report_opens_filters_and_shows_every_task(
     browser.open(whole_report)
     driver = browser.driver
     everything = 2 * len(small.held)
-    assert shown(driver) == everything
+    assert items_shown(driver) == everything
     choose(driver, "run", "2")
-    assert shown(driver) == everything // 2
+    assert items_shown(driver) == everything // 2
     choose(driver, "result", "short")
-    assert shown(driver) == everything // 2, (
+    assert items_shown(driver) == everything // 2, (
         "every counter-reference is short of full marks"
     )
     choose(driver, "bucket", "planning")
-    assert 0 < shown(driver) < everything // 2
+    assert 0 < items_shown(driver) < everything // 2
     assert "bucket=planning" in driver.current_url
     choose(driver, "min", "0.9999")
-    assert shown(driver) == 0
+    assert items_shown(driver) == 0
     assert driver.find_element("css selector", ".count").text.startswith("0 of")
     driver.find_element("css selector", "form [type=reset]").click()
     filtered(driver)
-    assert shown(driver) == everything
+    assert items_shown(driver) == everything
     for name in small.held:
         task = name.split("/")[0]
         choose(driver, "task", task)
-        assert shown(driver) == 2
+        assert items_shown(driver) == 2
         item = driver.find_elements("css selector", f".item[data-task={task}]")[1]
         item.find_element("css selector", "summary").click()
         driver.execute_script("arguments[0].scrollIntoView()", item)

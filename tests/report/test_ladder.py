@@ -53,7 +53,7 @@ def test_report_on_a_ladder_has_its_levels(results, tmp_path):
 def test_readme_picture_is_up_to_date():
     """If it is not, run ``python tests/fixtures/ladders.py docs/ladder.svg``."""
 
-    def said(svg: str) -> list[str]:
+    def texts_in(svg: str) -> list[str]:
         labels = re.findall(r'aria-label="([^"]*)"', svg)
         return [
             re.sub(r"-?\d+\.\d+", lambda n: f"{float(n[0]):.1f}", label)
@@ -62,4 +62,4 @@ def test_readme_picture_is_up_to_date():
 
     stored = (Path(__file__).parents[2] / "docs" / "ladder.svg").read_text("utf-8")
     assert "simulated, stronger" in stored
-    assert said(stored) == said(picture().decode())
+    assert texts_in(stored) == texts_in(picture().decode())

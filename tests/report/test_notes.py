@@ -11,7 +11,7 @@ SPATIAL = list(find_release().manifest.default_tasks)
 TEXTS = [task.id for task in all_tasks().values() if task.bucket == MANIFOLDS]
 
 
-def said(tasks):
+def notes_on(tasks):
     rows = pl.DataFrame(
         {
             "id": [f"{task}/00" for task in tasks],
@@ -26,4 +26,4 @@ def said(tasks):
 
 @pytest.mark.parametrize("tasks", [SPATIAL, TEXTS, SPATIAL + TEXTS])
 def test_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
-    assert said(tasks) == []
+    assert notes_on(tasks) == []

@@ -79,7 +79,7 @@ def paper_labels(paper_results, stored):
 
 
 @pytest.fixture(scope="module")
-def found(paper_results, paper_labels):
+def paper_states(paper_results, paper_labels):
     return states(paper_results, paper_labels)
 
 
@@ -89,8 +89,8 @@ def scores(paper_numbers) -> int:
     return paper_numbers["table1"][-1]["n"]
 
 
-def test_paper_label_counts_and_shares(found, stored, scores):
-    table = label_shares(found)
+def test_paper_label_counts_and_shares(paper_states, stored, scores):
+    table = label_shares(paper_states)
     assert table.height == 6 * 5
     for row in table.iter_rows(named=True):
         report = stored[row["model"], row["setting"]]
@@ -102,8 +102,8 @@ def test_paper_label_counts_and_shares(found, stored, scores):
         assert row["answered"] == scores
 
 
-def test_paper_differences_of_states(found, paper_numbers, scores):
-    table = state_deltas(found, run_pairs(found))
+def test_paper_differences_of_states(paper_states, paper_numbers, scores):
+    table = state_deltas(paper_states, run_pairs(paper_states))
     assert table.height == 3 * 6
     expected = paper_numbers["failure_modes"]["state_rate_deltas_over_285"]
     for row in table.iter_rows(named=True):
@@ -144,15 +144,15 @@ def test_matrix_is_square_and_pairs_the_same_subtasks(mixed):
     }
 
 
-def test_runs_can_be_named(found):
-    (pair,) = run_pairs(found, "gpt-5.2 tools", "gemini-3-pro-preview tools")
+def test_runs_can_be_named(paper_states):
+    (pair,) = run_pairs(paper_states, "gpt-5.2 tools", "gemini-3-pro-preview tools")
     assert pair == (("gpt-5.2", "tools", None), ("gemini-3-pro-preview", "tools", None))
     with pytest.raises(
         ResultsError, match=r"no run 'gpt-5 tools'.*Did you mean 'gpt-5.2 tools'"
     ):
-        run_pairs(found, "gpt-5 tools", "gpt-5.2 tools")
+        run_pairs(paper_states, "gpt-5 tools", "gpt-5.2 tools")
     with pytest.raises(ResultsError, match="name both runs"):
-        run_pairs(found, "gpt-5.2 tools")
+        run_pairs(paper_states, "gpt-5.2 tools")
 
 
 def test_two_runs_are_a_pair_and_three_must_be_named(make_results):

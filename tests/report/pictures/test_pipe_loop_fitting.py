@@ -9,7 +9,7 @@ TASK = "pipe_loop_fitting"
 SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
 
 
-def asked(pipes=4, side=4, crossings=0, *constraints):
+def params(pipes=4, side=4, crossings=0, *constraints):
     return get_task(TASK).params_model(
         pipes=pipes,
         side=side,
@@ -25,7 +25,7 @@ def loop(*joints):
 
 def test_crossing_is_ringed_in_place(drawn, shapes):
     crossed = [SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]]
-    picture = drawn(TASK, loop(*crossed), params=asked())
+    picture = drawn(TASK, loop(*crossed), params=params())
     drawing = picture.panels[0].view
     rings = [c for c in shapes(drawing, "circle", "wrong") if c.get("fill") == "none"]
     assert at(drawing, (1.5, 1.5))[0] in centres(rings)
