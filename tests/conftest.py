@@ -43,7 +43,7 @@ REAL = ROOT.parent / "shared" / "real"
 CASES = ROOT.parent / "shared" / "cases"
 
 PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
-"""Whether the extra ``test`` installs PyBullet here, according to pyproject.toml."""
+"""Whether the extra ``test`` installs PyBullet here, as pyproject.toml has it."""
 HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(
     find_spec("pybullet") or os.environ.get(VARIABLE)
 )
@@ -51,12 +51,54 @@ HAS_PYBULLET = PYBULLET_IS_PUBLISHED or bool(
 
 
 FEW_EXAMPLES = 40
-"""Number of examples of a property in a quick run, unless its test sets another."""
+"""The number of examples for a property in a quick run, unless its test sets another."""
 
 FRUGAL = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 FRUGAL |= {"_RJEM_MALLOC_CONF": "narenas:2,dirty_decay_ms:0,muzzy_decay_ms:0"}
 """Makes libraries return memory immediately instead of keeping some for each thread."""
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
+
+PAPER = ROOT / "tests" / "data" / "paper"
+
+_CONTRAST = """
+const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+const lum = rgb => rgb.map(v => linear(v / 255))
+  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+const parse = text => text.match(/[\\d.]+/g).map(Number);
+const ground = node => {
+  for (; node; node = node.parentElement) {
+    const [r, g, b, a = 1] = parse(getComputedStyle(node).backgroundColor);
+    if (a > 0) return [r, g, b];
+  }
+  return [255, 255, 255];
+};
+// The bar on which a text of a chart lies, if any.
+const barBelow = (node, chart) => {
+  const text = node.getBoundingClientRect();
+  const x = (text.left + text.right) / 2, y = (text.top + text.bottom) / 2;
+  return [...chart.querySelectorAll('[aria-roledescription="bar"]')].find(bar => {
+    const box = bar.getBoundingClientRect();
+    return box.left < x && x < box.right && box.top < y && y < box.bottom;
+  });
+};
+const faint = [];
+for (const node of document.querySelectorAll('main *, header *, footer *')) {
+  if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
+  const drawn = node.closest('figure.chart svg');
+  if (!node.offsetParent && !drawn || ['title', 'style'].includes(node.tagName)) continue;
+  // A chart for other widths is not displayed.
+  if (drawn && !node.getBoundingClientRect().width) continue;
+  const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
+  const bar = drawn && barBelow(node, drawn);
+  const below = bar ? parse(getComputedStyle(bar).fill) : ground(node);
+  const [high, low] = [lum([r, g, b]), lum(below)].sort((a, b) => b - a);
+  if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));
+}
+return faint;
+"""
+"""Finds texts with less contrast than WCAG 2.2 requires at level AA."""
+
+_NUMBERS = count()
 
 
 def pytest_configure(config):
@@ -77,7 +119,7 @@ def pytest_configure(config):
     # Without bytecode, every process that a test starts would compile every module again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    for name, value in FRUGAL.items():  # worker processes of pytest-xdist inherit it
+    for name, value in FRUGAL.items():  # the processes that run tests inherit it
         os.environ.setdefault(name, value)
 
 
@@ -204,7 +246,7 @@ def drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
                 new = path.with_suffix(f".{os.getpid()}")
                 new.write_bytes(pickle.dumps(draw([part], workers)))
                 new.rename(path)
-            files |= pickle.loads(path.read_bytes())  # noqa: S301  (our own file)
+            files |= pickle.loads(path.read_bytes())  # noqa: S301  (our own)
         return files
 
     with pytest.MonkeyPatch.context() as patch:
@@ -243,9 +285,6 @@ def locked(path: Path) -> Iterator[TextIO]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
         yield lock
-
-
-PAPER = ROOT / "tests" / "data" / "paper"
 
 
 def make_results(*rows: dict) -> pl.DataFrame:
@@ -360,45 +399,6 @@ def _apt_get(*command: str) -> str:
     )
 
 
-_CONTRAST = """
-const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-const lum = rgb => rgb.map(v => linear(v / 255))
-  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-const parse = text => text.match(/[\\d.]+/g).map(Number);
-const ground = node => {
-  for (; node; node = node.parentElement) {
-    const [r, g, b, a = 1] = parse(getComputedStyle(node).backgroundColor);
-    if (a > 0) return [r, g, b];
-  }
-  return [255, 255, 255];
-};
-// The bar on which a text of a chart lies, if any.
-const barBelow = (node, chart) => {
-  const text = node.getBoundingClientRect();
-  const x = (text.left + text.right) / 2, y = (text.top + text.bottom) / 2;
-  return [...chart.querySelectorAll('[aria-roledescription="bar"]')].find(bar => {
-    const box = bar.getBoundingClientRect();
-    return box.left < x && x < box.right && box.top < y && y < box.bottom;
-  });
-};
-const faint = [];
-for (const node of document.querySelectorAll('main *, header *, footer *')) {
-  if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
-  const drawn = node.closest('figure.chart svg');
-  if (!node.offsetParent && !drawn || ['title', 'style'].includes(node.tagName)) continue;
-  // A chart for other widths is not displayed.
-  if (drawn && !node.getBoundingClientRect().width) continue;
-  const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
-  const bar = drawn && barBelow(node, drawn);
-  const below = bar ? parse(getComputedStyle(bar).fill) : ground(node);
-  const [high, low] = [lum([r, g, b]), lum(below)].sort((a, b) => b - a);
-  if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));
-}
-return faint;
-"""
-"""Returns the texts of a page with less contrast than WCAG 2.2 requires at level AA."""
-
-
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """Headless Chromium: ``open`` a file, then use its ``driver``, ``errors`` and ``requests``.
@@ -411,20 +411,25 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     window the page is, and the texts with too little contrast.
     """
     program, driver_program = chromium(shared(tmp_path_factory))
-    from selenium import webdriver  # noqa: PLC0415  (needed by few tests)
+    from selenium import webdriver  # noqa: PLC0415  (wanted by few tests)
     from selenium.webdriver.support.wait import WebDriverWait  # noqa: PLC0415
 
     options = webdriver.ChromeOptions()
     options.binary_location = program
     for name in (
-        *("headless=new", "no-sandbox", "disable-quic", "no-first-run"),
-        *(
-            "use-angle=swiftshader",
-            "enable-unsafe-swiftshader",
-        ),  # 3D without a graphics card
+        "headless=new",
+        "no-sandbox",
+        "disable-quic",
+        "no-first-run",
+        "use-angle=swiftshader",
+        "enable-unsafe-swiftshader",  # 3D without a graphics card
         "disable-gpu-compositing",  # flat content is drawn faster without it
-        *("disable-background-networking", "disable-component-update", "disable-sync"),
-        *("disable-dev-shm-usage", "window-size=1200,900", "force-color-profile=srgb"),
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+        "disable-dev-shm-usage",
+        "window-size=1200,900",
+        "force-color-profile=srgb",
         f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
     ):
         options.add_argument(f"--{name}")
@@ -441,7 +446,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
             driver.get_log(kind)
         opened = path.as_uri()
         driver.get(f"{opened}{place}")
-        # On a busy machine, the driver sometimes returns before a long page is complete.
+        # On a busy machine the driver now and then comes back from a long page that is half read.
         WebDriverWait(driver, 60, 0.05).until(
             lambda _: driver.execute_script(
                 "return document.readyState === 'complete' && location.href.startsWith("
@@ -528,9 +533,6 @@ def write_lines(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-_NUMBERS = count()
-
-
 class MadeUpParams(ParamsModel):
     pass
 
@@ -544,7 +546,7 @@ def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
     """A function that makes a task with this grader, and the parameters of its only instance."""
 
     def make(grade, *, scores: int = 1) -> tuple[Task, BaseModel]:
-        package = f"made_up_{next(_NUMBERS)}"  # modules are cached by name
+        package = f"made_up_{next(_NUMBERS)}"  # modules are kept by name
         schema = ModuleType(f"{package}.schemas.made_up")
         grader = ModuleType(f"{package}.graders.made_up")
         schema.Params = MadeUpParams

@@ -1,4 +1,4 @@
-"""The catalogue: what it lists, how it names what it does not, and tasks of other packages."""
+"""The catalogue: its tasks, its errors, and tasks of other packages."""
 
 import sys
 from importlib import import_module
@@ -20,13 +20,24 @@ from scbench.catalog import (
     get_task,
 )
 
+ABSENT = Task("no_such_task", "None", "planning", "binary")
+
+VERSIONS = """
+import sys
+from scbench.catalog import all_tasks
+for task in all_tasks().values():
+    print(task.id, task.grader_version)
+names = [task.module("graders") for task in all_tasks().values()]
+print("imported" if sys.modules.keys() & set(names) else "nothing imported")
+"""
+
 
 def ours():
-    """The paper's tasks; whatever plugins are installed bring their own."""
+    """The paper's tasks, without those of installed plugins."""
     return [task for task in all_tasks().values() if task.origin == PAPER]
 
 
-def test_text_tasks_stand_after_the_papers_and_before_plugins():
+def test_text_tasks_come_after_paper_tasks_and_before_plugins():
     rest = list(all_tasks().values())[len(ours()) :]
     own = [task for task in rest if task.package == "scbench"]
     assert rest[: len(own)] == own, "plugins stand last"
@@ -37,7 +48,7 @@ def test_text_tasks_stand_after_the_papers_and_before_plugins():
     assert all(set(task.dimensions) <= set(known) for task in own)
 
 
-def test_every_task_is_explained_in_a_sentence_and_a_phrase():
+def test_every_task_has_a_summary_and_a_scoring_phrase():
     tasks = [task for task in all_tasks().values() if task.package == "scbench"]
     for task in tasks:
         words = task.summary.split()
@@ -62,7 +73,7 @@ def test_every_task_is_explained_in_a_sentence_and_a_phrase():
         ("Hyper-Snake", "hyper_snake"),
     ],
 )
-def test_an_unknown_id_is_told_with_a_near_name(wrong, near):
+def test_unknown_task_id_suggests_a_similar_name(wrong, near):
     with pytest.raises(CatalogError) as caught:
         get_task(wrong)
     message = str(caught.value)
@@ -70,10 +81,7 @@ def test_an_unknown_id_is_told_with_a_near_name(wrong, near):
     assert repr(near) in message
 
 
-ABSENT = Task("no_such_task", "None", "planning", "binary")
-
-
-def test_a_task_without_a_grader_is_not_available_and_says_what_is_missing():
+def test_task_without_a_grader_is_unavailable_and_names_the_missing_module():
     assert not ABSENT.available
     for room, member in [
         ("schemas", "params_model"),
@@ -89,7 +97,7 @@ def test_a_task_without_a_grader_is_not_available_and_says_what_is_missing():
             getattr(ABSENT, member)
 
 
-def test_the_catalogue_imports_no_task():
+def test_catalogue_imports_no_task():
     code = (
         "import sys, scbench.catalog as c; "
         "[task.offers('queries') for task in c.available_tasks()]; "
@@ -104,7 +112,7 @@ def test_the_catalogue_imports_no_task():
 
 @pytest.fixture
 def knots(tmp_path, monkeypatch):
-    """A task in a package of its own, as an entry point would name it."""
+    """A task in a separate package, as an entry point names it."""
     package = tmp_path / "knots_package"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -130,7 +138,7 @@ def knots(tmp_path, monkeypatch):
 
 @pytest.fixture
 def declare(monkeypatch, knots):
-    """Make entry points appear to be installed; the catalogue is read afresh before and after."""
+    """Make entry points appear installed; the catalogue is read again before and after."""
 
     def entries(*names):
         points = [
@@ -152,7 +160,7 @@ def declare(monkeypatch, knots):
     all_tasks.cache_clear()
 
 
-def test_a_task_of_another_package_joins_at_the_end(declare):
+def test_plugin_task_comes_last(declare):
     declare("TASK")
     assert list(all_tasks())[-1] == "knots"
     task = get_task("knots")
@@ -166,7 +174,7 @@ def test_a_task_of_another_package_joins_at_the_end(declare):
         _ = task.params_model
 
 
-def test_an_id_cannot_be_taken_twice(declare):
+def test_duplicate_task_id_is_refused(declare):
     declare("TAKEN")
     with pytest.raises(
         CatalogError, match=r"knots_package.entry:TAKEN.*'csg_union' is taken"
@@ -174,7 +182,7 @@ def test_an_id_cannot_be_taken_twice(declare):
         all_tasks()
 
 
-def test_an_entry_point_must_name_a_task(declare):
+def test_entry_point_must_name_a_task(declare):
     declare("NO_TASK")
     with pytest.raises(
         CatalogError, match=r"knots_package.entry:NO_TASK.*instead of a Task"
@@ -182,18 +190,8 @@ def test_an_entry_point_must_name_a_task(declare):
         all_tasks()
 
 
-def test_versions_of_graders_are_known_without_importing_them():
+def test_grader_versions_are_read_without_imports():
     output = python(VERSIONS)
     for task in all_tasks().values():
         assert f"{task.id} {import_module(task.module('graders')).VERSION}\n" in output
     assert output.endswith("nothing imported\n")
-
-
-VERSIONS = """
-import sys
-from scbench.catalog import all_tasks
-for task in all_tasks().values():
-    print(task.id, task.grader_version)
-names = [task.module("graders") for task in all_tasks().values()]
-print("imported" if sys.modules.keys() & set(names) else "nothing imported")
-"""

@@ -1,4 +1,4 @@
-"""Every block of docs/integrations.md is run, in order, in one folder."""
+"""Run every block of docs/integrations.md, in order, in one folder."""
 
 import json
 import re
@@ -25,7 +25,7 @@ BLOCKS = re.findall(
 
 
 def reply_to(request: dict, place: int) -> dict:
-    """Answer a request as a batch would: well, or not at all."""
+    """Answer a request as a batch API does: with a reply or with an error."""
     if place % 5 == 0:
         return {
             "custom_id": request["custom_id"],
@@ -39,33 +39,33 @@ def reply_to(request: dict, place: int) -> dict:
 
 
 def prepare(folder: Path, block: str) -> None:
-    """Write the files that a block names and that somebody else would have written."""
+    """Write the files that a block expects other programs to have written."""
     if "chat/output.jsonl" in block:
         with (folder / "chat" / "prompts-001.jsonl").open() as file:
             asked = [json.loads(line) for line in file if "two_segments" in line]
         made = [reply_to(request, place) for place, request in enumerate(asked)]
-        for name, wanted in (("output", False), ("errors", True)):
+        for name, expected in (("output", False), ("errors", True)):
             lines = [
                 json.dumps(line) + "\n"
                 for line in made
-                if (line["error"] is not None) == wanted
+                if (line["error"] is not None) == expected
             ]
             (folder / "chat" / f"{name}.jsonl").write_text("".join(lines))
     if "answers.csv" in block:
         (folder / "answers.csv").write_text("item,try,output\ntwo_segments/07,1,none\n")
 
 
-def test_the_script_for_vllm_writes_predictions(tmp_path, monkeypatch):
-    """Of its library a stand-in: models need more than this machine has."""
+def test_vllm_script_writes_predictions(tmp_path, monkeypatch):
+    """A stand-in replaces the library: models need more than this machine has."""
     instances = scbench.load_release().instances()
     asked = [instances["two_segments/07"], instances["polynomial_curve_fitting/04"]]
     lines = [line_of(Request(one, 1, None), Form.SCBENCH, Settings()) for one in asked]
     (tmp_path / "prompts.jsonl").write_bytes(b"".join(lines))
     talks = []
-    said = SimpleNamespace(
+    message = SimpleNamespace(
         text="I would draw it.", finish_reason="length", token_ids=[1, 2]
     )
-    answer = SimpleNamespace(outputs=[said], prompt_token_ids=[3])
+    answer = SimpleNamespace(outputs=[message], prompt_token_ids=[3])
     stand_in = ModuleType("vllm")
     stand_in.SamplingParams = dict
     stand_in.LLM = lambda _: SimpleNamespace(
@@ -85,7 +85,7 @@ def test_the_script_for_vllm_writes_predictions(tmp_path, monkeypatch):
     assert json.loads(rows["usage"][0]) == {"input_tokens": 1, "output_tokens": 2}
 
 
-def test_the_blocks_run_one_after_the_other(tmp_path, monkeypatch):
+def test_blocks_run_in_order(tmp_path, monkeypatch):
     monkeypatch.setenv("ACME_API_KEY", "none")
     elsewhere = [block for block in BLOCKS if "vf-eval" in block]
     assert (

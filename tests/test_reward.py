@@ -31,7 +31,7 @@ def references():
     ]
 
 
-def test_scores_are_those_of_the_release(references):
+def test_scores_match_the_release(references):
     some = references[::3]
     ids = [ref.id for ref in some]
     got = scbench.scores(ids, [json.loads(ref.answer) for ref in some])
@@ -47,7 +47,7 @@ def test_threads_get_the_same_scores(references):
     assert got == [ref.score for ref in some]
 
 
-def test_verdicts_are_those_of_a_line_in_a_file(references):
+def test_outcomes_match_those_of_file_grading(references):
     instances = find_release().instances()
     for ref in references[::11]:
         instance = instances[ref.id]
@@ -63,7 +63,7 @@ def test_verdicts_are_those_of_a_line_in_a_file(references):
             assert outcome(ref.id, given) == grade_prediction(line, task, params)
 
 
-def test_what_cannot_be_graded_is_none_and_not_zero():
+def test_ungradable_answer_scores_none_instead_of_zero():
     here = [float(i % 5 == 0) for i in range(16)]
     program = {
         "fileContents": "print(1)",
@@ -74,7 +74,7 @@ def test_what_cannot_be_graded_is_none_and_not_zero():
     assert scbench.score("interlocking_parts/00", {"parts": [program]}) is None
 
 
-def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
+def test_generated_case_is_never_graded_against_a_release_item():
     """Its own reference, looked up as docs/environments.md shows, scores 1."""
     for task_id in ("arithmetic", "shikaku_rectangles"):
         (case,) = scbench.generate(task_id, seed=5)
@@ -88,7 +88,7 @@ def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
             scbench.score(case.id, {"answer": 1})
 
 
-def test_ids_are_looked_up_in_the_release_that_is_named(tmp_path):
+def test_ids_are_looked_up_in_the_named_release(tmp_path):
     experiment = experiment_of({"seed": 1, "task": [{"id": "arithmetic", "count": 2}]})
     folder = tmp_path / "fresh"
     generate_folder(experiment, folder)

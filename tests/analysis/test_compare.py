@@ -1,4 +1,4 @@
-"""Comparing runs: means, differences, verdicts, and what is too little to tell."""
+"""Comparing runs: means, differences, verdicts, and inconclusive results."""
 
 import numpy as np
 import polars as pl
@@ -25,17 +25,19 @@ UNDECIDED = {TIED, INCONCLUSIVE, TOO_FEW, NO_ROOM}
 
 def pair(make_results, first, second, **more):
     """Results of runs a and b with these scores, None for a missing one."""
-    return make_results(
-        *(
-            {"model": model, "subtask": i, **more}
-            | ({"status": "missing"} if score is None else {"score": float(score)})
-            for model, scores in (("a", first), ("b", second))
-            for i, score in enumerate(scores)
-        )
-    )
+    rows = []
+    for model, scores in (("a", first), ("b", second)):
+        for i, score in enumerate(scores):
+            row = {"model": model, "subtask": i, **more}
+            if score is None:
+                row["status"] = "missing"
+            else:
+                row["score"] = float(score)
+            rows.append(row)
+    return make_results(*rows)
 
 
-def test_a_comparison_is_over_the_scores_that_both_have(make_results):
+def test_comparison_uses_the_scores_that_both_have(make_results):
     rows = pair(make_results, [1, 1, 1, 0, 0, None], [1, 0, 1, 1, 0, 1])
     row = compare_runs(rows).row(0, named=True)
     assert (row["n"], row["answers"]) == (5, 5)
@@ -46,11 +48,13 @@ def test_a_comparison_is_over_the_scores_that_both_have(make_results):
     assert row["low"] < 0 < row["high"]
 
 
-def test_a_clear_difference_has_a_winner(make_results):
+def test_clear_difference_has_a_winner(make_results):
     table = compare_runs(pair(make_results, [0] * 20, [1] * 18 + [0] * 2))
     row = table.row(-1, named=True)
     assert (row["bucket"], row["over"], row["verdict"]) == (
-        *("axiomatic", "only two_segments", "b no_tools"),
+        "axiomatic",
+        "only two_segments",
+        "b no_tools",
     )
     assert row["p_value"] == pytest.approx(stats.binomtest(0, 18).pvalue)
     assert row["p_value"] <= row["p_corrected"] <= 0.001
@@ -62,7 +66,7 @@ def test_a_clear_difference_has_a_winner(make_results):
     assert swapped["difference"] == -row["difference"]
 
 
-def test_the_verdict_comes_from_the_corrected_test_and_nowhere_else(paper_results):
+def test_verdict_comes_only_from_the_corrected_test(paper_results):
     table = compare_runs(paper_results)
     for row in table.iter_rows(named=True):
         better = row["second"] if row["difference"] > 0 else row["first"]
@@ -74,7 +78,7 @@ def test_the_verdict_comes_from_the_corrected_test_and_nowhere_else(paper_result
     assert set(zero_outside["verdict"]) & UNDECIDED, "an interval alone is no verdict"
 
 
-def test_equal_runs_are_tied_even_with_fractions_and_the_interval_is_no_point(
+def test_equal_runs_tie_even_with_fractions_and_the_interval_has_a_width(
     make_results,
 ):
     scores = np.random.default_rng(2).random(22)
@@ -98,7 +102,7 @@ def test_scores_of_one_answer_are_one_observation(make_results):
     assert row["low"] < 0 < row["high"]
 
 
-def test_a_planted_difference_is_found_and_permuted_rows_give_the_same(make_results):
+def test_planted_difference_is_found_and_row_order_does_not_matter(make_results):
     rng = np.random.default_rng(3)
     tasks = {"two_segments": 27, "csg_union": 22, "delaunay_triangulation": 25}
     parts = []
@@ -114,7 +118,7 @@ def test_a_planted_difference_is_found_and_permuted_rows_give_the_same(make_resu
     assert compare_runs(shuffled).equals(table)
 
 
-def test_a_comparison_is_the_difference_of_the_tables(paper_results):
+def test_comparison_is_the_difference_of_the_tables(paper_results):
     compared = compare_runs(paper_results, draws=1000)
     table = paper_table(paper_results, "task")
     for model in paper_results["model"].unique():
@@ -139,7 +143,7 @@ def test_nothing_to_compare_is_refused(make_results):
         compare_runs(rows)
 
 
-def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_results):
+def test_overall_line_is_corrected_as_on_the_board(make_results):
     rng = np.random.default_rng(8)
     skills = {"a": 0.2, "b": 0.45, "c": 0.5, "d": 0.8}
     tasks = {"two_segments": 27, "csg_union": 22, "delaunay_triangulation": 25}
@@ -179,7 +183,7 @@ def test_the_overall_line_is_one_question_and_the_board_asks_the_same(make_resul
     )
 
 
-def test_a_line_without_room_has_no_verdict_and_one_without_floors_compares_scores(
+def test_line_without_room_has_no_verdict_and_one_without_floors_compares_scores(
     make_results,
 ):
     rows = pair(make_results, [0] * 9, [1] * 9)

@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, and how often equal models are called different."""
+"""Coverage of intervals, and how often equal models are called different."""
 
 import sys
 
@@ -10,22 +10,21 @@ import simulation as sim
 
 @pytest.mark.slow
 def test_right_or_wrong_scores_at_every_size():
-    result = {
-        n: sim.binary_coverage(n, np.arange(0.05, 0.9501, 0.0025)) for n in sim.SIZES
-    }
-    means = {n: coverage.mean() for n, coverage in result.items()}
-    assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
-    assert min(coverage.min() for coverage in result.values()) >= 0.91
+    chances = np.arange(0.05, 0.9501, 0.0025)
+    for n in sim.SIZES:
+        coverage = sim.binary_coverage(n, chances)
+        assert 0.94 <= coverage.mean() <= 0.97, n
+        assert coverage.min() >= 0.91, n
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sim.PARTIAL)
 def test_partial_scores_at_every_size(family):
-    result = {n: sim.partial_coverage(n, family, times=4000) for n in sim.SIZES}
-    means = {n: coverage.mean() for n, coverage in result.items()}
-    # Wider than they need be at most sizes, so that scores of two values are held, too.
-    assert all(0.94 <= mean <= 0.995 for mean in means.values()), means
-    assert min(coverage.min() for coverage in result.values()) >= 0.91
+    for n in sim.SIZES:
+        coverage = sim.partial_coverage(n, family, times=4000)
+        # Intervals are wider than necessary at most sizes, to cover scores of two values, too.
+        assert 0.94 <= coverage.mean() <= 0.995, n
+        assert coverage.min() >= 0.91, n
 
 
 @pytest.mark.slow
@@ -37,7 +36,7 @@ def test_buckets_and_the_whole_benchmark(bucket, kind):
 
 
 @pytest.mark.slow
-def test_where_most_tasks_are_all_right_or_all_wrong_intervals_err_on_the_wide_side():
+def test_intervals_are_conservative_if_most_tasks_are_all_right_or_all_wrong():
     for bucket, tasks in sim.TASKS.items():
         means = sim.task_means(sim.KINDS[2], len(tasks), 5000)
         assert 0.94 <= sim.bucket_coverage(bucket, means) <= 0.99
@@ -45,9 +44,10 @@ def test_where_most_tasks_are_all_right_or_all_wrong_intervals_err_on_the_wide_s
 
 @pytest.mark.slow
 def test_differences():
-    result = {n: sim.difference_coverage(n, times=500) for n in (6, 8, 10, 13, 20, 40)}
-    assert all(0.94 <= coverage.mean() <= 0.995 for coverage in result.values())
-    assert min(coverage.min() for coverage in result.values()) >= 0.87
+    for n in (6, 8, 10, 13, 20, 40):
+        coverage = sim.difference_coverage(n, times=500)
+        assert 0.94 <= coverage.mean() <= 0.995, n
+        assert coverage.min() >= 0.87, n
 
 
 @pytest.mark.slow
@@ -61,30 +61,32 @@ def test_equal_models_are_called_different_in_at_most_5_of_100_tables(capsys):
     assert plain > 0.2, "without a correction the test would not be worth much"
 
 
-def test_the_weights_of_the_release_order_models_best():
-    """A small part of what ``python tools/print_evidence.py scores`` measures."""
+def test_release_weights_order_models_best():
+    """A small part of the measurements of ``python tools/print_evidence.py scores``."""
     plain, mean_of_tasks, _, weighted = scores.SCHEMES
     for unread, gain in ((0.0, 0.005), (0.2, 0.03)):
-        found = [scores.ordering(400, unread, seed) for seed in range(6)]
-        mean = {name: np.mean([one[name] for one in found]) for name in scores.SCHEMES}
+        orderings = [scores.ordering(400, unread, seed) for seed in range(6)]
+        mean = {}
+        for scheme in scores.SCHEMES:
+            mean[scheme] = np.mean([ordering[scheme] for ordering in orderings])
         assert mean[weighted] > mean[plain] + gain
         assert mean[weighted] > mean[mean_of_tasks]
         assert mean[weighted] > 0.92
 
 
 @pytest.mark.parametrize("unread", [0.0, 0.1, 0.2])
-def test_intervals_of_normalized_scores_hold_whatever_cannot_be_read(unread):
+def test_intervals_of_normalized_scores_keep_coverage_with_unreadable_replies(unread):
     covered, length = scores.normalized_coverage(1500, unread)
     assert 0.93 <= covered <= 0.98
     assert length < 0.14
 
 
 @pytest.mark.parametrize("n", [6, 13, 40])
-def test_scores_of_two_values_are_held(n):
+def test_intervals_cover_scores_of_two_values(n):
     assert scores.two_point_coverage(n, 1000).min() >= 0.925
 
 
-def test_the_overall_line_finds_ten_points_and_seldom_what_is_not_there():
+def test_overall_line_finds_ten_points_and_seldom_a_false_difference():
     # Items with a floor of 1 have no weight, and 4.0.0 has more of them.
     assert scores.overall_power(120, 0.1) > 0.5
     assert scores.overall_power(200, 0.0) <= 0.09

@@ -31,14 +31,15 @@ class Small:
 
 def of_models(make_results, scores):
     """Results of an array of shape (models, items)."""
-    return make_results(
-        *(
-            {"model": f"m{m}", "subtask": i}
-            | ({"status": "missing"} if np.isnan(score) else {"score": float(score)})
-            for m, row in enumerate(scores)
-            for i, score in enumerate(row)
-        )
-    )
+    rows = []
+    for (model, item), score in np.ndenumerate(scores):
+        row = {"model": f"m{model}", "subtask": item}
+        if np.isnan(score):
+            row["status"] = "missing"
+        else:
+            row["score"] = float(score)
+        rows.append(row)
+    return make_results(*rows)
 
 
 def test_discrimination_is_the_correlation_with_the_rest(make_results):
@@ -59,7 +60,7 @@ def test_discrimination_is_the_correlation_with_the_rest(make_results):
             assert row["discrimination"] == pytest.approx(expected)
 
 
-def test_labels_that_do_not_fit_are_named(make_results):
+def test_mismatched_labels_are_named(make_results):
     scores = np.array([[1, 1, 0, 0, 1, 1.0], [1, 1, 0, 0, 1, 0.0]])
     release = Small(["easy", "easy", "medium", "medium", "hard", "hard"])
     table = label_table(of_models(make_results, scores), release)
@@ -74,7 +75,7 @@ def test_labels_that_do_not_fit_are_named(make_results):
     assert "no, an easier label scores lower" in labels.rows[2]
 
 
-def test_items_say_why_answers_fell_short(make_results):
+def test_items_give_reasons_for_lost_points(make_results):
     rows = [
         {"model": "a", "subtask": 0, "score": 1.0, "failed_checks": []},
         {"model": "b", "subtask": 0, "score": 1.0, "failed_checks": []},
@@ -101,7 +102,7 @@ def test_items_say_why_answers_fell_short(make_results):
     ]
 
 
-def test_a_reply_without_an_answer_has_its_status_as_the_reason(make_results):
+def test_reply_without_an_answer_has_its_status_as_the_reason(make_results):
     no_answer = {"score": 0.0, "failed_checks": ["answer_found"]}
     rows = [
         {"model": "a", "subtask": 0, "status": "truncated", **no_answer},
@@ -114,7 +115,7 @@ def test_a_reply_without_an_answer_has_its_status_as_the_reason(make_results):
     assert "run `scbench show ITEM --results DIR`" in " ".join(items.notes)
 
 
-def test_a_note_names_the_items_without_a_score(make_results):
+def test_note_names_the_items_without_a_score(make_results):
     rows = [
         {"model": model, "subtask": subtask, "status": status, "failed_checks": []}
         for model, status in (("a", "missing"), ("b", "blocked"))

@@ -1,4 +1,4 @@
-"""Levels of results: what counts, how lines are added up, and how two runs differ."""
+"""Levels of results: the answers that count, the sums of lines, and differences of runs."""
 
 import polars as pl
 import pytest
@@ -31,18 +31,16 @@ def tables(results, draws=60):
 
 
 def line(table, task=None, bucket=None):
-    expected = {"task": task} if task else {"task": None, "bucket": bucket}
-    return next(
-        row
-        for row in table.iter_rows(named=True)
-        if all(row[name] == value for name, value in expected.items())
-    )
+    if task:
+        is_line = pl.col("task") == task
+    else:
+        is_line = pl.col("task").is_null() & (pl.col("bucket") == bucket)
+    return table.filter(is_line).row(0, named=True)
 
 
-def test_a_table_has_each_task_bucket_and_overall():
-    results = ladder_results(
-        {"m": {"two_segments": 3.0, "enumerate_edges": 6, "csg_union": 4.5}}, TASKS
-    )
+def test_table_has_each_task_bucket_and_overall():
+    levels = {"two_segments": 3.0, "enumerate_edges": 6.0, "csg_union": 4.5}
+    results = ladder_results({"m": levels}, TASKS)
     check_results(results, partial=True)
     table, rungs = tables(results)
     assert table["task"].to_list() == [
@@ -71,45 +69,42 @@ def test_nine_scores_of_one_answer_are_one_answer():
     assert rungs["above"].to_list() == pytest.approx(above.to_list())
 
 
-def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
+def test_missing_score_is_left_out_and_lowers_coverage():
     complete = ladder_results({"m": 4.0}, ["two_segments"])
+    # The first of six items on each rung.
+    is_lost = pl.col("id").str.ends_with("-1")
     blocked = complete.with_columns(
-        status=pl.when(pl.col("id").str.ends_with("-1"))
-        .then(pl.lit("blocked"))
-        .otherwise("status"),
-        score=pl.when(pl.col("id").str.ends_with("-1")).then(None).otherwise("score"),
+        status=pl.when(is_lost).then(pl.lit("blocked")).otherwise("status"),
+        score=pl.when(is_lost).then(None).otherwise("score"),
     )
     row = line(tables(blocked)[0], "two_segments")
     assert (row["n"], row["scored"]) == (48, 40)
     assert row["coverage"] == pytest.approx(40 / 48)
-    dropped = complete.filter(~pl.col("id").str.ends_with("-1"))
-    assert row["level"] == line(tables(dropped)[0], "two_segments")["level"]
-    zeros = complete.with_columns(
-        score=pl.when(pl.col("id").str.ends_with("-1")).then(0.0).otherwise("score")
+    without_rows = line(tables(complete.filter(~is_lost))[0], "two_segments")
+    assert without_rows["level"] == row["level"]
+    as_zeros = complete.with_columns(
+        score=pl.when(is_lost).then(0.0).otherwise("score")
     )
-    assert line(tables(zeros)[0], "two_segments")["level"] != row["level"]
+    assert line(tables(as_zeros)[0], "two_segments")["level"] != row["level"]
 
 
-def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
+def test_task_without_any_score_has_no_level_and_no_part_in_others():
     results = ladder_results({"m": 4.0}, TASKS)
+    is_lost = pl.col("task") == "csg_union"
     lost = results.with_columns(
-        status=pl.when(pl.col("task") == "csg_union")
-        .then(pl.lit("api_error"))
-        .otherwise("status"),
-        score=pl.when(pl.col("task") == "csg_union").then(None).otherwise("score"),
+        status=pl.when(is_lost).then(pl.lit("api_error")).otherwise("status"),
+        score=pl.when(is_lost).then(None).otherwise("score"),
     )
     table, _ = tables(lost)
     row = line(table, "csg_union")
     assert (row["level"], row["beyond"], row["coverage"]) == (None, None, 0)
     assert interval_words(row) == ""
-    assert (
-        line(table, bucket="overall")["level"]
-        == line(table, bucket="axiomatic")["level"]
-    )
+    overall, axiomatic = line(table, bucket="overall"), line(table, bucket="axiomatic")
+    assert overall["level"] == axiomatic["level"]
     assert terminal(ladder_sheets(table)[0])
 
 
-def test_levels_beyond_the_ladder_are_said_and_counted():
+def test_levels_beyond_the_ladder_are_marked_and_counted():
     levels = {"two_segments": -2.0, "enumerate_edges": 12.0, "csg_union": 5.0}
     table, _ = tables(ladder_results({"m": levels}, TASKS))
     assert line(table, "two_segments")["beyond"] == "below 1"
@@ -128,33 +123,28 @@ def test_two_runs_are_compared_in_rungs():
     result = climbs_of(results, 60)
     table = compare_levels(result)
     row = line(table, bucket="overall")
-    assert (row["first"], row["second"], row["shared"]) == (
-        "a no_tools",
-        "b no_tools",
-        144,
-    )
+    assert (row["first"], row["second"]) == ("a no_tools", "b no_tools")
+    assert row["shared"] == 144
     assert row["low"] < 2 < row["high"]
     assert row["difference"] == pytest.approx(row["second_level"] - row["first_level"])
-    assert "+2." in terminal(level_pairs_sheets(table)[0]) or "+1." in terminal(
-        level_pairs_sheets(table)[0]
-    )
+    text = terminal(level_pairs_sheets(table)[0])
+    assert "+2." in text or "+1." in text
     with pytest.raises(ResultsError, match="two runs"):
         compare_levels(climbs_of(results.filter(model="a"), 0))
 
 
-def test_runs_that_share_their_luck_differ_more_surely():
-    """Equal models on the same items, once with the items' luck in common and once without."""
-    lengths = []
+def test_runs_on_the_same_items_differ_more_surely():
+    """Equal models on the same items, once with shared luck of the items and once without."""
+    levels = {"a": 4.0, "b": 4.0}
+    lengths = {}
     for shared in (0.0, 0.9):
-        result = climbs_of(
-            ladder_results({"a": 4.0, "b": 4.0}, luck_of_items=shared), 60
-        )
+        result = climbs_of(ladder_results(levels, luck_of_items=shared), 60)
         row = line(compare_levels(result), bucket="overall")
         assert row["low"] <= 0.05
         assert row["high"] >= -0.05
-        lengths.append(row["high"] - row["low"])
-    assert lengths[1] < 0.7 * lengths[0]
-    half = climbs_of(ladder_results({"a": 4.0, "b": 4.0}, TASKS, luck_of_items=0.5), 0)
+        lengths[shared] = row["high"] - row["low"]
+    assert lengths[0.9] < 0.7 * lengths[0.0]
+    half = climbs_of(ladder_results(levels, TASKS, luck_of_items=0.5), 0)
     assert SharedLuck(half, 0, 1, TASKS).correlation == pytest.approx(0.5, abs=0.2)
 
 
@@ -180,23 +170,25 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
         read_ladders(paths)
 
 
-def test_text_tasks_have_a_level_of_their_own_and_no_part_in_the_overall_one():
-    spatial, texts = (
-        {"two_segments": 3.0, "enumerate_edges": 6.0, "csg_union": 4.5},
-        ["dates"],
-    )
-    levels = {"m": spatial | {"dates": 7.5}, "n": {**spatial, "dates": 2.0}}
-    results = ladder_results(levels, [*TASKS, *texts])
-    alone = results.filter(pl.col("task") != "dates")
-    both, only = climbs_of(results, 60), climbs_of(alone, 60)
-    table, before = ladder_table(both), ladder_table(only)
-    assert table.filter(pl.col("bucket") != "manifolds").equals(before)
-    compared = compare_levels(both).filter(pl.col("bucket") != "manifolds")
-    assert compared.equals(compare_levels(only))
+def test_text_tasks_have_a_separate_level_and_no_part_in_the_overall_one():
+    spatial = {"two_segments": 3.0, "enumerate_edges": 6.0, "csg_union": 4.5}
+    levels = {"m": {**spatial, "dates": 7.5}, "n": {**spatial, "dates": 2.0}}
+    results = ladder_results(levels, [*TASKS, "dates"])
+    all_tasks = climbs_of(results, 60)
+    spatial_tasks = climbs_of(results.filter(pl.col("task") != "dates"), 60)
+    is_spatial = pl.col("bucket") != "manifolds"
+    table = ladder_table(all_tasks)
+    assert table.filter(is_spatial).equals(ladder_table(spatial_tasks))
+    compared = compare_levels(all_tasks).filter(is_spatial)
+    assert compared.equals(compare_levels(spatial_tasks))
     text = line(table, bucket="manifolds")
     assert 6.5 < text["level"] < 8
-    said = overall_levels(results)
-    assert said.keys() == {
-        (m, "no_tools", None, b) for m in "mn" for b in ("overall", "manifolds")
+    overall = overall_levels(results)
+    assert overall.keys() == {
+        ("m", "no_tools", None, "overall"),
+        ("m", "no_tools", None, "manifolds"),
+        ("n", "no_tools", None, "overall"),
+        ("n", "no_tools", None, "manifolds"),
     }
-    assert said["m", "no_tools", None, "manifolds"].startswith(f"{text['level']:.1f} (")
+    words = overall["m", "no_tools", None, "manifolds"]
+    assert words.startswith(f"{text['level']:.1f} (")

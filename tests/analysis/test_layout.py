@@ -1,4 +1,4 @@
-"""Tables for people: Markdown, LaTeX, terminals, whatever a model is called."""
+"""Tables for people in Markdown, LaTeX and terminals, with any model names."""
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.layout import Column, Sheet, latex, markdown, sheet_of
@@ -46,7 +46,7 @@ def test_latex():
     assert latex(Sheet("T", ["task"], [])).count(r"\caption{T.}") == 1
 
 
-def test_what_is_piped_is_never_cut_and_a_terminal_repeats_only_names(monkeypatch):
+def test_piped_table_is_never_cut_and_a_terminal_repeats_only_names(monkeypatch):
     width = Sheet(
         "t",
         ["task", *(f"model-number-{i}" for i in range(40))],
@@ -64,7 +64,7 @@ def test_what_is_piped_is_never_cut_and_a_terminal_repeats_only_names(monkeypatc
     assert not sheet_of("t", [Column("a", "a")], [{"a": "b"}]).wraps
 
 
-def test_names_of_models_cannot_steer_a_terminal(make_results):
+def test_model_names_cannot_control_a_terminal(make_results):
     rows = make_results(
         *(
             {"model": model, "score": score}
@@ -78,11 +78,11 @@ def test_names_of_models_cannot_steer_a_terminal(make_results):
         assert "\n" not in sheet.title
 
 
-def test_a_column_is_hidden_only_if_no_table_has_space_for_it(monkeypatch):
+def test_column_is_hidden_only_if_no_table_has_space_for_it(monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
     heads = ["model", "mean", "setting", *(f"bucket number {i}" for i in range(4))]
-    row = ["m", "50.0", "no_tools", *("11.1", "22.2", "33.3", "44.4")]
+    row = ["m", "50.0", "no_tools", "11.1", "22.2", "33.3", "44.4"]
     sheet = Sheet("t", heads, [row], drops=("mean", "setting"))
     # Three buckets fill the first table; the second has space for the fourth and more.
     text = terminal(sheet, width=60)
@@ -97,7 +97,7 @@ def test_a_column_is_hidden_only_if_no_table_has_space_for_it(monkeypatch):
     assert "no_tools" not in text
 
 
-def test_a_terminal_explains_only_the_columns_of_a_comparison_that_it_shows(
+def test_terminal_explains_only_the_comparison_columns_it_shows(
     make_results, monkeypatch
 ):
     rows = make_results({"model": "a", "score": 1.0}, {"model": "b", "score": 0.0})
@@ -122,7 +122,7 @@ def test_a_terminal_explains_only_the_columns_of_a_comparison_that_it_shows(
         assert note in markdown(sheet)
 
 
-def test_a_terminal_shows_the_scores_of_both_runs_or_of_none(make_results, monkeypatch):
+def test_terminal_shows_the_scores_of_both_runs_or_of_none(make_results, monkeypatch):
     rows = make_results({"model": "a", "score": 1.0}, {"model": "b", "score": 0.0})
     (sheet,) = comparison_sheets(compare_runs(rows))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

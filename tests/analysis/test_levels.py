@@ -12,13 +12,16 @@ from scbench.analysis.levels import Level, fit
 
 
 def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:
-    """Answers of which so many are right on each rung."""
-    rungs = np.repeat(np.arange(1.0, len(right) + 1), each)
-    scores = np.concatenate([np.arange(each) < count for count in right]).astype(float)
-    return Answers(rungs, scores, np.full(len(rungs), floor), len(right))
+    """Answers with a given number of correct ones on each rung."""
+    rungs, scores = [], []
+    for rung, count in enumerate(right, 1):
+        rungs += [float(rung)] * each
+        scores += [1.0] * count + [0.0] * (each - count)
+    floors = np.full(len(rungs), floor)
+    return Answers(np.array(rungs), np.array(scores), floors, len(right))
 
 
-def test_a_step_has_its_level_between_the_rungs():
+def test_step_has_its_level_between_the_rungs():
     result = fit(climbed(6, 6, 6, 6, 0, 0, 0, 0)).level
     assert result.value == pytest.approx(4.5, abs=0.05)
     assert 3.6 < result.low < 4.3
@@ -27,50 +30,52 @@ def test_a_step_has_its_level_between_the_rungs():
 
 
 def test_mirrored_scores_have_the_mirrored_level():
-    right = (6, 6, 5, 4, 2, 1, 0, 0)
-    turned = fit(climbed(*(6 - count for count in right[::-1]))).level
-    assert turned.value == pytest.approx(9 - fit(climbed(*right)).level.value, abs=0.02)
+    level = fit(climbed(6, 6, 6, 5, 4, 2, 1, 0)).level
+    # Rung r becomes rung 9 - r, and right becomes wrong.
+    mirrored = fit(climbed(6, 5, 4, 2, 1, 0, 0, 0)).level
+    assert mirrored.value == pytest.approx(9 - level.value, abs=0.02)
 
 
-@pytest.mark.parametrize(("each", "said"), [(0, "below 1"), (6, "above 8")])
-def test_what_leaves_the_ladder_is_said_to(each, said):
+@pytest.mark.parametrize(("each", "message"), [(0, "below 1"), (6, "above 8")])
+def test_level_beyond_the_ladder_is_marked(each, message):
     result = fit(climbed(*[each] * 8)).level
     cells = result.cells()
-    assert (result.beyond, cells["level"]) == (said, None)
+    assert (result.beyond, cells["level"]) == (message, None)
     assert (cells["low"] is None) is (each == 0)
     assert (cells["high"] is None) is (each == 6)
     assert (result.below, result.above) == (int(each == 0), int(each == 6))
-    assert result.clipped()[0] == (0.5 if each == 0 else 8.5)
+    half_a_rung_beyond = 0.5 if each == 0 else 8.5
+    assert result.clipped()[0] == half_a_rung_beyond
 
 
-def test_guessing_is_no_climbing():
-    """Half right on every rung is nothing where half is guessed, and half-way where none is."""
+def test_guessing_is_not_climbing():
+    """Half correct on every rung is nothing if half is guessed, and half-way if nothing is."""
     guessed = fit(climbed(*[3] * 8, floor=0.5)).level
     assert guessed.beyond == "below 1"
-    assert fit(climbed(6, 6, 6, 6, 3, 3, 3, 3, floor=0.5)).level.value == pytest.approx(
-        4.5, abs=0.3
-    )
+    half_way = fit(climbed(6, 6, 6, 6, 3, 3, 3, 3, floor=0.5)).level
+    assert half_way.value == pytest.approx(4.5, abs=0.3)
 
 
-def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():
+def test_partial_scores_are_more_precise_than_binary_ones_of_the_same_means():
     binary = climbed(6, 6, 5, 4, 2, 1, 0, 0)
     means = np.repeat([6, 6, 5, 4, 2, 1, 0, 0], 6) / 6
     partial = Answers(binary.rungs, means, binary.floors, 8)
-    first, two = fit(binary), fit(partial)
-    assert first.dispersion == pytest.approx(1.0)
-    assert 0 < two.dispersion < 0.3
-    assert two.level.value == pytest.approx(first.level.value, abs=0.2)
-    assert two.level.high - two.level.low < 0.7 * (first.level.high - first.level.low)
+    of_binary, of_partial = fit(binary), fit(partial)
+    assert of_binary.dispersion == pytest.approx(1.0)
+    assert 0 < of_partial.dispersion < 0.3
+    long, short = of_binary.level, of_partial.level
+    assert short.value == pytest.approx(long.value, abs=0.2)
+    assert short.high - short.low < 0.7 * (long.high - long.low)
 
 
-def test_rungs_without_an_answer_are_none_that_was_failed():
+def test_unanswered_rungs_are_not_failed_ones():
     small = Answers(np.array([3.0, 3, 6, 6]), np.array([1.0, 1, 0, 0]), np.zeros(4), 8)
     result = fit(small).level
     assert result.value == pytest.approx(4.5, abs=0.1)
     assert result.high - result.low > 2
 
 
-def test_a_mean_of_levels_counts_half_a_rung_beyond_and_says_how_many():
+def test_mean_of_levels_counts_half_a_rung_beyond_and_reports_how_many():
     levels = [
         Level(4.0, 3.0, 5.0, 8, 1.0),
         Level(-np.inf, -np.inf, 1.2, 8, 1.0, below=1),
@@ -88,52 +93,44 @@ def test_a_mean_of_levels_counts_half_a_rung_beyond_and_says_how_many():
 
 def test_shared_luck_makes_a_difference_surer_and_never_moves_it():
     first, two = Level(4.0, 3.4, 4.6, 8), Level(5.0, 4.5, 5.6, 8)
-    apart, together = (
-        level_difference([first], [two]),
-        level_difference([first], [two], 0.6),
-    )
-    assert apart[0] == together[0] == 1.0
-    assert apart[1] < together[1] < 1.0 < together[2] < apart[2]
-    low, high = level_difference([two], [first])[1:]
-    assert (low, high) == pytest.approx((-apart[2], -apart[1]))
+    value, low, high = level_difference([first], [two])
+    shared_value, shared_low, shared_high = level_difference([first], [two], 0.6)
+    assert value == shared_value == 1.0
+    assert low < shared_low < 1.0 < shared_high < high
+    _, *swapped = level_difference([two], [first])
+    assert swapped == pytest.approx([-high, -low])
 
 
 def test_levels_of_simulated_models_are_found():
-    """A small part of what ``python tools/print_evidence.py ladder`` measures."""
+    """A small part of the measurements of ``python tools/print_evidence.py ladder``."""
     rows = sim.single_tasks(300, seed=11, draws=200)
     within = rows.filter(pl.col("level").is_between(1, sim.TOP))
     assert abs(within["error"].mean()) < 0.1
     assert 0.92 <= rows["holds"].mean() <= 0.99
-    far = rows.filter((pl.col("level") < 0) | (pl.col("level") > 9)).filter(
-        pl.col("slope") > 1
-    )
+    is_far = (pl.col("level") < 0) | (pl.col("level") > 9)
+    far = rows.filter(is_far, pl.col("slope") > 1)
     assert far["beyond"].mean() > 0.95
 
 
-def test_a_ceiling_leaves_the_level_where_it_is():
+def test_ceiling_leaves_the_level_unchanged():
     """A tenth of the replies of a run cannot be read, on eight tasks."""
     rng = np.random.default_rng(5)
-    curves = [(level, 2.0, 0.0, sim.KINDS[0]) for level in np.linspace(3.0, 6.5, 8)]
-    lost = [sim.answers_of(rng, curve) for curve in curves for _ in range(3)]
-    lost = [
-        Answers(
-            a.rungs,
-            np.where(rng.random(len(a.rungs)) < 0.1, 0.0, a.scores),
-            a.floors,
-            a.top,
-        )
-        for a in lost
-    ]
-    ceiling = fit_ceiling(lost, Ceiling(1.0, 1.0, 1.0)).value
+    levels = np.linspace(3.0, 6.5, 8)
+    curves = [(level, 2.0, 0.0, sim.KINDS[0]) for level in levels]
+    drawn = [sim.answers_of(rng, curve) for curve in curves for _ in range(3)]
+    runs = []
+    for answers in drawn:
+        is_lost = rng.random(len(answers.rungs)) < 0.1
+        scores = np.where(is_lost, 0.0, answers.scores)
+        runs.append(Answers(answers.rungs, scores, answers.floors, answers.top))
+    ceiling = fit_ceiling(runs, Ceiling(1.0, 1.0, 1.0)).value
     assert ceiling == pytest.approx(0.9, abs=0.05)
-    true = np.repeat([level for level, *_ in curves], 3).mean()
-    with_it, without = (
-        np.mean([fit(a, 0, ceiling=c).level.value for a in lost]) - true
-        for c in (ceiling, 1.0)
-    )
-    assert abs(with_it) < 0.15
-    assert without < -0.3
-    assert fit_ceiling(lost, share_read(9, 10)) == share_read(9, 10)
+    found = np.mean([fit(run, 0, ceiling=ceiling).level.value for run in runs])
+    assert abs(found - levels.mean()) < 0.15
+    # Without the ceiling, lost replies look like a lower level.
+    found = np.mean([fit(run, 0, ceiling=1.0).level.value for run in runs])
+    assert found - levels.mean() < -0.3
+    assert fit_ceiling(runs, share_read(9, 10)) == share_read(9, 10)
     whole = [sim.answers_of(rng, curve) for curve in curves]
     assert fit_ceiling(whole, share_read(1, 1)).value == 1
 
@@ -151,7 +148,7 @@ def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
 
 
 @pytest.mark.slow
-def test_levels_of_600_simulated_models_are_found_without_bias_and_as_surely_as_is_said():
+def test_levels_of_600_simulated_models_are_unbiased_with_correct_coverage():
     rows = sim.single_tasks(600)
     within = rows.filter(pl.col("level").is_between(1, sim.TOP))
     for low in np.arange(1, sim.TOP, 1.0):
@@ -173,8 +170,9 @@ def test_means_of_levels_are_found():
 
 
 @pytest.mark.slow
-def test_differences_of_simulated_models_are_found_more_surely_where_luck_is_shared():
-    apart, together = (sim.differences(4, shared, draws=200) for shared in (0.0, 0.8))
+def test_differences_of_simulated_models_are_surer_with_shared_luck():
+    apart = sim.differences(4, 0.0, draws=200)
+    together = sim.differences(4, 0.8, draws=200)
     for rows in (apart, together):
         assert abs(rows["error"].mean()) < 0.1
         assert rows["holds"].mean() >= 0.9

@@ -1,4 +1,4 @@
-"""Normalized scores by hand, and what lines of tables are over."""
+"""Normalized scores by hand, and the rows that lines of tables cover."""
 
 import numpy as np
 import polars as pl
@@ -12,25 +12,27 @@ from scbench.base.errors import ResultsError
 
 ZEROS = {"truncated", "unparsed", "refused"}
 
+G = 0.25
+GUESSED = [(1, G), (1, G), (0, G), ("truncated", G), ("refused", G), ("unparsed", G)]
+
 
 def floored(make_results, rows, **more):
     """Results with a score and a floor each; a score may be a status."""
-    found = []
-    for i, (score, floor) in enumerate(rows):
-        result = (
-            {"status": score} if isinstance(score, str) else {"score": float(score)}
-        )
-        result |= {"score": 0.0} if score in ZEROS else {}
-        found.append({"subtask": i, "floor": floor} | result | more)
-    return make_results(*found)
+    results = []
+    for item, (score, floor) in enumerate(rows):
+        result = {"subtask": item, "floor": floor}
+        if isinstance(score, str):
+            result["status"] = score
+            if score in ZEROS:
+                result["score"] = 0.0
+        else:
+            result["score"] = float(score)
+        results.append(result | more)
+    return make_results(*results)
 
 
 def line(results, **more):
     return paper_table(results, **more).row(0, named=True)
-
-
-G = 0.25
-GUESSED = [(1, G), (1, G), (0, G), ("truncated", G), ("refused", G), ("unparsed", G)]
 
 
 @pytest.mark.parametrize(
@@ -64,12 +66,12 @@ def test_normalized_scores_by_hand(make_results, task, rows, normalized, below):
         assert row["normalized_low"] <= normalized <= row["normalized_high"]
 
 
-def test_a_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
+def test_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
     rng = np.random.default_rng(1)
-    cut, right = rng.random(4000) < 0.5, rng.random(4000) < 0.2
-    rows = [
-        ("truncated" if c else float(r), 0.2) for c, r in zip(cut, right, strict=True)
-    ]
+    floor = 0.2
+    is_cut, is_right = rng.random(4000) < 0.5, rng.random(4000) < floor
+    scores = np.where(is_cut, "truncated", is_right.astype(object))
+    rows = [(score, floor) for score in scores]
     row = line(floored(make_results, rows, task="boolean"))
     assert row["normalized"] == pytest.approx(0.0, abs=0.03)
     assert row["normalized_low"] < 0 < row["normalized_high"]
@@ -77,18 +79,16 @@ def test_a_guesser_is_at_the_floor_whatever_is_cut_off(make_results):
 
 @pytest.mark.parametrize(("task", "g"), [("csg_union", 0.0), ("boolean", 0.5)])
 def test_differences_are_those_of_normalized_scores(make_results, task, g):
-    scores = {"a": [0, 1, 0], "b": [1, 1, 0]}
-    rows = [
-        floored(make_results, [(s, g) for s in scores[m]], task=task, model=m)
-        for m in "ab"
-    ]
-    result = difference_of([paired(score_matrix(pl.concat(rows)).blocks[task], 0, 1)])
+    first = floored(make_results, [(0, g), (1, g), (0, g)], task=task, model="a")
+    second = floored(make_results, [(1, g), (1, g), (0, g)], task=task, model="b")
+    block = score_matrix(pl.concat([first, second])).blocks[task]
+    result = difference_of([paired(block, 0, 1)])
     assert result.of_means == pytest.approx(1 / 3)
     assert result.difference == pytest.approx(1 / 3 / (1 - g))
     ends = result.of_means_low, result.of_means_high
     assert (result.low, result.high) == pytest.approx([end / (1 - g) for end in ends])
 
 
-def test_a_floor_that_cannot_be_is_refused(make_results):
+def test_impossible_floor_is_refused(make_results):
     with pytest.raises(ResultsError, match=r"has the floor 1\.5"):
         check_results(make_results({"score": 1.0, "floor": 1.5}), partial=True)

@@ -1,4 +1,4 @@
-"""Items that tell most: where they are, how they spread, and what they save."""
+"""The most informative items: where they are, how they spread, and how many they save."""
 
 import ladder_simulation as sim
 import numpy as np
@@ -13,7 +13,7 @@ from scbench.base.model import rung_of
 TASKS = ["two_segments", "enumerate_edges", "csg_union"]
 
 
-def test_a_model_that_answered_nothing_begins_in_the_middle_of_every_task():
+def test_model_without_answers_starts_in_the_middle_of_every_task():
     table = next_items(nothing_asked(sim.item_ids()), len(sim.TASKS))
     assert sorted(table["task"]) == sorted(sim.TASKS)
     assert set(table["rung"]) <= {4, 5}
@@ -22,40 +22,38 @@ def test_a_model_that_answered_nothing_begins_in_the_middle_of_every_task():
 
 @pytest.mark.parametrize("level", [2.0, 6.5])
 def test_items_are_asked_near_the_level(level):
-    ids = [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (1, 2, 3)]
-    results = ladder_results(
-        {"m": level}, ["two_segments"], slope=2.5, asked={"m": ids}
-    )
+    ids = []
+    for rung in range(1, 9):
+        ids += [f"two_segments/ladder-{rung:02d}-{number}" for number in (1, 2, 3)]
+    asked = {"m": ids}
+    results = ladder_results({"m": level}, ["two_segments"], slope=2.5, asked=asked)
     table = next_items(asked_of(on_ladder(results)), 4)
     assert abs(table["rung"].mean() - level) <= 1
     assert not set(table["id"]) & set(ids)
 
 
-def test_tasks_that_are_known_wait_for_those_that_are_not():
-    reference = [
-        name for name in sim.item_ids(["two_segments"]) if not name.endswith("-6")
-    ]
-    results = ladder_results({"m": 4.0}, TASKS, asked={"m": reference})
+def test_well_measured_tasks_wait_for_others():
+    # Only the sixth item of each rung of two_segments is left; the others have no answer.
+    ids = sim.item_ids(["two_segments"])
+    asked = [row_id for row_id in ids if not row_id.endswith("-6")]
+    results = ladder_results({"m": 4.0}, TASKS, asked={"m": asked})
     table = next_items(asked_of(on_ladder(results)), 6)
     assert set(table["task"]) == {"enumerate_edges", "csg_union"}
     assert (table["error"] > 0).all()
 
 
-def test_what_was_blocked_is_not_asked_again_and_failed_calls_are():
+def test_failed_calls_are_asked_again_and_blocked_ones_are_not():
     results = ladder_results({"m": 4.0}, ["two_segments"])
-    lost = pl.col("id").is_in(["two_segments/ladder-04-1", "two_segments/ladder-04-2"])
-    blocked = pl.when(pl.col("id") == "two_segments/ladder-04-1").then(
-        pl.lit("blocked")
-    )
+    is_blocked = pl.col("id") == "two_segments/ladder-04-1"
+    has_failed = pl.col("id") == "two_segments/ladder-04-2"
+    status = pl.when(is_blocked).then(pl.lit("blocked"))
+    status = status.when(has_failed).then(pl.lit("api_error"))
     results = results.with_columns(
-        status=pl.when(lost)
-        .then(blocked.otherwise(pl.lit("api_error")))
-        .otherwise("status"),
-        score=pl.when(lost).then(None).otherwise("score"),
+        status=status.otherwise("status"),
+        score=pl.when(is_blocked | has_failed).then(None).otherwise("score"),
     )
-    assert next_items(asked_of(on_ladder(results)), 9)["id"].to_list() == [
-        "two_segments/ladder-04-2"
-    ]
+    table = next_items(asked_of(on_ladder(results)), 9)
+    assert table["id"].to_list() == ["two_segments/ladder-04-2"]
 
 
 def test_nine_scores_are_one_item():
@@ -65,11 +63,13 @@ def test_nine_scores_are_one_item():
 
 
 @pytest.mark.slow
-def test_a_fifth_of_the_items_tells_the_overall_level_within_one_rung():
+def test_a_fifth_of_the_items_gives_the_overall_level_within_one_rung():
     result = sim.adaptive_lengths(6, (0.1, 0.2), draws=200)
-    fifth, even = result["20%"], result["17%, one on each rung"]
-    assert (fifth[:, 2] < 1.0).all(), "the overall level's interval"
+    error, _, overall, of_tasks = result["20%"].T
+    assert abs(error.mean()) < 0.2
+    # Lengths of intervals, in rungs.
+    assert (overall < 1.0).all()
     assert np.median(result["10%"][:, 2]) < 1.0
-    assert abs(fifth[:, 0].mean()) < 0.2
-    assert np.median(fifth[:, 3]) < np.median(even[:, 3]), "and of tasks"
-    assert np.median(fifth[:, 2]) < 2.5 * np.median(result["100%"][:, 2])
+    assert np.median(overall) < 2.5 * np.median(result["100%"][:, 2])
+    even = result["17%, one on each rung"]
+    assert np.median(of_tasks) < np.median(even[:, 3])

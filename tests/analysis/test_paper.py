@@ -1,10 +1,23 @@
 """The paper's tables: every printed figure, weights, intervals, gaps."""
 
+from itertools import product
+
 import polars as pl
 import pytest
 
 from scbench.analysis.paper import paper_sheet, paper_table
 from scbench.analysis.sheets import points, signed
+
+GAPS = (
+    {"subtask": 0, "score": 1.0},
+    {"subtask": 1, "score": 0.0},
+    {"subtask": 2, "status": "missing"},
+    {"subtask": 3, "score": 1.0},
+    {"setting": "tools", "subtask": 0, "score": 0.0},
+    {"setting": "tools", "subtask": 1, "status": "blocked"},
+    {"setting": "tools", "subtask": 2, "score": 1.0},
+    {"setting": "tools", "subtask": 3, "score": 1.0},
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +32,7 @@ def cells(table: pl.DataFrame) -> dict:
     }
 
 
-def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
+def test_all_cells_of_the_paper_bucket_table(paper_results, paper_numbers):
     result = cells(paper_table(paper_results))
     assert len(result) == 4 * 6
     for row in paper_numbers["table1"]:
@@ -33,7 +46,7 @@ def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
             assert without["delta"] is None
 
 
-def test_all_132_cells_of_the_papers_task_table(by_task, paper_numbers):
+def test_all_132_cells_of_the_paper_task_table(by_task, paper_numbers):
     result = cells(by_task)
     compared = 0
     for row in paper_numbers["table2"]:
@@ -75,19 +88,7 @@ def test_no_difference_is_plus_minus_zero():
     assert signed(None) == "-"
 
 
-GAPS = (
-    {"subtask": 0, "score": 1.0},
-    {"subtask": 1, "score": 0.0},
-    {"subtask": 2, "status": "missing"},
-    {"subtask": 3, "score": 1.0},
-    {"setting": "tools", "subtask": 0, "score": 0.0},
-    {"setting": "tools", "subtask": 1, "status": "blocked"},
-    {"setting": "tools", "subtask": 2, "score": 1.0},
-    {"setting": "tools", "subtask": 3, "score": 1.0},
-)
-
-
-def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
+def test_difference_uses_the_scores_that_both_runs_have(make_results):
     row = paper_table(make_results(*GAPS)).to_dicts()[1]
     assert row["delta_n"] == 2
     assert row["delta"] == pytest.approx(0.5 - 1.0)
@@ -96,25 +97,27 @@ def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
     )
 
 
-def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
-    """One item is always right, the other never, in both runs: nothing has changed."""
-    present = {
+def test_difference_weighs_items_equally_with_missing_samples(make_results):
+    """In both runs one item is always right and the other never: nothing has changed."""
+    # (item, sample): each run has three samples of one item and one of the other.
+    scored = {
         "no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)},
         "tools": {(0, 0), (1, 0), (1, 1), (1, 2)},
     }
-    rows = [
-        {"setting": setting, "subtask": i, "sample": s}
-        | ({"score": float(i == 0)} if (i, s) in scored else {"status": "missing"})
-        for setting, scored in present.items()
-        for i in range(2)
-        for s in range(3)
-    ]
+    rows = []
+    for setting, item, sample in product(scored, range(2), range(3)):
+        row = {"setting": setting, "subtask": item, "sample": sample}
+        if (item, sample) in scored[setting]:
+            row["score"] = float(item == 0)
+        else:
+            row["status"] = "missing"
+        rows.append(row)
     row = paper_table(make_results(*rows)).row(1, named=True)
     assert row["delta"] == 0
     assert row["delta_low"] == pytest.approx(-row["delta_high"])
 
 
-def test_runs_that_lack_tasks_are_not_passed_off_as_whole(make_results):
+def test_runs_with_missing_tasks_are_not_shown_as_complete(make_results):
     rows = [{"model": "a", "subtask": i, "score": 1.0} for i in range(3)]
     rows += [{"model": "b", "subtask": i, "score": 1.0} for i in range(3)]
     rows += [

@@ -1,4 +1,4 @@
-"""Reading results: every refusal by name, and what is accepted."""
+"""Reading results: accepted files, and the message of every refusal."""
 
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from scbench.analysis.results import (
 from scbench.base.errors import ResultsError
 from scbench.release.load import find_release
 
+ROWS = tuple({"subtask": i, "score": float(i % 2)} for i in range(3))
+SOLIDS = tuple({"task": "csg_union", "subtask": i, "score": 0.25} for i in range(2))
+
 
 @pytest.fixture
 def write(tmp_path, make_results):
@@ -27,17 +30,13 @@ def write(tmp_path, make_results):
     return run
 
 
-ROWS = tuple({"subtask": i, "score": float(i % 2)} for i in range(3))
-SOLIDS = tuple({"task": "csg_union", "subtask": i, "score": 0.25} for i in range(2))
-
-
 def refused(*paths, **options) -> str:
     with pytest.raises(ResultsError) as caught:
         read_results(paths, **options)
     return str(caught.value)
 
 
-def test_no_file_is_named(tmp_path):
+def test_missing_file_is_named(tmp_path):
     assert "name at least one" in refused()
     assert "no such file" in refused(tmp_path / "nowhere.parquet")
     assert "scbench-grade writes one" in refused(tmp_path)
@@ -46,7 +45,7 @@ def test_no_file_is_named(tmp_path):
 @pytest.mark.parametrize(
     "content", [b"", b"id,score\n", b"PAR1" + bytes(100) + b"PAR1"]
 )
-def test_what_is_no_parquet_is_named(tmp_path, content):
+def test_invalid_parquet_is_named(tmp_path, content):
     path = tmp_path / "r.parquet"
     path.write_bytes(content)
     message = refused(path)
@@ -58,13 +57,13 @@ def test_what_is_no_parquet_is_named(tmp_path, content):
     assert "\n" not in message
 
 
-def test_a_missing_column_is_named(write, tmp_path):
+def test_missing_column_is_named(write, tmp_path):
     path = write(*ROWS)
     pl.read_parquet(path).drop("sample").write_parquet(path)
     assert "is not a results file: it has no column 'sample'" in refused(path)
 
 
-def test_a_column_of_another_type_is_named(write):
+def test_column_of_another_type_is_named(write):
     path = write(*ROWS, score=pl.lit("1.0"))
     assert "column 'score' is String, must be Float64" in refused(path)
 
@@ -81,7 +80,7 @@ def test_a_column_of_another_type_is_named(write):
         ({"grader_version": None}, "two_segments by versions None, 1"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(write, changed, words):
+def test_incomparable_results_are_refused(write, changed, words):
     first = write(*ROWS)
     second = write(
         *({**row, "model": "n", **changed} for row in ROWS), name="n.parquet"
@@ -104,14 +103,14 @@ def test_what_cannot_be_compared_is_refused(write, changed, words):
         ({"score": 0.0, "status": None}, "is None with the score 0.0"),
     ],
 )
-def test_scores_that_cannot_be_are_refused(write, row, words):
+def test_impossible_scores_are_refused(write, row, words):
     path = write(row)
     message = refused(path)
     assert words in message
     assert "(1): " in message
 
 
-def test_a_score_given_twice_is_refused(write):
+def test_score_given_twice_is_refused(write):
     message = refused(write(*ROWS, ROWS[1]))
     assert "duplicate scores (1): two_segments/01 (subtask 1, sample 0)" in message
     assert "is a file named twice" in message
@@ -131,7 +130,7 @@ def test_holes_inside_a_task_are_refused(write):
         )
 
 
-def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
+def test_task_missing_from_one_run_is_refused_unless_intended(write):
     path = write(*ROWS, *SOLIDS, *({**row, "model": "n"} for row in ROWS))
     assert (
         "model 'n' has no rows of csg_union, and there is no summary.json"
@@ -145,7 +144,7 @@ def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
     assert read_results([path]).height == 8
 
 
-def test_an_installed_release_says_what_is_expected(write):
+def test_installed_release_determines_the_expected_rows(write):
     release = find_release()
     reference = {"release": release.version, "release_hash": release.manifest.rows_hash}
     path = write(*({**row, **reference} for row in ROWS))
@@ -174,7 +173,7 @@ def test_rows_outside_the_release_are_left_out(write):
     assert config_in(only) == ""
 
 
-def test_runs_of_one_name_in_two_files_are_told_apart_by_the_files(write):
+def test_runs_of_the_same_name_in_two_files_are_labelled_by_file(write):
     first = write(*ROWS, *({**row, "model": "only"} for row in ROWS))
     second = write(*ROWS, name="s.parquet")
     assert "duplicate scores (3)" in refused(first, second)
@@ -187,7 +186,7 @@ def test_runs_of_one_name_in_two_files_are_told_apart_by_the_files(write):
     assert rows.filter(pl.col("model") == "only").height == 3
 
 
-def test_rows_whose_hashes_collide_are_no_duplicates(paper_results, monkeypatch):
+def test_rows_with_colliding_hashes_are_not_duplicates(paper_results, monkeypatch):
     monkeypatch.setattr(
         pl.DataFrame, "hash_rows", lambda frame: pl.zeros(frame.height, eager=True)
     )

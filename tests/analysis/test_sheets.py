@@ -1,4 +1,4 @@
-"""Tables of scores: which come first, and which columns say something."""
+"""Tables of scores: their order, and the columns worth showing."""
 
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.paper import paper_table, run_lines_sheet
@@ -9,7 +9,7 @@ from scbench.grading.score_tables import score_table
 ROWS = ({"score": 1.0}, {"task": "shuffle", "score": 0.0})
 
 
-def test_text_tasks_stand_apart_and_lines_are_named_by_what_they_are_of(make_results):
+def test_text_tasks_are_separate_and_lines_are_named_by_their_subject(make_results):
     tables = {by: score_table(make_results(*ROWS), by) for by in ("task", "bucket")}
     sheets = overview_sheets("Scores", tables["bucket"])
     means = {sheet.title: sheet.rows[0][sheet.heads.index("mean")] for sheet in sheets}

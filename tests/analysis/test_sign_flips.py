@@ -1,4 +1,4 @@
-"""The paired test: against enumeration and scipy, and what must hold for any differences."""
+"""The paired test: against enumeration and scipy, and its properties for any differences."""
 
 from itertools import product
 
@@ -12,12 +12,21 @@ from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test
 
 stats = Later("scipy.stats")
 
+# The score differences of up to nine answers in three lines of a table.
+CHANGE = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])
+CHANGES = st.lists(st.tuples(CHANGE, CHANGE, CHANGE), min_size=1, max_size=9)
+
 
 @given(st.integers(0, 400), st.integers(0, 400))
 @settings(max_examples=60)
-def test_the_sign_test_is_mcnemars(first, second):
-    expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
-    assert sign_test(first, second) == pytest.approx(expected, rel=1e-9)
+def test_sign_test_equals_mcnemars(first, second):
+    assert sign_test(first, second) == pytest.approx(mcnemar(first, second), rel=1e-9)
+
+
+def mcnemar(first: int, second: int) -> float:
+    if first + second == 0:
+        return 1.0
+    return stats.binomtest(first, first + second).pvalue
 
 
 def by_enumeration(change, weights):
@@ -26,30 +35,26 @@ def by_enumeration(change, weights):
     result = np.abs(change.sum(axis=0)) / spread
     every = np.array(list(product([1, -1], repeat=len(change))))
     simulated = np.abs(every @ change) / spread
+    # The margin makes equal sums equal, whatever their rounding.
     plain = (simulated >= result - 1e-9).mean(axis=0)
     order = np.argsort(-result, kind="stable")
     corrected = np.empty(len(result))
     worst = 0.0
     for i, line in enumerate(order):
+        # The largest statistic among this line and all with smaller ones.
         largest = simulated[:, order[i:]].max(axis=1)
         worst = max(worst, (largest >= result[line] - 1e-9).mean())
         corrected[line] = worst
     return plain, np.maximum(corrected, plain)
 
 
-changes = st.lists(
-    st.tuples(*[st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])] * 3),
-    min_size=1,
-    max_size=9,
-)
-
-
-@given(changes)
+@given(CHANGES)
 @settings(max_examples=60, deadline=None)
 def test_few_answers_are_tested_by_all_signs(rows):
-    change = np.array(rows)
-    change = np.column_stack([change, change.sum(axis=1)])
-    change = change[:, (change**2).sum(axis=0) > 0]
+    lines = np.array(rows)
+    with_overall = np.column_stack([lines, lines.sum(axis=1)])
+    # Lines without any difference are not tested.
+    change = with_overall[:, with_overall.any(axis=0)]
     if not change.shape[1]:
         return
     weights = np.ones_like(change)
@@ -59,7 +64,7 @@ def test_few_answers_are_tested_by_all_signs(rows):
     assert tested.p_corrected == pytest.approx(corrected)
 
 
-def test_draws_come_near_to_enumeration():
+def test_draws_are_close_to_enumeration():
     rng = np.random.default_rng(4)
     change = rng.uniform(-0.4, 1, (14, 1))
     plain, _ = by_enumeration(change, np.ones_like(change))
@@ -71,16 +76,13 @@ def test_draws_come_near_to_enumeration():
     st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=20, max_size=60), st.randoms()
 )
 @settings(max_examples=20, deadline=None)
-def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(
-    values, random
-):
+def test_binary_scores_are_exact_and_the_order_of_rows_does_not_matter(values, random):
     change = np.array(values)[:, None]
     tested = lines_tested(change, np.ones_like(change), draws=1000)
-    less, extra = values.count(-1.0), values.count(1.0)
-    expected = stats.binomtest(less, less + extra).pvalue if less + extra else 1.0
+    expected = mcnemar(values.count(-1.0), values.count(1.0))
     assert tested.p_value[0] == pytest.approx(expected)
-    shuffled = random.sample(values, len(values))
-    again = lines_tested(np.array(shuffled)[:, None], np.ones_like(change), draws=1000)
+    shuffled = np.array(random.sample(values, len(values)))[:, None]
+    again = lines_tested(shuffled, np.ones_like(change), draws=1000)
     assert again.p_value[0] == tested.p_value[0]
 
 
@@ -88,42 +90,45 @@ def test_corrected_values_are_no_smaller_and_keep_the_order_of_statistics():
     rng = np.random.default_rng(1)
     result = np.array([3.0, 1.0, 2.0, 0.1])
     simulated = np.abs(rng.normal(size=(5000, 4)))
-    p = adjusted(result, iter([simulated]), 99)
+    p_values = adjusted(result, iter([simulated]), 99)
     order = np.argsort(-result)
-    assert (np.diff(p[order]) >= 0).all()
-    single = [((simulated[:, i] >= result[i]).sum() + 1) / 5001 for i in range(4)]
-    assert (p >= np.array(single) - 1e-12).all()
-    assert p[0] < 0.03
+    assert (np.diff(p_values[order]) >= 0).all()
+    # The observed signs count as one more draw.
+    uncorrected = ((simulated >= result).sum(axis=0) + 1) / (5000 + 1)
+    assert (p_values >= uncorrected - 1e-12).all()
+    assert p_values[0] < 0.03
 
 
-def test_no_outcome_of_five_answers_could_tell_and_six_could():
-    for n, small in ((1, True), (5, True), (6, False)):
-        change = np.zeros((n, 1))
-        change[0] = 1.0
-        change[-1] -= 1.0 if n > 1 else 0.0
+def test_five_answers_are_never_significant_and_six_can_be():
+    for changes, too_few in (
+        ([1], True),
+        ([1, 0, 0, 0, -1], True),
+        ([1, 0, 0, 0, 0, -1], False),
+    ):
+        change = np.array(changes, dtype=float)[:, None]
         tested = lines_tested(change, np.ones_like(change))
-        assert bool(tested.too_few[0]) is small
+        assert bool(tested.too_few[0]) is too_few
     for n in (6, 13):  # up to thirteen all signs are tried
         best = np.ones((n, 1))
         assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 2**n)
 
 
-def test_power_is_what_the_table_says():
-    """Of pairs that differ by what a line shows, about 80 in 100 are told apart."""
+def test_power_matches_the_table():
+    """Of pairs that differ by the detectable difference of a line, about 80 % are significant."""
     rng = np.random.default_rng(8)
-    n, rate = 200, 0.4
+    n, rate, times = 200, 0.4, 400
     weights = np.ones((n, 1))
-    output, result, times = [], 0, 400
-    size = None
+    # Models that differ on `rate` of the items, in either direction equally often.
+    usual = (rng.random((n, 1)) < rate) * rng.choice([-1.0, 1.0], (n, 1))
+    size = lines_tested(usual, weights, draws=2000).shows[0]
+    # Now the second model is ahead by the detectable difference.
+    ahead = (rate + size) / 2
+    sizes, significant = [], 0
     for _ in range(times):
-        if size is None:
-            usual = (rng.random((n, 1)) < rate) * rng.choice([-1.0, 1.0], (n, 1))
-            size = lines_tested(usual, weights, draws=2000).shows[0]
-        up = (rate + size) / 2
         draw = rng.random((n, 1))
-        change = np.where(draw < up, 1.0, np.where(draw < rate, -1.0, 0.0))
+        change = np.select([draw < ahead, draw < rate], [1.0, -1.0], 0.0)
         tested = lines_tested(change, weights, draws=1000)
-        output.append(tested.shows[0])
-        result += tested.p_corrected[0] <= 0.05
-    assert 0.7 <= result / times <= 0.9
-    assert size == pytest.approx(np.median(output), rel=0.15)
+        sizes.append(tested.shows[0])
+        significant += tested.p_corrected[0] <= 0.05
+    assert 0.7 <= significant / times <= 0.9
+    assert size == pytest.approx(np.median(sizes), rel=0.15)

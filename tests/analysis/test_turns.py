@@ -14,11 +14,17 @@ TURNS = {"setting": "retry", "loop": LOOP, "bucket": "axiomatic"}
 
 def trial(i, scores, **more):
     """A row of a trial; its score is that of its last answer."""
-    answers = [entry for entry in scores if entry is not None]
-    score = answers[-1] if answers else 0.0
-    return TURNS | {"id": f"two_segments/{i:02}", "subtask": i, "score": score} | {
-        "turn_scores": scores, "best_score": max(answers, default=None), **more,
-    }  # fmt: skip
+    # A turn without an answer has the score None.
+    answers = [score for score in scores if score is not None]
+    return {
+        **TURNS,
+        "id": f"two_segments/{i:02}",
+        "subtask": i,
+        "score": answers[-1] if answers else 0.0,
+        "turn_scores": scores,
+        "best_score": max(answers, default=None),
+        **more,
+    }
 
 
 def table(make_results, *rows, by="bucket"):
@@ -27,7 +33,7 @@ def table(make_results, *rows, by="bucket"):
     return frame
 
 
-def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
+def test_score_after_a_turn_is_that_of_the_last_answer(make_results):
     result = table(
         make_results,
         trial(0, [1.0]),
@@ -44,24 +50,23 @@ def test_the_score_after_a_turn_is_that_of_the_last_answer(make_results):
     assert result["n"].to_list() == [4, 4, 4]
     for low, mean, high in result.select("low", "mean", "high").iter_rows():
         assert low < mean < high
-    for low, gain, high in (
-        result.select("gain_low", "gain", "gain_high").drop_nulls().iter_rows()
-    ):
+    # The first turn has no gain.
+    for low, gain, high in result.select("gain_low", "gain", "gain_high").rows()[1:]:
         assert low < gain < high
 
 
-def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_results):
-    more = {
+def test_floors_rise_with_the_answers_and_earn_nothing(make_results):
+    of_task = {
         "bucket": "manifolds",
         "task": "shuffle",
         "floor": 0.75,
         "turn_floors": [0.25, 0.5, 0.75],
     }
+    # A guesser of one of four choices, who tries another one in each turn.
     scores = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0], [1.0]]
-    rows = [
-        trial(i, one, **more) | {"id": f"shuffle/{i:02}"}
-        for i, one in enumerate(scores)
-    ]
+    rows = []
+    for i, turns in enumerate(scores):
+        rows.append(trial(i, turns, **of_task, id=f"shuffle/{i:02}"))
     frame = make_results(*rows)
     result = turn_table(frame)
     assert result["floor"].to_list() == [0.25, 0.5, 0.75]
@@ -71,22 +76,17 @@ def test_floors_rise_with_the_answers_and_what_they_earn_is_worth_nothing(make_r
     assert (line["floor"], line["normalized"]) == (0.75, pytest.approx(0))
 
 
-def test_trials_that_were_cut_are_counted_and_stand_at_nothing(make_results):
-    cut = {"status": "truncated", "score": 0.0}
-    result = table(
-        make_results, trial(0, [0.0, 1.0]), trial(1, [0.5, 1.0]) | cut, trial(2, [1.0])
-    )
+def test_truncated_trials_are_counted_with_score_zero(make_results):
+    cut = trial(1, [0.5, 1.0], status="truncated", score=0.0)
+    result = table(make_results, trial(0, [0.0, 1.0]), cut, trial(2, [1.0]))
     assert result["cut"].to_list() == [1, 1]
     assert result["mean"].to_list() == [0.5, pytest.approx(2 / 3)]
 
 
 def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
     plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
-    failed = trial(1, [0.0]) | {
-        "status": "api_error",
-        "score": None,
-        "turn_scores": None,
-    }
+    no_score = {"status": "api_error", "score": None, "turn_scores": None}
+    failed = trial(1, [0.0], **no_score)
     result = table(make_results, trial(0, [0.0]), failed, plain | {"setting": "tools"})
     assert result["n"].to_list() == [1]
     assert result["mean"].to_list() == [0.0]
@@ -94,7 +94,7 @@ def test_other_settings_and_rows_without_a_score_are_left_out(make_results):
         turn_table(make_results(plain))
 
 
-def test_trials_of_a_loop_share_no_mean_over_runs_with_other_answers(make_results):
+def test_loop_trials_share_no_mean_with_runs_of_other_answers(make_results):
     plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
     mixed = make_results(
         trial(0, [0.0]), plain, plain | {"setting": None, "model": "n"}

@@ -1,4 +1,4 @@
-"""What answers cost, by hand; and budget sweeps: the paper's stored points from rows that match."""
+"""The cost of answers by hand, and the paper's stored points of budget sweeps."""
 
 import json
 from functools import cache
@@ -31,7 +31,7 @@ ROWS = (
 )
 
 
-def test_amounts_are_per_answer_over_answers_that_report_them(make_results):
+def test_amounts_are_averaged_over_the_answers_that_report_them(make_results):
     row = cost_table(make_results(*ROWS)).row(0, named=True)
     assert row["answers"] == 4, "a failed call is no answer"
     assert (row["output_tokens"], row["output_tokens_reported"]) == (
@@ -47,7 +47,7 @@ def test_amounts_are_per_answer_over_answers_that_report_them(make_results):
     assert row["mean"] == 0.5
 
 
-def test_an_answer_with_nine_scores_is_paid_once(make_results):
+def test_answer_with_nine_scores_is_paid_once(make_results):
     rows = (
         {
             "task": "interlocking_parts",
@@ -64,7 +64,7 @@ def test_an_answer_with_nine_scores_is_paid_once(make_results):
 
 @cache
 def items() -> list[tuple[str, int]]:
-    """The paper's items of the bucket that the sweep was made on."""
+    """The paper's items of the bucket that the sweep covered."""
     return [
         (task.id, i)
         for task in paper_tasks()
@@ -74,27 +74,33 @@ def items() -> list[tuple[str, int]]:
 
 
 def rows_of(point: dict) -> list[dict]:
-    """75 rows that add up to a stored point: capped ones first, right ones last."""
-    n, cap = point["n"], point["cap_hits"]
-    tokens = round(point["mean_output_tokens"] * n) - cap * point["budget"]
-    share, remainder = divmod(tokens, n - cap)
-    spent = [point["budget"]] * cap + [share + (i < remainder) for i in range(n - cap)]
-    assert max(spent[cap:]) < point["budget"]
+    """75 rows that add up to a stored point: capped ones first, correct ones last."""
+    n, capped, budget = point["n"], point["cap_hits"], point["budget"]
+    # Rows below the cap share the remaining tokens evenly; the first get one more.
+    total = round(point["mean_output_tokens"] * n)
+    share, remainder = divmod(total - capped * budget, n - capped)
+    below = [share + (i < remainder) for i in range(n - capped)]
+    assert max(below) < budget
+    spent = [budget] * capped + below
     rows = []
     for i, (task, subtask) in enumerate(items()):
-        cut, empty = i < point["incomplete_responses"], i < point["empty_outputs"]
-        status = ("truncated" if cut else "unparsed") if empty else "answered"
+        is_cut = i < point["incomplete_responses"]
+        is_empty = i < point["empty_outputs"]
+        status = "answered"
+        if is_empty:
+            status = "truncated" if is_cut else "unparsed"
         rows.append(
             {
                 "model": point["model"],
-                "budget": point["budget"],
+                "budget": budget,
                 "task": task,
                 "subtask": subtask,
+                "status": status,
+                "score": float(i >= n - point["total_score"]),
+                "usage": json.dumps({"output_tokens": spent[i]}),
+                "finish_reason": "FinishReason.MAX_TOKENS" if is_cut else "stop",
+                "response_characters": 0 if is_empty else 100,
             }
-            | {"status": status, "score": float(i >= n - point["total_score"])}
-            | {"usage": json.dumps({"output_tokens": spent[i]})}
-            | {"finish_reason": "FinishReason.MAX_TOKENS" if cut else "stop"}
-            | {"response_characters": 0 if empty else 100}
         )
     return rows
 
@@ -111,7 +117,7 @@ def points(stored, make_results):
     )
 
 
-def test_the_papers_ten_points(stored, points):
+def test_paper_ten_points(stored, points):
     assert points.height == 10
     result = {
         (row["model"], row["budget"]): row for row in points.iter_rows(named=True)
@@ -157,7 +163,7 @@ def test_rows_without_a_report_are_left_out_of_the_mean(make_results):
     assert row["cap_hit"] == pytest.approx(1 / 6)
 
 
-def test_the_denominator_of_cap_hits_is_what_was_answered(make_results):
+def test_cap_hits_are_divided_by_the_answered_rows(make_results):
     row = point(
         make_results,
         {"score": 1.0, "usage": reported(100)},
@@ -168,7 +174,7 @@ def test_the_denominator_of_cap_hits_is_what_was_answered(make_results):
     assert (row["answered"], row["cap_hit"]) == (2, 0.5)
 
 
-def test_what_went_wrong_is_told_apart(make_results):
+def test_failures_are_counted_by_kind(make_results):
     row = point(
         make_results,
         {"score": 0.0, "status": "truncated"},

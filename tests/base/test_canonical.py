@@ -1,4 +1,4 @@
-"""Canonical JSON, the hashes that rest on it, and what the strict parser refuses."""
+"""Canonical JSON, the hashes based on it, and the refusals of the strict parser."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ json_values = st.recursive(
         ('"\\\n\x00\x7f', '"\\"\\\\\\n\\u0000\x7f"'),
         ((1, [2, ()]), "[1,[2,[]]]"),
         ({"b": 1, "a": {"d": [], "c": {}}}, '{"a":{"c":{},"d":[]},"b":1}'),
-        # Keys sort by code point: capitals first, and U+FFFD before what lies beyond it.
+        # Keys sort by code point: capitals first, and U+FFFD before higher code points.
         ({"💥": 4, "\ufffd": 3, "a": 2, "B": 1}, '{"B":1,"a":2,"\ufffd":3,"💥":4}'),
     ],
 )
@@ -75,12 +75,12 @@ def test_order_of_keys_changes_nothing(value, rng):
 @pytest.mark.parametrize(
     "wrap", [lambda x: x, lambda x: [x], lambda x: {"a": {"b": x}}]
 )
-def test_canonical_json_refuses_what_is_no_number(number, wrap):
+def test_canonical_json_refuses_non_numbers(number, wrap):
     with pytest.raises(ValueError, match="JSON compliant"):
         canonical_json(wrap(number))
 
 
-def test_sha256_of_text_is_that_of_its_utf8_bytes():
+def test_sha256_of_text_equals_that_of_its_utf8_bytes():
     # NIST's example for the empty and the one-block message.
     assert (
         sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -92,7 +92,7 @@ def test_sha256_of_text_is_that_of_its_utf8_bytes():
     assert sha256("é💥") == sha256("é💥".encode())
 
 
-def test_content_hash_is_that_of_the_canonical_text():
+def test_content_hash_equals_that_of_the_canonical_text():
     expected = hashlib.sha256(b'{"a":[1,2.5,"x"],"b":null}').hexdigest()
     assert content_hash({"b": None, "a": [1, 2.5, "x"]}) == expected
 
@@ -110,11 +110,11 @@ def test_content_hash_is_that_of_the_canonical_text():
         (0.0, -0.0),
     ],
 )
-def test_content_hash_tells_types_apart(one, other):
+def test_content_hash_differs_between_types(one, other):
     assert content_hash(one) != content_hash(other)
 
 
-def test_rows_hash_is_fixed_and_free_of_order():
+def test_rows_hash_is_fixed_and_independent_of_order():
     rows = [("b/01", "22"), ("a/10", "11"), ("a/02", "33")]
     expected = hashlib.sha256(b"a/02 33\na/10 11\nb/01 22\n").hexdigest()
     assert rows_hash(rows) == expected
@@ -139,7 +139,7 @@ def test_rows_hash_is_fixed_and_free_of_order():
     ],
     ids=lambda x: repr(x)[:30] if isinstance(x, bytes) else "",
 )
-def test_parse_json_takes(data, value):
+def test_parse_json_accepts(data, value):
     parsed = parse_json(data)
     assert parsed == value
     assert type(parsed) is type(value)
@@ -194,7 +194,7 @@ def test_depth_200_is_read(left_right):
     assert value == 1
 
 
-def test_an_error_in_one_line_names_its_column_and_one_further_down_its_line():
+def test_error_in_one_line_names_its_column_and_later_ones_their_line():
     with pytest.raises(JsonError, match=r" at column 5$"):
         parse_json(b"[1, x]")
     with pytest.raises(JsonError, match=r" at line 2 column 4$"):
@@ -202,7 +202,7 @@ def test_an_error_in_one_line_names_its_column_and_one_further_down_its_line():
 
 
 @given(st.binary(max_size=40))
-def test_any_bytes_are_read_as_the_standard_library_reads_them_or_refused(data):
+def test_any_bytes_are_read_like_by_the_standard_library_or_refused(data):
     try:
         value = parse_json(data)
     except JsonError:

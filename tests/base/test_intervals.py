@@ -1,4 +1,4 @@
-"""Intervals of means: known values, edges, and what must hold for any scores."""
+"""Intervals of means: known values, edges, and properties for any scores."""
 
 from statistics import NormalDist
 
@@ -14,61 +14,64 @@ from scbench.base.intervals import (
     ends_of_differences,
 )
 
-scores = st.lists(
-    st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), min_size=1, max_size=40
-)
+# Right and wrong are drawn as often as all partial scores together.
+SCORE = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
+SCORES = st.lists(SCORE, min_size=1, max_size=40)
+
+
+def column(values):
+    """One run's numbers: the functions take a column for each run."""
+    return np.array(values, float)[:, None]
 
 
 def interval(values, weights=None, level=0.95):
-    given_weights = None if weights is None else np.array(weights, float)[:, None]
-    low, high = ends([condense(np.array(values, float)[:, None], given_weights)], level)
+    given_weights = None if weights is None else column(weights)
+    low, high = ends([condense(column(values), given_weights)], level)
     return float(low[0]), float(high[0])
 
 
 def wilson(k, n):
     """Wilson's interval by solving |k/n - p| = z sqrt(p (1 - p) / n) for p."""
     z = NormalDist().inv_cdf(0.975)
-    low, high = np.sort(
-        np.roots([1 + z * z / n, -(2 * k + z * z) / n, (k / n) ** 2]).real
-    )
+    roots = np.roots([1 + z * z / n, -(2 * k + z * z) / n, (k / n) ** 2])
+    low, high = np.sort(roots.real)
     return low, high
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 10, 40])
-def test_all_right_and_all_wrong_are_wilsons(n):
+def test_all_right_and_all_wrong_equal_wilsons(n):
     assert interval([1] * n) == pytest.approx(wilson(n, n))
     assert interval([0] * n) == pytest.approx(wilson(0, n))
 
 
-def test_right_or_wrong_scores_are_near_wilsons_and_never_narrower():
+def test_binary_scores_are_near_wilsons_and_never_narrower():
     for n in range(6, 41):
         for k in range(n + 1):
             low, high = interval([1] * k + [0] * (n - k))
-            least, most = wilson(k, n)
-            assert low <= least + 1e-12
-            assert high >= most - 1e-12
-            assert (high - low) / (most - least) < 1.3
+            wilson_low, wilson_high = wilson(k, n)
+            assert low <= wilson_low + 1e-12
+            assert high >= wilson_high - 1e-12
+            assert (high - low) / (wilson_high - wilson_low) < 1.3
 
 
-@given(scores)
-def test_an_interval_holds_its_mean_inside_0_and_1_and_is_mirrored(values):
+@given(SCORES)
+def test_interval_contains_its_mean_within_0_and_1_and_is_mirrored(values):
     low, high = interval(values)
     assert 0 <= low <= np.mean(values) + 1e-9
     assert np.mean(values) - 1e-9 <= high <= 1
     assert low < high
-    turned = interval([1 - value for value in values])
-    assert (1 - turned[1], 1 - turned[0]) == pytest.approx((low, high), abs=1e-7)
+    mirrored_low, mirrored_high = interval([1 - value for value in values])
+    assert (1 - mirrored_high, 1 - mirrored_low) == pytest.approx((low, high), abs=1e-7)
 
 
-@given(scores, st.integers(2, 9))
+@given(SCORES, st.integers(2, 9))
 @settings(max_examples=50)
-def test_scores_that_weigh_alike_tell_alike(values, weight):
-    assert interval(values, [weight] * len(values)) == pytest.approx(
-        interval(values), abs=1e-9
-    )
+def test_equally_weighted_scores_count_equally(values, weight):
+    weighted = interval(values, [weight] * len(values))
+    assert weighted == pytest.approx(interval(values), abs=1e-9)
 
 
-def test_missing_scores_are_as_if_they_were_not_there():
+def test_missing_scores_have_no_effect():
     with_gap = interval([1, 0, 0.25, 1, 0.5], [1, 1, 0, 1, 1])
     assert with_gap == pytest.approx(interval([1, 0, 1, 0.5]))
     assert np.isnan(interval([0.5], [0])).all()
@@ -81,37 +84,35 @@ def test_one_answer_shows_no_spread():
     assert nine_scores == (low, high), "nine scores of one answer are one observation"
 
 
-@given(scores)
+@given(SCORES)
 @settings(max_examples=50)
-def test_a_bucket_of_one_task_is_that_task(values):
-    part = condense(np.array(values)[:, None])
-    absent = condense(np.zeros((3, 1)), np.zeros((3, 1)))
-    alone, beside = ends([part]), ends([absent, part])
-    assert np.allclose(alone, beside)
+def test_bucket_of_one_task_equals_that_task(values):
+    task = condense(column(values))
+    unanswered = condense(column([0, 0, 0]), column([0, 0, 0]))
+    assert np.allclose(ends([task]), ends([unanswered, task]))
 
 
-def test_a_task_without_a_wrong_answer_keeps_its_share_of_doubt():
-    sure, unsure = (
-        condense(np.array(v, float)[:, None]) for v in ([1] * 6, [1, 0, 1, 0, 1, 0])
-    )
-    low, high = (float(end[0]) for end in ends([sure, unsure]))
-    # As if the sure task's mean were known.
-    half = (interval([1, 0, 1, 0, 1, 0])[1] - interval([1, 0, 1, 0, 1, 0])[0]) / 2
-    assert high - low > half
+def test_task_without_a_wrong_answer_keeps_its_share_of_uncertainty():
+    sure, unsure = [1] * 6, [1, 0, 1, 0, 1, 0]
+    low, high = ends([condense(column(sure)), condense(column(unsure))])
+    unsure_low, unsure_high = interval(unsure)
+    # If the sure task's mean were known, the bucket would have half the width of the other.
+    assert high[0] - low[0] > (unsure_high - unsure_low) / 2
 
 
-def test_differences_of_equal_scores_still_leave_doubt():
+def test_differences_of_equal_scores_still_have_uncertainty():
     for n in (1, 6, 40):
-        low, high = (
-            float(end[0])
-            for end in ends_of_differences([condense_differences(np.zeros((n, 1)))])
-        )
-        assert low == pytest.approx(-high)
-        assert 0.03 < high <= 1
+        low, high = ends_of_differences([condense_differences(np.zeros((n, 1)))])
+        assert low[0] == pytest.approx(-high[0])
+        assert 0.03 < high[0] <= 1
     low, high = ends_of_differences([condense_differences(np.ones((6, 1)))])
+    wilson_low, _ = wilson(6, 6)
+    # Differences lie within -1 and 1: twice as wide as scores.
     assert high[0] == pytest.approx(1)
-    assert low[0] == pytest.approx(2 * wilson(6, 6)[0] - 1)
+    assert low[0] == pytest.approx(2 * wilson_low - 1)
 
 
-def test_a_higher_level_is_wider():
-    assert interval([1, 0, 0.5], level=0.99)[0] < interval([1, 0, 0.5], level=0.8)[0]
+def test_higher_level_is_wider():
+    wide_low, _ = interval([1, 0, 0.5], level=0.99)
+    narrow_low, _ = interval([1, 0, 0.5], level=0.8)
+    assert wide_low < narrow_low

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first used."""
+"""Packages whose names are imported at first use."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.parametrize("package", ["scbench", "scbench.analysis", "scbench.report"])
-def test_every_name_is_there_and_others_are_not(package):
+def test_every_name_exists_and_others_do_not(package):
     module = import_module(package)
     assert all(hasattr(module, name) for name in module.__all__)
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute"):

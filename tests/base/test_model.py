@@ -1,4 +1,4 @@
-"""The domain's words: what they hold, and what they refuse to hold."""
+"""The domain's types: their values, and the values they refuse."""
 
 import hashlib
 import json
@@ -16,6 +16,40 @@ from scbench.base.model import (
 )
 
 # Status.
+
+FIELDS = {
+    "task": "csg_union",
+    "bucket": "constructive",
+    "subtask": 3,
+    "difficulty": "hard",
+    "prompt": "Join the two.",
+    "images": (b"\x89PNG one", b"\x89PNG two"),
+    "params": '{"a":1}',
+    "answer_schema": '{"type":"object"}',
+    "scores": 1,
+    "seed": None,
+    "point": '{"depth":2}',
+}
+
+CHANGES = {
+    "task": "csg_unions",
+    "bucket": "planning",
+    "subtask": 4,
+    "difficulty": "easy",
+    "prompt": "Join the two. ",
+    "params": '{"a":2}',
+    "answer_schema": '{"type":"array"}',
+    "scores": 9,
+    "seed": 0,
+    "point": None,
+}
+IMAGES = {
+    "none": (),
+    "one_fewer": FIELDS["images"][:1],
+    "exchanged": FIELDS["images"][::-1],
+    "one_byte": (b"\x89PNG one", b"\x89PNG twO"),
+    "cut_elsewhere": (b"\x89PNG one\x89", b"PNG two"),
+}
 
 
 def test_every_status_is_scored_or_unscored():
@@ -47,7 +81,7 @@ def test_verdict_refuses_scores_out_of_range(score):
         Verdict(score, ())
 
 
-def test_failed_holds_what_did_not_pass_in_order():
+def test_failed_lists_unpassed_checks_in_order():
     checks = (
         Check("b", False, "Wrong."),
         Check("a", True, "Right."),
@@ -59,22 +93,8 @@ def test_failed_holds_what_did_not_pass_in_order():
 
 # Instance.
 
-FIELDS = {
-    "task": "csg_union",
-    "bucket": "constructive",
-    "subtask": 3,
-    "difficulty": "hard",
-    "prompt": "Join the two.",
-    "images": (b"\x89PNG one", b"\x89PNG two"),
-    "params": '{"a":1}',
-    "answer_schema": '{"type":"object"}',
-    "scores": 1,
-    "seed": None,
-    "point": '{"depth":2}',
-}
 
-
-def test_content_hash_is_that_of_the_canonical_row():
+def test_content_hash_equals_that_of_the_canonical_row():
     row = {key: value for key, value in FIELDS.items() if key != "images"}
     row["id"] = "csg_union/03"
     row["images"] = [hashlib.sha256(image).hexdigest() for image in FIELDS["images"]]
@@ -84,34 +104,13 @@ def test_content_hash_is_that_of_the_canonical_row():
     assert digest == "f9b1a5c03e61cf01ad534954d070dddc620b06f6c7190d73817a203187ef8f99"
 
 
-CHANGES = {
-    "task": "csg_unions",
-    "bucket": "planning",
-    "subtask": 4,
-    "difficulty": "easy",
-    "prompt": "Join the two. ",
-    "params": '{"a":2}',
-    "answer_schema": '{"type":"array"}',
-    "scores": 9,
-    "seed": 0,
-    "point": None,
-}
-IMAGES = {
-    "none": (),
-    "one_fewer": FIELDS["images"][:1],
-    "exchanged": FIELDS["images"][::-1],
-    "one_byte": (b"\x89PNG one", b"\x89PNG twO"),
-    "cut_elsewhere": (b"\x89PNG one\x89", b"PNG two"),
-}
-
-
 @pytest.mark.parametrize("field", CHANGES)
-def test_content_hash_feels_every_field(field):
+def test_content_hash_depends_on_every_field(field):
     changed = Instance.freeze(**FIELDS | {field: CHANGES[field]})
     assert changed.content_hash != Instance.freeze(**FIELDS).content_hash
 
 
-def test_content_hash_feels_every_change_of_the_images():
+def test_content_hash_depends_on_every_change_of_the_images():
     hashes = {
         Instance.freeze(**FIELDS | {"images": images}).content_hash
         for images in IMAGES.values()
@@ -134,7 +133,7 @@ def test_answer_and_response_cannot_both_be_given(answer, response):
 
 
 @pytest.mark.parametrize("status", ["unparsed", "grader_error"])
-def test_our_own_statuses_cannot_be_given(status):
+def test_internal_statuses_cannot_be_given(status):
     with pytest.raises(ValidationError, match="only the grader may give") as caught:
         predict(status=status)
     listed = str(caught.value).split("use one of ")[1].split(" [")[0].split(", ")
@@ -142,7 +141,7 @@ def test_our_own_statuses_cannot_be_given(status):
 
 
 @pytest.mark.parametrize("status", ["blocked", "missing", "api_error", "not_run"])
-def test_an_unscored_status_goes_without_an_answer(status):
+def test_unscored_status_has_no_answer(status):
     assert predict(status=status).status == status
     # A text may go with it, such as the words of the provider's filter.
     assert predict(status=status, response="withheld").status == status
@@ -153,7 +152,7 @@ def test_an_unscored_status_goes_without_an_answer(status):
 
 
 @pytest.mark.parametrize("status", ["answered", "truncated", "refused"])
-def test_a_scored_status_may_go_with_an_answer(status):
+def test_scored_status_may_have_an_answer(status):
     assert predict(status=status, answer={}).status == status
     assert predict(status=status, response="text").status == status
 

@@ -9,7 +9,7 @@ def nobody_listens_afterwards():
     progress.listen(None)
 
 
-def test_a_beat_reaches_the_listener_and_nobody_else():
+def test_beat_reaches_only_the_listener():
     heard = []
     assert progress.beat(1, 2) is None
     progress.listen(lambda done, total: heard.append((done, total)))

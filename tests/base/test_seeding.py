@@ -1,4 +1,4 @@
-"""Random streams: their definition, which must never drift, and what their numbers keep."""
+"""Random streams: their fixed definition, and the properties of their numbers."""
 
 import hashlib
 import struct
@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from scbench.base.canonical import canonical_json
 from scbench.base.seeding import QuickStream, Stream, Streams
 
-names = st.lists(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text() | st.dictionaries(st.text(), st.integers(), max_size=3),
-    max_size=4,
-)  # fmt: skip
+NUMBER = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+PARAMS = st.dictionaries(st.text(), st.integers(), max_size=3)
+NAMES = st.lists(st.none() | st.booleans() | NUMBER | st.text() | PARAMS, max_size=4)
 
 
 # The definition.
@@ -47,11 +45,10 @@ def test_golden_draws():
 @given(st.lists(st.integers(0, 700), max_size=20))
 def test_bits_are_blake2b_blocks_under_the_names_sha256_lowest_first(widths):
     key = hashlib.sha256('["näme",[1,2.5],{"a":null,"b":true}]'.encode()).digest()
-    blocks = (
-        hashlib.blake2b(i.to_bytes(8, "little"), key=key, digest_size=64).digest()
-        for i in range(sum(widths) // 512 + 1)
-    )
-    bits = int.from_bytes(b"".join(blocks), "little")
+    data = b""
+    for number in range(sum(widths) // 512 + 1):
+        data += hashlib.blake2b(number.to_bytes(8, "little"), key=key).digest()
+    bits = int.from_bytes(data, "little")
     stream = Stream("näme", [1, 2.5], {"b": True, "a": None})
     for width in widths:
         assert stream.getrandbits(width) == bits % 2**width
@@ -61,18 +58,12 @@ def test_bits_are_blake2b_blocks_under_the_names_sha256_lowest_first(widths):
 # Names.
 
 
-@given(names, names)
+@given(NAMES, NAMES)
 def test_equal_names_give_equal_streams_and_others_do_not(one, other):
     words = Stream(*one).getrandbits(128)
     assert Stream(*one).getrandbits(128) == words
     assume(canonical_json(one) != canonical_json(other))
     assert Stream(*other).getrandbits(128) != words
-
-
-# Bits and counts.
-
-
-# Ranges.
 
 
 @pytest.mark.parametrize(
@@ -97,19 +88,18 @@ def test_draws_from_nothing_are_refused(draw):
 
 
 @pytest.mark.parametrize("kind", [Stream, QuickStream])
-def test_streams_that_begin_alike_are_those_of_their_whole_names(kind):
+def test_streams_with_a_common_prefix_use_their_whole_names(kind):
     family = Streams("case", "t", 1, {"a": 0.5, "b": "ü"}, kind=kind)
     for last in (0, 7, 10**18, -3):
         one, other = family.of(last), kind("case", "t", 1, {"a": 0.5, "b": "ü"}, last)
         assert type(one) is kind
-        assert [one.below(1000) for _ in range(40)] == [
-            other.below(1000) for _ in range(40)
-        ]
+        for _ in range(40):
+            assert one.below(1000) == other.below(1000)
         assert one.unit() == other.unit()
 
 
 class Plain(Stream):
-    """The plain definitions of what is written out for speed."""
+    """The plain definitions of the code that is optimized for speed."""
 
     def below(self, n):
         value = self.getrandbits((n - 1).bit_length())
@@ -134,7 +124,7 @@ class Plain(Stream):
 
 
 @given(name=st.integers(), sizes=st.lists(st.integers(1, 700), min_size=1, max_size=12))
-def test_what_is_written_out_for_speed_keeps_its_definition(name, sizes):
+def test_optimized_code_keeps_its_definition(name, sizes):
     plain, quick = Plain(name), Stream(name)
     for n in sizes:
         assert plain.below(n) == quick.below(n)
@@ -190,12 +180,15 @@ def test_golden_draws_of_the_quick_stream():
 
 def test_words_of_the_quick_stream_are_the_names_blake2b_and_blocks_under_it():
     key = hashlib.blake2b(b'["quick",1]').digest()
-    blocks = [key] + [
-        hashlib.blake2b(i.to_bytes(8, "little"), key=key).digest() for i in range(1, 4)
-    ]
-    words = [
-        word for block in blocks for word in reversed(struct.unpack("<16I", block))
-    ]
+    blocks = [key]
+    for number in range(1, 4):
+        block = hashlib.blake2b(number.to_bytes(8, "little"), key=key).digest()
+        blocks.append(block)
+    words = []
+    for block in blocks:
+        # The last word of a block is taken first.
+        words += reversed(struct.unpack("<16I", block))
+    # 64 draws take all 64 words of the four blocks.
     stream = QuickStream("quick", 1)
     taken = [*stream.several(10, 5), stream.below(10), *stream.several(10, 50)]
     taken += [stream.between(0, 9) for _ in range(8)]
@@ -203,7 +196,7 @@ def test_words_of_the_quick_stream_are_the_names_blake2b_and_blocks_under_it():
 
 
 @given(name=st.integers(), n=st.integers(1, 2**40), k=st.integers(0, 40))
-def test_the_quick_stream_keeps_what_it_promises(name, n, k):
+def test_quick_stream_keeps_its_promises(name, n, k):
     stream = QuickStream(name)
     assert 0 <= stream.below(n) < n
     one, other = QuickStream(name, 1), QuickStream(name, 1)

@@ -1,4 +1,4 @@
-"""Words of messages: counted nouns, and forms of text in place of regular expressions."""
+"""Words of messages: counted nouns, and text in place of regular expressions."""
 
 import pytest
 from pydantic import ValidationError

@@ -24,7 +24,7 @@ from scbench.graders.hyper_snake import grade
 from scbench.schemas.hyper_snake import Answer
 
 WORK = 300_000
-# The parameters of the second rung of the ladder.
+# A small box, in which random walks would do well.
 WALKED = Space(
     dims=2,
     min_side=8,

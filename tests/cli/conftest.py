@@ -1,4 +1,4 @@
-"""Running the installed commands as a user does."""
+"""Fixtures that run the installed commands like a user."""
 
 import fcntl
 import os
@@ -27,10 +27,10 @@ APPS = {"scbench": main.app, "scbench-grade": grade.app}
 
 @pytest.fixture
 def command(tmp_path: Path, inside) -> Callable[..., SimpleNamespace]:
-    """A function that runs a command in an empty folder, as text.
+    """A function that runs a command in an empty folder and captures its text.
 
-    It runs in this process, but as an installed program of its own where variables of the
-    environment are given, or ``process``: a start takes more than all else that most tests do.
+    It runs in this process, which saves the start. With environment variables or ``process``, it
+    runs as the installed program.
     """
 
     def run(
@@ -60,7 +60,7 @@ def command(tmp_path: Path, inside) -> Callable[..., SimpleNamespace]:
 
 @pytest.fixture
 def grade(command, parity_release) -> Callable[..., SimpleNamespace]:
-    """A function that grades what the parity release asks."""
+    """A function that grades answers to the parity release."""
     return partial(command, "scbench-grade", "--release", parity_release.root)
 
 
@@ -68,7 +68,7 @@ def grade(command, parity_release) -> Callable[..., SimpleNamespace]:
 def inside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., SimpleNamespace]:
-    """A function that runs ``scbench`` in this process, in an empty folder: the same, but quick."""
+    """A quick version of `command`: it runs ``scbench`` in this process, in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
     def run(
@@ -89,7 +89,7 @@ def inside(
 
 @pytest.fixture
 def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """A function that calls another one whose output is a pseudo-terminal of so many columns."""
+    """A function that calls another with a pseudo-terminal of a given width as output."""
 
     def run(width: int, prints: Callable[[], object]) -> str:
         master, slave = pty.openpty()

@@ -1,4 +1,4 @@
-"""``scbench tables``, ``compare`` and ``cost`` as a user meets them."""
+"""Command-line tests of ``scbench tables``, ``compare`` and ``cost``."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def sweep(make_results, tmp_path) -> Path:
     return path
 
 
-def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, paper):
+def test_tables_prints_the_paper_table_reproducibly(command, inside, paper):
     done = command("scbench", "tables", paper, "--by", "bucket")
     assert done.returncode == 0, done.stderr
     assert "Scores by bucket, release 9.9.9" in done.stdout
@@ -48,7 +48,7 @@ def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, pape
     assert done.stderr == ""
 
 
-def test_compare_names_the_better_run_and_tells_files_apart(
+def test_compare_names_the_better_run_and_separates_files(
     inside, make_results, tmp_path
 ):
     for name, right in (("a", 4), ("b", 27)):
@@ -72,7 +72,7 @@ def test_compare_names_the_better_run_and_tells_files_apart(
     assert "comparing needs the results of at least two runs" in single.stderr
 
 
-def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
+def test_budget_prints_and_draws_points(inside, sweep, tmp_path):
     done = inside(
         "cost", sweep, "--by", "budget", "--bucket", "axiomatic", "--plot", "b.svg"
     )
@@ -103,7 +103,7 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
         ),
     ],
 )
-def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, sweep, args, words):
+def test_wrong_usage_exits_with_2_and_helps(inside, sweep, args, words):
     done = inside(*(arg.format(sweep=sweep) for arg in args))
     assert done.returncode == 2
     # Some versions of typer write the names of arguments in capitals.

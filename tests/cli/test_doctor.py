@@ -1,4 +1,4 @@
-"""``scbench doctor``: twelve lines, what is missing, and an environment made after asking."""
+"""``scbench doctor``: twelve lines, missing parts, and an environment made after a question."""
 
 import sys
 
@@ -18,14 +18,14 @@ def run(*words, answer=None):
 
 @pytest.fixture
 def without_engine(monkeypatch, tmp_path):
-    """A machine on which PyBullet is nowhere, as under Python 3.12 and later."""
+    """A machine without PyBullet, as under Python 3.12 and later."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(physics, "has_pybullet", lambda: False)
     physics._threads.__dict__.clear()
 
 
-def test_a_machine_that_has_all_is_said_in_twelve_lines(monkeypatch):
+def test_complete_machine_is_reported_in_twelve_lines(monkeypatch):
     monkeypatch.setattr(doctor, "sandbox_text", lambda: "walls")  # CI may have none
     done, lines = run()
     ours = [line for line in done.stdout.splitlines() if not line.startswith("parity")]
@@ -38,7 +38,7 @@ def test_a_machine_that_has_all_is_said_in_twelve_lines(monkeypatch):
     assert lines["terrain_levelling"].endswith(", same as the release")
 
 
-def test_what_is_missing_is_named_with_a_way_out_and_the_exit_code_says_so(
+def test_missing_parts_are_named_with_a_remedy_and_exit_code(
     without_engine,
 ):
     done, lines = run()
@@ -52,7 +52,7 @@ def test_what_is_missing_is_named_with_a_way_out_and_the_exit_code_says_so(
     assert "MISSING" not in lines["interlocking_parts"]
 
 
-def test_an_environment_is_made_only_after_yes(without_engine, monkeypatch):
+def test_environment_is_made_only_after_yes(without_engine, monkeypatch):
     calls = []
     facts = doctor.facts_text
     monkeypatch.setattr(
@@ -70,14 +70,14 @@ def test_an_environment_is_made_only_after_yes(without_engine, monkeypatch):
     assert len(calls) == 1
 
 
-def test_a_python_that_does_not_exist_is_refused(monkeypatch):
+def test_nonexistent_python_is_refused(monkeypatch):
     for command in (["doctor"], ["grade", "x.jsonl"]):
         done = CliRunner().invoke(main.app, [*command, "--terrain-python", "/nowhere"])
         assert done.exit_code == 2
         assert "does not exist" in done.stderr
 
 
-def test_tasks_that_are_missing_for_one_reason_share_a_line(monkeypatch):
+def test_tasks_missing_for_the_same_reason_share_a_line(monkeypatch):
     def without_release(task):
         reason = f"{task.id} is broken" if task.id == "maze_3d" else "no release"
         raise CannotGrade(reason)

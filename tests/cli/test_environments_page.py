@@ -1,4 +1,4 @@
-"""The blocks of docs/environments.md are run as they stand there."""
+"""Run the blocks of docs/environments.md unchanged."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def blocks(kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def test_the_table_has_every_task_with_its_settings():
+def test_table_lists_every_task_with_its_settings():
     rows = dict(re.findall(r"^\|`(\w+)`\*?\|([a-z, ]+)\|", PAGE, re.MULTILINE))
     tasks = [task.id for task in available_tasks() if task.package == "scbench"]
     assert [*rows] == tasks
@@ -25,43 +25,39 @@ def test_the_table_has_every_task_with_its_settings():
         assert [name for name, words in rows.items() if setting in words] == of_setting
 
 
-def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
+def test_plain_loop_plays_grades_and_makes_a_table(inside):
     *_, code = blocks("python")
     release = find_release()
-    right = {
-        ref.id: ref.answer for ref in release.references() if ref.kind == "reference"
-    }
-    prompts = {
-        row.prompt: right[row.id]
-        for row in release.instances(["two_segments"]).values()
-    }
+    instances = release.instances(["two_segments"])
+    answers = {}
+    for ref in release.references():
+        if ref.kind == "reference" and ref.id in instances:
+            answers[instances[ref.id].prompt] = ref.answer
     replies_to = []
 
     def ask(messages):
+        """Reply without an answer first, then with the reference answer."""
+        for place, entry in enumerate(messages):
+            assert entry["role"] == ("user", "assistant")[place % 2]
         replies_to.append(messages[-1]["content"])
-        assert [entry["role"] for entry in messages] == (["user", "assistant"] * 9)[
-            : len(messages)
-        ]
-        (answer,) = (
-            prompts[text] for text in prompts if messages[0]["content"].startswith(text)
-        )
-        return (
-            answer
-            if replies_to[-1].startswith("Answer 1 of 3: no readable answer")
-            else "Let me see."
-        )
+        if not replies_to[-1].startswith("Answer 1 of 3: no readable answer"):
+            return "Let me see."
+        first = messages[0]["content"]
+        (prompt,) = (prompt for prompt in answers if first.startswith(prompt))
+        return answers[prompt]
 
     exec(code, {"ask": ask})  # noqa: S102  (it is the page's own)
-    lines = [json.loads(line) for line in Path("trials.jsonl").read_text().splitlines()]
+    lines = Path("trials.jsonl").read_text().splitlines()
+    # 27 items, each solved in the second turn.
     assert len(lines) == 27
-    assert sum(len(line["turns"]) for line in lines) == len(replies_to) == 54
-    grade, turns = (
-        shlex.split(line, comments=True) for line in blocks("sh")[0].splitlines()
-    )
-    assert grade[0] == "scbench-grade"
-    assert inside("grade", *grade[1:]).returncode == 0
-    done = inside(*turns[1:])
-    assert re.search(
-        r"two_segments +1 +0\.0 .*\n.*\n +2 +100\.0 +\+100\.0", done.stdout
-    )
+    turns = sum(len(json.loads(line)["turns"]) for line in lines)
+    assert turns == len(replies_to) == 54
+    grading, by_turn = blocks("sh")[0].splitlines()
+    program, *words = shlex.split(grading, comments=True)
+    assert program == "scbench-grade"
+    assert inside("grade", *words).returncode == 0
+    _, *words = shlex.split(by_turn, comments=True)
+    done = inside(*words)
+    rows = r"two_segments +1 +0\.0 .*\n.*\n +2 +100\.0 +\+100\.0"
+    assert re.search(rows, done.stdout)
     assert "Scores by turn: my-model retry (attempts 3, disclose checks)" in done.stdout

@@ -1,4 +1,4 @@
-"""``scbench export-results`` as a user meets it."""
+"""Command-line tests of ``scbench export-results``."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def graded(command, parity_release, tmp_path):
     return ("out", *release)
 
 
-def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_path):
+def test_each_run_has_its_own_files_and_none_is_overwritten(inside, graded, tmp_path):
     export = ("export-results", *graded, "--format", "every-eval-ever", "--out", "eee")
     done = inside(*export)
     assert done.returncode == 2
@@ -41,7 +41,7 @@ def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_pa
     assert paths[0].read_text() == "mine"
 
 
-def test_a_pipe_or_a_link_at_the_path_of_an_exported_file(tmp_path):
+def test_links_and_pipes_at_an_export_path_are_not_overwritten(tmp_path):
     mine = tmp_path / "mine"
     mine.write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "new")
@@ -57,7 +57,7 @@ def test_a_pipe_or_a_link_at_the_path_of_an_exported_file(tmp_path):
         write_new(tmp_path / "pipe", b"text")
 
 
-def test_a_folder_of_results_becomes_a_file_for_the_hub(inside, graded, tmp_path):
+def test_results_folder_becomes_a_file_for_the_hub(inside, graded, tmp_path):
     export = ["export-results", *graded, "--format", "eval-results", "--out", "hub"]
     export += ["--date", "2026-11-22"]
     done = inside(*export)

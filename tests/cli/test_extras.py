@@ -1,4 +1,4 @@
-"""Commands say which extra is missing before they start to work."""
+"""Commands name a missing extra before they start to work."""
 
 import sys
 from importlib.util import find_spec
@@ -41,10 +41,8 @@ def without(monkeypatch):
 
 
 @pytest.mark.parametrize(("line", "extra"), EXTRAS.items())
-def test_a_missing_extra_is_named_before_anything_else(
-    line, extra, without, tmp_path, monkeypatch
-):
-    """The library that is imported last is hidden; the files named do not exist."""
+def test_missing_extra_is_named_first(line, extra, without, tmp_path, monkeypatch):
+    """The last imported library is hidden; the named files do not exist."""
     monkeypatch.chdir(tmp_path)
     library = (
         "vl_convert" if "--plot" in line else NEEDS[extra][0 if extra == "hub" else -1]

@@ -1,4 +1,4 @@
-"""``scbench failure-modes`` as a user meets it: from predictions to labels, shares and matrices."""
+"""Command-line tests of ``scbench failure-modes``: labels, shares and matrices."""
 
 import contextlib
 import json
@@ -67,7 +67,7 @@ def test_matrix_and_deltas_compare_two_runs(modes, graded):
     assert "Did you mean 'oracle no_tools'?" in wrong.stderr
 
 
-def test_a_bundle_holds_the_raw_replies_if_it_is_given_them(modes, graded, tmp_path):
+def test_bundle_contains_given_raw_replies(modes, graded, tmp_path):
     done = modes("export", graded / "out", "--out", "bare.jsonl")
     assert done.returncode == 0, done.stderr
     bundle = [
@@ -84,9 +84,7 @@ def test_a_bundle_holds_the_raw_replies_if_it_is_given_them(modes, graded, tmp_p
     assert not any("sloppy" in line["prompt"] for line in bundle)
 
 
-def test_decisions_on_a_bundle_come_back_as_labels_and_can_be_compared(
-    modes, graded, tmp_path
-):
+def test_decisions_on_a_bundle_become_comparable_labels(modes, graded, tmp_path):
     decisions = [
         {key: line[key] for key in ("candidate", "task", "subtask")}
         | {"failure_mode": "near_miss", "confidence": 0.5, "justification": "A guess."}
@@ -148,7 +146,7 @@ def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_pa
         ),
     ],
 )
-def test_wrong_usage_exits_with_2_and_says_what_to_do(modes, graded, args, words):
+def test_wrong_usage_exits_with_2_and_helps(modes, graded, args, words):
     places = {"out": graded / "out", "labels": graded / "rules.parquet"}
     done = modes(*(arg.format(**places) for arg in args))
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""``scbench tasks``, ``generate``, ``release overlap``, ``verify --seed``: as users call them."""
+"""Command-line tests of ``scbench tasks``, ``generate``, ``release overlap``, ``verify --seed``."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def experiment(tmp_path) -> Path:
     return path
 
 
-def test_cases_are_printed_as_json_lines_that_the_result_schema_takes(inside):
+def test_cases_are_json_lines_of_the_result_schema(inside):
     args = ("--length", 8, "--max-depth", 3, "--count", 5, "--seed", 1)
     done = inside("generate", "arithmetic", *args)
     assert (done.returncode, done.stderr) == (0, "")
@@ -81,7 +81,7 @@ def test_options_are_read_in_every_usual_form(inside):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (
             ["arithmetics"],
@@ -112,15 +112,15 @@ def test_options_are_read_in_every_usual_form(inside):
         (["arithmetic", "--seed", "-1"], "--seed"),
     ],
 )
-def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, experiment, args, said):
+def test_wrong_usage_exits_with_2_and_helps(inside, experiment, args, message):
     done = inside("generate", *args)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
     assert done.stdout == ""
     assert list(experiment.parent.iterdir()) == [experiment]
 
 
-def test_a_shortfall_is_on_the_screen_and_exits_with_1(inside, tmp_path):
+def test_shortfall_is_printed_and_exits_with_1(inside, tmp_path):
     args = (
         "boolean",
         "--length",
@@ -149,7 +149,7 @@ def test_a_shortfall_is_on_the_screen_and_exits_with_1(inside, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
+def test_generated_folder_is_graded_end_to_end(command, experiment, tmp_path):
     done = command("scbench", "generate", "e.toml", "--out", "fresh", "--workers", 2)
     assert done.returncode == 0, done.stderr
     assert re.search(
@@ -174,7 +174,7 @@ def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
     assert "boolean: 48 references with score 1.0" in test.stdout
 
 
-def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp_path):
+def test_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp_path):
     text = TEXT.replace("seed = 11", "private = true").replace(
         "count = 12", "count = 1"
     )
@@ -200,10 +200,10 @@ def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp
     assert "a seed below 2^64 can be guessed by trying" in short.stderr
 
 
-def test_private_folders_are_for_their_owner_and_seeds_may_come_from_files(
+def test_private_folders_are_readable_by_their_owner_only_and_seeds_come_from_files(
     inside, tmp_path
 ):
-    """Nobody else reads the right answers, or a seed among the words of a command line."""
+    """Other users can read neither the correct answers nor a seed on a command line."""
     before = os.umask(0o022)
     try:
         (tmp_path / "seed").write_text(f"{2**100}\n")
@@ -238,9 +238,7 @@ def test_private_folders_are_for_their_owner_and_seeds_may_come_from_files(
         (None, (), "No such file"),
     ],
 )
-def test_a_seed_file_without_a_seed_is_refused(
-    inside, tmp_path, content, options, words
-):
+def test_seed_file_without_a_seed_is_refused(inside, tmp_path, content, options, words):
     if content is not None:
         (tmp_path / "seed").write_text(content)
     done = inside("generate", "boolean", "--seed-file", "seed", *options)
@@ -251,7 +249,7 @@ def test_a_seed_file_without_a_seed_is_refused(
 # Tasks.
 
 
-def test_all_tasks_are_listed_in_three_forms(inside):
+def test_all_tasks_are_listed_in_three_formats(inside):
     table = inside("tasks").stdout
     markdown = inside("tasks", "--format", "markdown").stdout
     result = json.loads(inside("tasks", "--format", "json").stdout)
@@ -290,7 +288,7 @@ def frozen(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
-def test_text_tasks_are_graded_where_answered_unless_others_are_named(
+def test_answered_text_tasks_are_graded_unless_others_are_named(
     command, frozen, tmp_path
 ):
     shutil.copytree(frozen, tmp_path / "rel")

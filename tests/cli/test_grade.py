@@ -1,4 +1,4 @@
-"""``scbench-grade`` as a user meets it: files in, tables and files out, exit codes."""
+"""Command-line tests of ``scbench-grade``: files in, tables and files out, exit codes."""
 
 import csv
 import gzip
@@ -25,7 +25,7 @@ def results(folder) -> pl.DataFrame:
 
 
 def test_no_result_is_lost(grade, tmp_path):
-    """Files of one name have folders of their own; results of others are replaced by --restart."""
+    """Files of the same name have separate folders; --restart replaces another file's results."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "p.jsonl").write_text(
@@ -51,7 +51,7 @@ def test_no_result_is_lost(grade, tmp_path):
 
 
 def test_files_never_share_a_folder(grade, tmp_path):
-    """Dots belong to the names of models; one name for two paths gets a hash."""
+    """Dots belong to model names; two paths with the same name are separated by a hash."""
     (tmp_path / "a").mkdir()
     names = ("gpt-4.1.jsonl", "gpt-4.5.jsonl.gz", "a/b.jsonl", "a-b.jsonl", "a/b.json")
     for number, name in enumerate((*names, *names)):
@@ -71,8 +71,8 @@ def test_files_never_share_a_folder(grade, tmp_path):
     assert models["a-b"] == {"a/b.jsonl"}
 
 
-def test_an_interrupted_run_keeps_its_folder(grade, tmp_path):
-    """Another file of the same short name is not offered to discard it."""
+def test_interrupted_run_keeps_its_folder(grade, tmp_path):
+    """Another file with the same short name is not advised to discard it."""
     (tmp_path / "a").mkdir()
     for name in ("a/b.jsonl", "a-b.jsonl"):
         (tmp_path / name).write_text(json.dumps(row(0)))
@@ -86,7 +86,7 @@ def test_an_interrupted_run_keeps_its_folder(grade, tmp_path):
     assert len([*folder.parent.iterdir()]) == 2
 
 
-def test_a_pipe_with_a_name_is_read_as_a_file(grade, tmp_path):
+def test_named_pipe_is_read_as_a_file(grade, tmp_path):
     fifo = tmp_path / "answers.jsonl"
     os.mkfifo(fifo)
     lines = "".join(json.dumps(row(i)) + "\n" for i in range(4))
@@ -98,7 +98,7 @@ def test_a_pipe_with_a_name_is_read_as_a_file(grade, tmp_path):
     assert results(tmp_path / "scbench-results/answers").height == 4
 
 
-def test_junk_costs_its_own_lines_only(grade, tmp_path):
+def test_junk_costs_only_its_own_lines(grade, tmp_path):
     lines = [
         b'{"id": "parity/00", "answer": {"bit": 0}}',
         b"\x00\x01\x02\xff\xfe",
@@ -144,7 +144,7 @@ def test_junk_costs_its_own_lines_only(grade, tmp_path):
     ]
 
 
-def test_a_check_prints_a_few_problems_of_each_kind(grade, write_lines):
+def test_check_prints_a_few_problems_of_each_kind(grade, write_lines):
     path = write_lines(*(row(0) | {"id": f"nothing/{i:02d}"} for i in range(8)))
     done = grade(path, "--check", "--partial")
     assert done.stdout.count("problem: line ") == 5
@@ -152,7 +152,9 @@ def test_a_check_prints_a_few_problems_of_each_kind(grade, write_lines):
     assert "8 lines, 0 to grade, 8 problems, 0 warnings" in done.stdout
 
 
-def test_plain_packed_and_piped_files_give_the_same_rows(grade, write_lines, tmp_path):
+def test_plain_compressed_and_piped_files_give_the_same_rows(
+    grade, write_lines, tmp_path
+):
     path = write_lines(*(row(i) for i in range(4)))
     data = path.read_bytes()
     (tmp_path / "p.jsonl.zst").write_bytes(zstandard.compress(data))
@@ -172,9 +174,7 @@ def test_plain_packed_and_piped_files_give_the_same_rows(grade, write_lines, tmp
     assert all(frame.equals(frames[0]) for frame in frames)
 
 
-def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(
-    grade, write_lines, tmp_path
-):
+def test_incomplete_file_is_a_problem_unless_partial(grade, write_lines, tmp_path):
     path = write_lines(row(0), row(2))
     done = grade(path, "--tasks", "parity", "--out", "out")
     assert done.returncode == 1
@@ -194,7 +194,7 @@ def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(
     assert "2 missing" in done.stdout
 
 
-def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_path):
+def test_grader_failure_is_not_a_model_failure(grade, write_lines, tmp_path):
     answers = [
         {"bit": 0, "mood": "raise"},
         {"bit": 1, "mood": "exit"},
@@ -221,7 +221,7 @@ def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_p
     )
 
 
-def test_formats_hold_the_same_numbers(grade, write_lines, tmp_path):
+def test_formats_contain_the_same_numbers(grade, write_lines, tmp_path):
     path = write_lines(row(0), row(1), row(2, bit=1), row(3))
     done = {
         style: grade(
@@ -248,7 +248,7 @@ def test_text_from_the_file_cannot_style_the_terminal(grade, write_lines):
     assert "\x1b" not in done.stdout
 
 
-def test_a_closed_pipe_changes_neither_results_nor_exit_code(
+def test_closed_pipe_changes_neither_results_nor_exit_code(
     parity_release, write_lines, tmp_path
 ):
     path = write_lines(row(0), "{", name="p.jsonl")

@@ -1,4 +1,4 @@
-"""Names of models cannot affect a terminal, also in the formats for programs."""
+"""Model names cannot affect a terminal, not even in formats for programs."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def is_harmless(text: str) -> bool:
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_json_has_escapes_and_the_same_value(monkeypatch, shown):
+def test_json_is_escaped_and_keeps_its_value(monkeypatch, shown):
     text = printed(monkeypatch, "json", shown=shown)
     assert is_harmless(text)
     assert json.loads(text) == [{"model": HOSTILE}]
@@ -49,7 +49,7 @@ def test_json_has_escapes_and_the_same_value(monkeypatch, shown):
     assert "é" in text
 
 
-def test_csv_has_escapes_on_a_terminal_only(monkeypatch):
+def test_csv_is_escaped_on_a_terminal_only(monkeypatch):
     assert is_harmless(printed(monkeypatch, "csv", shown=True))
     text = printed(monkeypatch, "csv", shown=False)
     assert pl.read_csv(text.encode())["model"].to_list() == [HOSTILE]

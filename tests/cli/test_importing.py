@@ -1,4 +1,4 @@
-"""``scbench import`` and ``scbench-grade FILE...``: any file in, as a user meets them."""
+"""Command-line tests of ``scbench import`` and ``scbench-grade FILE...`` with files of any form."""
 
 import json
 
@@ -11,7 +11,7 @@ from scbench.freezing.example import example_predictions
 
 @pytest.fixture
 def predictions(parity_release) -> list[dict]:
-    """Replies of one model in our own form."""
+    """Replies of one model in scbench's own format."""
     lines = [json.loads(line) for line in example_predictions(parity_release)]
     texts = [
         {"id": line["id"], "model": "M", "response": line.get("response", '{"bit": 1}')}
@@ -35,7 +35,7 @@ def in_a_batch(line: dict) -> dict:
 
 @pytest.fixture
 def files(tmp_path, predictions):
-    """The same replies: in our own form; and most of them in a batch, one in its error file."""
+    """The same replies twice: in our own format, and as a batch with one in its error file."""
     lines = {
         "own.jsonl": predictions,
         "out.jsonl": [in_a_batch(line) for line in reversed(predictions[1:])],
@@ -55,7 +55,7 @@ def rows(folder) -> pl.DataFrame:
     return pl.read_parquet(folder / "results.parquet").select(columns).sort("id")
 
 
-def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
+def test_batch_and_own_format_get_the_same_scores(
     command, files, parity_release, tmp_path
 ):
     of_run, out, err = files
@@ -88,7 +88,7 @@ def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
     assert done.stdout.encode() == lines
 
 
-def test_two_files_of_our_own_make_one_run_and_name_duplicates(
+def test_two_own_files_make_one_run_and_duplicates_are_named(
     command, files, parity_release, tmp_path
 ):
     lines = (tmp_path / files[0]).read_text().splitlines(keepends=True)
@@ -109,9 +109,7 @@ def test_two_files_of_our_own_make_one_run_and_name_duplicates(
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
 
 
-def test_what_stands_in_the_folder_is_not_lost(
-    command, files, parity_release, tmp_path
-):
+def test_existing_files_are_not_lost(command, files, parity_release, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "imported.jsonl").write_text("mine")
     grade = (
@@ -132,15 +130,22 @@ def test_what_stands_in_the_folder_is_not_lost(
     assert command(*grade, "--partial").returncode == 0, "over results of our own"
 
 
-def test_a_table_is_read_with_a_map(
+def test_table_is_read_with_a_map(
     command, files, predictions, parity_release, tmp_path
 ):
     frame = pl.DataFrame(predictions).rename({"id": "item", "response": "output"})
     frame.write_csv(tmp_path / "t.csv")
     release = ("--release", parity_release.root)
     done = command(
-        *("scbench-grade", "t.csv", "--map", "id=item,response=output", "--model", "M"),
-        *(*release, "--out", "two"),
+        "scbench-grade",
+        "t.csv",
+        "--map",
+        "id=item,response=output",
+        "--model",
+        "M",
+        *release,
+        "--out",
+        "two",
     )
     assert done.returncode == 0, done.stderr
     assert command("scbench-grade", files[0], *release, "--out", "one").returncode == 0

@@ -1,4 +1,4 @@
-"""A run that is cut off: nothing finished is lost or graded twice, and the result is the same."""
+"""An interrupted run loses nothing, grades nothing twice, and ends with the same results."""
 
 import json
 import os
@@ -22,13 +22,13 @@ GRADE = Path(sys.executable).parent / "scbench-grade"
 
 @pytest.fixture
 def gate(tmp_path):
-    """What holds the second half of the run up until it is there."""
+    """A gate that holds back the second half of the run while it is closed."""
     return tmp_path / "gate"
 
 
 @pytest.fixture
 def slow_run(parity_release, write_lines, tmp_path, gate):
-    """A command line that does not end before the gate is open, and the folder it writes to."""
+    """A command line that waits for the gate, and its output folder."""
     moods = ["slow"] * 128 + [f"gate {gate}"] * 128
     lines = [
         {
@@ -65,13 +65,13 @@ def start(args: list[str]) -> subprocess.Popen:
 
 
 def heed_signals() -> None:
-    """Undo what nohup and shells in the background do, which children inherit."""
+    """Reset the signal handling that nohup and background shells pass on to children."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
 
 def records(out: Path) -> dict[str, bytes]:
-    """What is finished of a run that is not, by key."""
+    """The finished records of an unfinished run, by key."""
     store = Store(out / WORK / JOURNAL)
     found = {key: store.get(key) for key in store._places}
     store.close()
@@ -79,7 +79,7 @@ def records(out: Path) -> dict[str, bytes]:
 
 
 def parts(out: Path) -> dict[str, bytes]:
-    """The chunks that are finished: their accounts."""
+    """The accounts of the finished chunks."""
     return {key: value for key, value in records(out).items() if value.startswith(b"{")}
 
 
@@ -88,7 +88,7 @@ def lines_in(parts: dict[str, bytes]) -> int:
 
 
 def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:
-    """Start a run, let it finish a batch, and cut it off; return its exit code and messages."""
+    """Start a run, let it finish a batch, and interrupt it; return its exit code and messages."""
     process = start(args)
     until(lambda: parts(out))
     assert process.poll() is None
@@ -99,7 +99,7 @@ def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill -9", "SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path, gate):
+def test_interrupted_run_resumes(slow_run, how, tmp_path, gate):
     args, out = slow_run
     if how == "kill -9":
         code, _ = cut_off(args, out, lambda process: process.kill())
@@ -167,7 +167,7 @@ def _session(pid: Path) -> int | None:
 
 @pytest.fixture(scope="module")
 def mixed_run(tmp_path_factory):
-    """A command line over light and heavy items, all tried by several samples, and its results."""
+    """A command line for light and heavy items with several samples each, and its results."""
     folder = tmp_path_factory.mktemp("mixed")
     tasks = ("two_segments", "csg_union", "hide_and_seek")
     examples = [json.loads(line) for line in example_predictions(find_release())]
@@ -194,14 +194,12 @@ def mixed_run(tmp_path_factory):
 
 
 def _size(out: Path) -> int:
-    """How many records there are, if any."""
+    """The number of records, 0 without a file."""
     return len(records(out)) if (out / WORK / JOURNAL).exists() else 0
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(
-    mixed_run, tmp_path
-):
+def test_run_killed_at_any_moment_resumes_with_the_same_bytes(mixed_run, tmp_path):
     args, complete = mixed_run
     out = tmp_path / "out"
     moments = Random(0)
@@ -255,8 +253,8 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(
     ]
 
 
-def test_two_runs_do_not_write_to_one_folder(slow_run, gate):
-    """The second says who holds the folder, and the first ends as if nothing had been."""
+def test_two_runs_cannot_write_to_one_folder(slow_run, gate):
+    """The second run names the first, which finishes undisturbed."""
     args, out = slow_run
     first = start(args)
     until(lambda: parts(out))

@@ -1,4 +1,4 @@
-"""``scbench ladder`` and ``compare`` on levels, as a user meets them."""
+"""Command-line tests of ``scbench ladder`` and of ``compare`` on levels."""
 
 import json
 import re
@@ -21,7 +21,7 @@ TABLES = [
     "tasks",
     "tasks csg_union",
 ]
-"""Commands that print a table, beside those of docs/analyse.md."""
+"""Commands that print a table, in addition to those of docs/analyse.md."""
 
 
 @pytest.fixture
@@ -33,14 +33,14 @@ def two(tmp_path):
 
 @pytest.fixture
 def begun(tmp_path):
-    """Results of a model that has answered a part."""
+    """Results of a model that has answered some of the items."""
     ids = [f"{task}/ladder-{rung:02d}-1" for task in TASKS for rung in (3, 4, 5)]
     path = tmp_path / "begun.parquet"
     ladder_results({"aurora": 4.0}, TASKS, asked={"aurora": ids}).write_parquet(path)
     return path, ids
 
 
-def test_levels_for_programs_and_by_rung(inside, two):
+def test_levels_as_json_and_by_rung(inside, two):
     table = json.loads(inside("ladder", two, "--format", "json").stdout)
     assert {row["model"] for row in table} == {"aurora", "boreal"}
     assert all(row["low"] < row["level"] < row["high"] for row in table)
@@ -50,7 +50,7 @@ def test_levels_for_programs_and_by_rung(inside, two):
     assert "Two Segments" in (two.parent / "l.svg").read_text("utf-8")
 
 
-def test_the_level_stands_beside_the_normalized_score(inside, two):
+def test_level_is_shown_next_to_the_normalized_score(inside, two):
     text = inside("tables", two).stdout
     assert re.search(r"normalized +95 % .*level +readable", text)
     assert len(re.findall(r" \d\.\d \(\d\.\d to \d\.\d\) +100\.0", text)) == 2
@@ -77,9 +77,7 @@ def test_tables_fit_a_terminal_and_shorten_no_figure(table, inside, two, termina
             assert [figure for figure in figures if figure not in compact_text] == []
 
 
-def test_levels_of_results_without_a_ladder_are_refused(
-    inside, paper_results, tmp_path
-):
+def test_levels_need_ladder_results(inside, paper_results, tmp_path):
     path = tmp_path / "paper.parquet"
     paper_results.write_parquet(path)
     for arguments in (
@@ -93,7 +91,7 @@ def test_levels_of_results_without_a_ladder_are_refused(
     assert "Levels" not in inside("compare", path).stdout
 
 
-def test_next_prints_ids_and_nothing_else(command, begun, tmp_path):
+def test_next_prints_only_ids(command, begun, tmp_path):
     path, ids = begun
     done = command("scbench", "ladder", path, "--next", 5)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""``scbench report``, ``show``, ``gallery`` and ``scbench-grade --report`` as users meet them."""
+"""CLI tests of ``scbench report``, ``show``, ``gallery`` and ``scbench-grade --report``."""
 
 import json
 import sys
@@ -15,6 +15,25 @@ from scbench.release.examples import examples
 from scbench.release.load import find_release
 
 TASKS = "shikaku_rectangles,maze_3d"
+
+PROMPT = """\
+Divide the whole grid below into rectangles, along the lines between its cells. Each rectangle must
+contain exactly one clue.
+
+The grid has 5 rows and 5 columns. Rows are counted from 0 at the top, columns from 0 at
+the left.
+
+column | 0 1 2
+row  0 | 0 0 0
+row  1 | 0 6 0
+
+- A step leads to the next cell up, down, left or right, if the two heights differ by at most one or
+  two.
+- A jump leads two cells straight up.
+The last JSON object counts.
+(A) a long option without a full stop: drama, romance, music, friendship, family, faith
+(B) another
+"""
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +59,7 @@ def graded(example, tmp_path_factory) -> Path:
     return folder
 
 
-def test_grading_writes_the_report_beside_the_results(graded):
+def test_grading_writes_the_report_next_to_the_results(graded):
     assert sorted(path.name for path in graded.iterdir()) == [
         "report.html",
         "results.parquet",
@@ -52,7 +71,7 @@ def test_grading_writes_the_report_beside_the_results(graded):
     assert "example.jsonl, SHA-256" in page
 
 
-def test_report_shows_responses_and_all_items_if_asked(
+def test_report_shows_responses_and_all_items_on_request(
     inside, graded, example, tmp_path
 ):
     done = inside(
@@ -73,7 +92,7 @@ def test_report_shows_responses_and_all_items_if_asked(
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("report", "nothing.parquet"), "no such file: nothing.parquet"),
         (("show", "maze_3d/99"), "no item 'maze_3d/99'"),
@@ -93,14 +112,14 @@ def test_report_shows_responses_and_all_items_if_asked(
         (("gallery", "."), "exists"),
     ],
 )
-def test_wrong_usage_says_why(inside, args, said):
+def test_wrong_usage_is_explained(inside, args, message):
     done = inside(*args)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 
-def test_show_tells_runs_apart(inside, tmp_path):
+def test_show_separates_runs(inside, tmp_path):
     common = {"id": "arithmetic/00", "model": "m"}
     runs = [
         {"setting": "tools", "answer": {"answer": 1}},
@@ -137,7 +156,7 @@ def test_show_prints_prompts_as_models_get_them(inside, item, pictures):
     assert bool(done.stderr) == bool(pictures)
 
 
-def test_a_prompt_is_printed_by_itself(inside):
+def test_prompt_is_printed_alone(inside):
     for option in (("--reference",), ("--out", "x.svg"), ("--text",), ("--open",)):
         done = inside("show", "arithmetic/00", "--prompt", *option)
         assert done.returncode == 2
@@ -145,7 +164,7 @@ def test_a_prompt_is_printed_by_itself(inside):
 
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
-def test_a_task_is_introduced_by_sentence_picture_and_example(inside, form):
+def test_task_is_introduced_by_sentence_picture_and_example(inside, form):
     done = inside("tasks", "csg_union", "--format", form)
     first, score, picture, *rest = done.stdout.split("\n\n")
     assert first == get_task("csg_union").summary
@@ -157,7 +176,7 @@ def test_a_task_is_introduced_by_sentence_picture_and_example(inside, form):
     assert "CSG Union, constructive, 22 scores" in done.stdout
 
 
-def test_an_introduction_as_json(inside):
+def test_introduction_as_json(inside):
     record = json.loads(inside("tasks", "dates", "--format", "json").stdout)
     example = examples(find_release(), ["dates"])["dates"]
     assert record["summary"] == get_task("dates").summary
@@ -182,7 +201,7 @@ def test_show_writes_solids_and_larger_pictures(inside, tmp_path):
     assert width[0] == pytest.approx(3 * width[1], abs=3)
 
 
-def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):
+def test_show_opens_the_browser_on_request(inside, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda uri: opened.append(uri) or True)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -197,9 +216,7 @@ def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):
     assert len(opened) == 1, "not without a terminal"
 
 
-def test_show_says_where_a_picture_is_that_it_does_not_print(
-    inside, tmp_path, monkeypatch
-):
+def test_show_gives_the_path_of_pictures_it_cannot_print(inside, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     done = inside("show", "csg_union/00")
@@ -232,9 +249,7 @@ def test_show_reads_the_output_of_a_batch_api(inside, tmp_path):
     assert 'answer: {"answer":13}' in done.stdout
 
 
-def test_show_lists_the_models_of_a_file_that_does_not_have_the_one_asked_for(
-    inside, tmp_path
-):
+def test_show_lists_the_models_of_a_file_without_the_requested_one(inside, tmp_path):
     lines = [
         json.dumps({"id": "arithmetic/00", "model": model, "answer": {"answer": 13}})
         for model in ("second", "first")
@@ -247,27 +262,7 @@ def test_show_lists_the_models_of_a_file_that_does_not_have_the_one_asked_for(
     assert inside(*show, "--model", "second").returncode == 0
 
 
-PROMPT = """\
-Divide the whole grid below into rectangles, along the lines between its cells. Each rectangle must
-contain exactly one clue.
-
-The grid has 5 rows and 5 columns. Rows are counted from 0 at the top, columns from 0 at
-the left.
-
-column | 0 1 2
-row  0 | 0 0 0
-row  1 | 0 6 0
-
-- A step leads to the next cell up, down, left or right, if the two heights differ by at most one or
-  two.
-- A jump leads two cells straight up.
-The last JSON object counts.
-(A) a long option without a full stop: drama, romance, music, friendship, family, faith
-(B) another
-"""
-
-
-def test_paragraphs_of_a_prompt_are_reflowed_and_data_keeps_its_lines():
+def test_prompt_paragraphs_are_reflowed_and_data_keeps_its_lines():
     paragraphs, items = reflowed(PROMPT).split("\n\ncolumn | 0 1 2\nrow  0 | 0 0 0\n")
     first, second = paragraphs.split("\n\n")
     assert first.endswith("Each rectangle must contain exactly one clue.")
@@ -288,7 +283,7 @@ def test_paragraphs_of_a_prompt_are_reflowed_and_data_keeps_its_lines():
     assert narrow[place + 2] == "- A jump leads two cells straight up."
 
 
-def test_a_path_is_not_wrapped_on_a_terminal(terminal_of):
+def test_path_is_not_wrapped_on_a_terminal(terminal_of):
     path = f"/a folder/{'long/' * 30}maze_3d.png"
     record = {"summary": "A sentence. " * 20, "scored": "", "example": None}
     text = terminal_of(

@@ -1,4 +1,4 @@
-"""Commands are listed without being imported, and imported when they are asked for."""
+"""Listing commands does not import them; calling one does."""
 
 import sys
 
@@ -13,12 +13,12 @@ GROUP = typer.main.get_command(app)
 
 
 @pytest.mark.parametrize("name", GROUP.commands)
-def test_a_command_is_listed_by_the_first_line_of_its_help(name):
+def test_command_is_listed_by_the_first_line_of_its_help(name):
     listing, command = GROUP.commands[name], GROUP.get_command(None, name)
     assert listing.get_short_help_str(200) == command.get_short_help_str(200)
 
 
-def test_help_lists_all_commands_and_loads_none():
+def test_help_lists_all_commands_and_imports_none():
     code = (
         "import sys; from scbench.cli.main import app\n"
         "try: app(['--help'])\n"
@@ -32,7 +32,7 @@ def test_help_lists_all_commands_and_loads_none():
 
 
 @pytest.mark.parametrize("name", [None, *GROUP.commands])
-def test_short_help_is_that_of_help(name):
+def test_short_help_equals_help(name):
     words = [] if name is None else [name]
     short, long = (CliRunner().invoke(app, [*words, flag]) for flag in ("-h", "--help"))
     assert (short.exit_code, short.stdout) == (0, long.stdout)

@@ -1,4 +1,4 @@
-"""Natural mistakes on the command line are told in a sentence that says what to do.
+"""Common mistakes on the command line give one sentence with a remedy.
 
 All in this process, and none gets as far as grading.
 """
@@ -16,6 +16,47 @@ from scbench.cli import main
 from scbench.grading.rows.columns import column_types
 
 SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
+
+MISTAKES = {
+    # mistakes in files
+    "tables good.jsonl": "if it contains predictions, grade it first: scbench-grade good.jsonl",
+    "compare good.jsonl good.jsonl": "grade it first",
+    "grade results": "results is a folder; name a predictions file",
+    "grade results/results.parquet": "contains results; show them with `scbench tables",
+    "tables parent": "folders that do (a, b); name those you want, or all: parent/*",
+    "tables nothing": "no such file: nothing",
+    "tables other.parquet": "other.parquet is not a results file: it has no column 'id'",
+    "grade other.parquet": "has no columns id and response; its columns are a, b. Name",
+    "grade answers.csv": "its columns are item, text. Name the columns with --map id=COLUMN",
+    "grade answers.csv --map id=item,response=txt": "has no column 'txt'; its columns are item",
+    "grade answers.csv --map item": "--map must be id=COLUMN,response=COLUMN",
+    "grade empty.jsonl": "empty.jsonl contains no predictions; nothing was written",
+    "grade nothing.jsonl": "no such file: nothing.jsonl",
+    "grade requests.jsonl": "contains requests, not replies; use the provider's output file",
+    # mistakes in lines
+    "grade ids.jsonl --check": "no item 'two-segments/07' in this release. "
+    "Did you mean 'two_segments/07'?",
+    "grade quotes.jsonl --check": "line 2: not valid JSON: keys need double quotes",
+    "grade wide.jsonl --check": "276 of 277 items",
+    "grade twice.jsonl --check --partial": "line 1 already answers two_segments/07",
+    "grade messages.jsonl --check": "response: must be a string; got a list of 1 entry",
+    "grade text.jsonl --check --partial": "Put a model's text in response, not in answer",
+    "grade keys.jsonl --check --partial": "did you mean 'response'?",
+    "grade fresh.jsonl --check": "grade it against its folder with --release FOLDER",
+    # mistakes in choices
+    "grade good.jsonl --tasks two_segments,csg": "Did you mean 'csg_union'?",
+    "grade good.jsonl --tasks csg_union --check --partial": "select them with "
+    "--tasks axiomatic,",
+    "grade good.jsonl --release 1.9": "not an installed version (4.0.0",
+    "compare results parent/a": "grade with --partial or --tasks",
+    "show csg_union/99": "those of csg_union are csg_union/00 to csg_union/21",
+    # mistyped words
+    "tabels results": "Did you mean 'tables'?",
+    "grade good.jsonl --taks x": "No such option: --taks (Possible options: --tasks)",
+    "generate arithmetic --lenght 4": "Did you mean --length?",
+    "run gpt-5": "should be in the format of <api_name>/<model_name>",
+    "release publish 4.0.0": "name one target: either --repo ORG/NAME or --to PATH_OR_URL",
+}
 
 
 def lines(*rows: dict) -> str:
@@ -46,47 +87,6 @@ FILES = {
     "keys.jsonl": lines(row(respones="x")),
 }
 
-MISTAKES = {
-    # what a file is
-    "tables good.jsonl": "if it contains predictions, grade it first: scbench-grade good.jsonl",
-    "compare good.jsonl good.jsonl": "grade it first",
-    "grade results": "results is a folder; name a predictions file",
-    "grade results/results.parquet": "contains results; show them with `scbench tables",
-    "tables parent": "folders that do (a, b); name those you want, or all: parent/*",
-    "tables nothing": "no such file: nothing",
-    "tables other.parquet": "other.parquet is not a results file: it has no column 'id'",
-    "grade other.parquet": "has no columns id and response; its columns are a, b. Name",
-    "grade answers.csv": "its columns are item, text. Name the columns with --map id=COLUMN",
-    "grade answers.csv --map id=item,response=txt": "has no column 'txt'; its columns are item",
-    "grade answers.csv --map item": "--map must be id=COLUMN,response=COLUMN",
-    "grade empty.jsonl": "empty.jsonl contains no predictions; nothing was written",
-    "grade nothing.jsonl": "no such file: nothing.jsonl",
-    "grade requests.jsonl": "contains requests, not replies; use the provider's output file",
-    # what a line is
-    "grade ids.jsonl --check": "no item 'two-segments/07' in this release. "
-    "Did you mean 'two_segments/07'?",
-    "grade quotes.jsonl --check": "line 2: not valid JSON: keys need double quotes",
-    "grade wide.jsonl --check": "276 of 277 items",
-    "grade twice.jsonl --check --partial": "line 1 already answers two_segments/07",
-    "grade messages.jsonl --check": "response: must be a string; got a list of 1 entry",
-    "grade text.jsonl --check --partial": "Put a model's text in response, not in answer",
-    "grade keys.jsonl --check --partial": "did you mean 'response'?",
-    "grade fresh.jsonl --check": "grade it against its folder with --release FOLDER",
-    # what is chosen
-    "grade good.jsonl --tasks two_segments,csg": "Did you mean 'csg_union'?",
-    "grade good.jsonl --tasks csg_union --check --partial": "select them with "
-    "--tasks axiomatic,",
-    "grade good.jsonl --release 1.9": "not an installed version (4.0.0",
-    "compare results parent/a": "grade with --partial or --tasks",
-    "show csg_union/99": "those of csg_union are csg_union/00 to csg_union/21",
-    # what is typed
-    "tabels results": "Did you mean 'tables'?",
-    "grade good.jsonl --taks x": "No such option: --taks (Possible options: --tasks)",
-    "generate arithmetic --lenght 4": "Did you mean --length?",
-    "run gpt-5": "should be in the format of <api_name>/<model_name>",
-    "release publish 4.0.0": "name one target: either --repo ORG/NAME or --to PATH_OR_URL",
-}
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
@@ -112,7 +112,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize(("line", "sentence"), MISTAKES.items())
-def test_a_mistake_is_told_with_what_to_do(line, sentence, folder, monkeypatch):
+def test_mistake_gives_a_remedy(line, sentence, folder, monkeypatch):
     monkeypatch.chdir(folder)
     before = sorted(folder.rglob("*"))
     done = CliRunner().invoke(main.app, line.split())
@@ -127,14 +127,14 @@ def test_a_mistake_is_told_with_what_to_do(line, sentence, folder, monkeypatch):
     "messages",
     [[{"role": "assistant", "content": "{}"}], {"role": "assistant", "content": "{}"}],
 )
-def test_chat_messages_are_no_answer(messages):
+def test_chat_messages_are_not_answers(messages):
     with pytest.raises(
         PredictionsError, match=r"chat messages; pass the text of the model's last"
     ):
         scbench.score("two_segments/07", messages)
 
 
-def test_a_file_in_place_of_a_command(monkeypatch, tmp_path, capsys):
+def test_file_in_place_of_a_command(monkeypatch, tmp_path, capsys):
     path = tmp_path / "predictions.jsonl"
     path.write_text("{}")
     monkeypatch.setattr("sys.argv", ["scbench", str(path)])

@@ -1,4 +1,4 @@
-"""No path is a pattern: every command takes any name that a file system has."""
+"""Paths are not patterns: every command accepts any file name."""
 
 import json
 import os
@@ -32,10 +32,10 @@ def write(path: Path, models: int) -> Path:
 
 
 @pytest.mark.parametrize("name", ODD.values(), ids=ODD)
-def test_every_command_takes_any_name(inside, tmp_path, name):
+def test_every_command_accepts_any_name(inside, tmp_path, name):
     folder = tmp_path / name
     file = write(folder / "p.jsonl", 2)
-    # What a pattern would match beside it: a character of a set, or anything.
+    # Other names that a pattern would match: a character of a set, or any text.
     for sibling in "1ab?x":
         write(tmp_path / f"lr={sibling}" / "p.jsonl", 1)
 
@@ -101,7 +101,7 @@ def test_every_command_takes_any_name(inside, tmp_path, name):
 
 @pytest.fixture
 def pipe(tmp_path):
-    """Path of named pipes with two suffixes; a test that waits for a writer fails in the end."""
+    """Paths of named pipes with two suffixes; a test that waits for a writer times out."""
     path = tmp_path / "pipe"
     for suffix in (".toml", ".zip"):
         os.mkfifo(path.with_suffix(suffix))
@@ -141,7 +141,7 @@ def test_no_command_waits_for_a_pipe(inside, tmp_path, pipe, words):
 @pytest.mark.parametrize(
     ("name", "kind"), [("pipe.zip", "device or pipe"), ("link.zip", "broken link")]
 )
-def test_an_odd_submission_stops_no_other(inside, tmp_path, pipe, name, kind):
+def test_odd_submission_does_not_stop_others(inside, tmp_path, pipe, name, kind):
     (tmp_path / "link.zip").symlink_to("link.zip")
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()

@@ -1,4 +1,4 @@
-"""A model that reads pixels plays the config pictures by `scbench run`."""
+"""A model that reads pixels plays the config pictures with `scbench run`."""
 
 from collections import defaultdict
 

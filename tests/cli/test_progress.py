@@ -1,4 +1,4 @@
-"""How far a run is, as people see it."""
+"""The progress display of a run."""
 
 import io
 
@@ -15,7 +15,7 @@ ITEM = Waiting("terrain_levelling/08", 41.4, 812, 2194)
 
 @pytest.fixture
 def later(monkeypatch):
-    """A function that lets seconds pass."""
+    """A function that advances the clock by some seconds."""
     now = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
 
@@ -25,7 +25,7 @@ def later(monkeypatch):
     return pass_by
 
 
-def test_logs_get_a_line_now_and_then(capsys, later):
+def test_logs_get_a_line_from_time_to_time(capsys, later):
     with progress(1000, quiet=False) as bar:
         for rows in range(1, 101):
             later(0.5)
@@ -37,7 +37,7 @@ def test_logs_get_a_line_now_and_then(capsys, later):
     assert len(lines) == 10
 
 
-def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
+def test_slow_item_is_named_every_half_minute(capsys, later):
     with progress(None, quiet=False) as bar:
         for _ in range(100):
             later(1)
@@ -52,7 +52,7 @@ def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
 
 @pytest.mark.parametrize("width", [80, 100, 160])
 @pytest.mark.parametrize("estimate", [False, True])
-def test_a_bar_keeps_all_its_columns_whatever_is_slow(width, estimate):
+def test_bar_keeps_all_its_columns_at_any_speed(width, estimate):
     output = io.StringIO()
     console = Console(file=output, width=width, force_terminal=True, color_system=None)
     slow = [Waiting(f"interlocking_parts/{i:02d}-terse", 41, 0, 0) for i in range(6)]
@@ -72,7 +72,7 @@ def test_a_bar_keeps_all_its_columns_whatever_is_slow(width, estimate):
     assert max(map(len, [f"generating{bar_line}", *slow_lines])) <= width
 
 
-def test_the_error_of_a_server_cannot_affect_the_terminal():
+def test_server_error_cannot_affect_the_terminal():
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=100)
     with TerminalBar(9, "asking", "prompts", estimate=True, console=console) as bar:
@@ -86,14 +86,14 @@ def test_the_error_of_a_server_cannot_affect_the_terminal():
     assert "\x1b]" not in text
 
 
-def test_a_row_is_one_row(capsys, later):
+def test_row_takes_one_line(capsys, later):
     with progress(None, quiet=False) as bar:
         later(5)
         bar.done(1, 10)
     assert capsys.readouterr().err == "graded 1 row\n"
 
 
-def test_a_log_gets_a_line_at_least_every_minute(capsys, later):
+def test_log_gets_a_line_at_least_every_minute(capsys, later):
     with progress(1_000_000, quiet=False) as bar:
         for rows in range(1, 301):
             later(1)
@@ -103,7 +103,7 @@ def test_a_log_gets_a_line_at_least_every_minute(capsys, later):
     assert len(lines) == 6
 
 
-def test_a_report_in_a_log_gets_a_line_at_least_every_minute(capsys, later):
+def test_report_in_a_log_gets_a_line_at_least_every_minute(capsys, later):
     with drawing_display(quiet=False) as on_item:
         for items in range(1, 301):
             later(1)

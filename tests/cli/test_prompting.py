@@ -1,4 +1,4 @@
-"""``scbench prompts`` as a user meets it."""
+"""Command-line tests of ``scbench prompts``."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ def lines(done) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_all_items_go_out_and_what_needs_vision_is_said(inside):
+def test_all_items_are_written_and_items_that_need_vision_are_named(inside):
     done = inside("prompts")
     lines_out = lines(done)
     assert len(lines_out) == 277
@@ -20,17 +20,20 @@ def test_all_items_go_out_and_what_needs_vision_is_said(inside):
     assert "5 of 277 prompts with images: polynomial_curve_fitting/04" in done.stderr
 
 
-def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
+def test_no_images_lists_the_items_left_out(inside, tmp_path):
     done = inside(
-        *(
-            "prompts",
-            "--tasks",
-            "polynomial_curve_fitting",
-            "--no-images",
-            "--out",
-            "out",
-        ),
-        *("--format", "openai-chat", "--model", "M", "--samples", 2),
+        "prompts",
+        "--tasks",
+        "polynomial_curve_fitting",
+        "--no-images",
+        "--out",
+        "out",
+        "--format",
+        "openai-chat",
+        "--model",
+        "M",
+        "--samples",
+        2,
     )
     assert done.returncode == 0, done.stderr
     assert "5 of 9 prompts left out because of images" in done.stderr
@@ -46,7 +49,7 @@ def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("--format", "openai-chat"), "needs --model"),
         (("--format", "anthropic", "--model", "M"), "add --max-output-tokens"),
@@ -54,15 +57,15 @@ def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
         (("--ids", "-"), "contains no ids"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_line(inside, args, said):
+def test_impossible_request_is_refused_in_one_line(inside, args, message):
     done = inside("prompts", *args)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 
-def test_the_base_install_is_enough(tmp_path):
-    """None of the libraries that extras bring is loaded, and no SDK of a provider."""
+def test_base_install_is_enough(tmp_path):
+    """Neither the libraries of extras nor a provider's SDK is imported."""
     code = (
         "import sys; from scbench.cli.exchange import prompts; prompts(tasks='two_segments');"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"

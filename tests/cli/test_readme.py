@@ -1,10 +1,11 @@
-"""What the README shows is what its commands print, and its figures are those of the project."""
+"""The README's outputs and figures are those of its commands and of the project."""
 
 import json
 import re
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
+from statistics import fmean
 
 import commands
 import pytest
@@ -28,24 +29,24 @@ FOREIGN = re.compile(r"Traceback|Warning|nanobind|leaked|^  File ", re.MULTILINE
 
 
 def shell_commands(text: str) -> list[str]:
-    """The commands of all shell blocks, in order; those that are not run are left out."""
-    lines = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)).splitlines()
-    parts = [part.strip() for line in lines for part in line.split(" && ")]
+    """The commands of all shell blocks, in order, without those that are not run."""
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     chosen = []
-    for part in parts:
+    for part in re.split(r" && |\n", blocks):
         words = shlex.split(part, comments=True)
+        # Variables may be set in front of the program.
         names = [word for word in words if "=" not in word]
         if names and names[0] not in NOT_RUN:
-            chosen.append(part.replace(".venv/bin/", ""))
+            chosen.append(part.strip().replace(".venv/bin/", ""))
     return chosen
 
 
-def test_output_and_table_are_computed(tmp_path):
-    """Run ``python tools/readme_parts.py`` if they are not."""
+def test_output_and_table_are_up_to_date(tmp_path):
+    """If they are not, run ``python tools/readme_parts.py``."""
     assert tool("readme_parts").updated(README, tmp_path) == README
 
 
-def test_a_score_in_the_output_is_recomputed_from_the_rows():
+def test_printed_score_matches_the_rows():
     release = find_release()
     floors, weights = release.floors(), release.weights()
     heights = defaultdict(list)
@@ -58,17 +59,17 @@ def test_a_score_in_the_output_is_recomputed_from_the_rows():
         score = scbench.score(row["id"], row.get("answer", row.get("response"))) or 0
         task = row["id"].partition("/")[0]
         heights[task].append(max((score - floor) / (1 - floor), 0))
-    total = sum(weights[task] for task in heights)
-    expected = sum(
-        weights[task] * sum(values) / len(values) for task, values in heights.items()
-    )
+    total = weighted = 0
+    for task, values in heights.items():
+        total += weights[task]
+        weighted += weights[task] * fmean(values)
     output = re.search(r"```text\n(.*?)```", README, re.DOTALL)[1]
     line = next(line for line in output.splitlines() if line.startswith("sloppy"))
-    assert line.split()[2] == f"{100 * expected / total:.1f}*"
+    assert line.split()[2] == f"{100 * weighted / total:.1f}*"
 
 
 def test_commands_run_in_order(tmp_path):
-    """Calls of models only compute their cost; nothing else is changed."""
+    """Commands that call models only compute their cost; nothing else is changed."""
     for command in shell_commands(README):
         if command.startswith("scbench gallery"):
             # Its own tests draw all pictures.
@@ -81,53 +82,42 @@ def test_commands_run_in_order(tmp_path):
         assert (tmp_path / name).stat().st_size > 1000
 
 
-def test_figures_are_those_of_the_release():
+def test_figures_match_the_release():
     records = find_release().manifest.tasks
     spatial = [record for record in records.values() if record.bucket in BUCKETS]
     texts = [record for record in records.values() if record.bucket not in BUCKETS]
-    scores = {
-        bucket: sum(record.scores for record in spatial if record.bucket == bucket)
-        for bucket in BUCKETS
-    }
-    for words in (
-        f"See all {len(records)} tasks",
-        (
-            f"**{len(spatial)} spatial tasks** with "
-            f"{sum(record.instances for record in spatial)} items and "
-            f"{sum(record.scores for record in spatial)} scores"
-        ),
-        (
-            f"axiomatic ({scores['axiomatic']} scores), constructive "
-            f"({scores['constructive']}) and planning ({scores['planning']})"
-        ),
-        (
-            f"**{len(texts)} text tasks** with "
-            f"{sum(record.instances for record in texts):,} items"
-        ),
-    ):
-        assert words in README
+    scores = Counter()
+    for record in spatial:
+        scores[record.bucket] += record.scores
+    items = sum(record.instances for record in spatial)
+    text_items = sum(record.instances for record in texts)
+    assert f"See all {len(records)} tasks" in README
+    assert (
+        f"**{len(spatial)} spatial tasks** with {items} items and "
+        f"{scores.total()} scores"
+    ) in README
+    assert (
+        f"axiomatic ({scores['axiomatic']} scores), constructive "
+        f"({scores['constructive']}) and planning ({scores['planning']})"
+    ) in README
+    assert f"**{len(texts)} text tasks** with {text_items:,} items" in README
     ladder = find_release().ladder().instances(["csg_union"])
     rungs = {name.rpartition("-")[0] for name in ladder}
     assert len(rungs) == 8
     assert "eight rungs per task" in README
 
 
-def test_costs_are_those_that_a_dry_run_computes(tmp_path):
-    spatial, ladder = (
-        commands.run(
-            "scbench", "run", "openai/x", *words, "--dry-run", cwd=tmp_path, code=0
-        )
-        for words in ((), ("--tasks", "ladder"))
-    )
-    for done, form in (
-        (spatial, "{0} prompts with {1} characters: about {2} tokens"),
-        (ladder, "{0} prompts with {1} characters"),
+def test_costs_match_a_dry_run(tmp_path):
+    for options, form in (
+        ((), "{0} prompts with {1} characters: about {2} tokens"),
+        (("--tasks", "ladder"), "{0} prompts with {1} characters"),
     ):
-        prompts = re.search(r"([\d,]+) prompts", done.stdout + done.stderr)[1]
-        text = re.search(
-            r"([\d,]+) characters, about ([\d,]+) tokens", done.stdout + done.stderr
-        )
-        assert form.format(prompts, text[1], text[2]) in COSTS
+        words = ("scbench", "run", "openai/x", *options, "--dry-run")
+        done = commands.run(*words, cwd=tmp_path, code=0)
+        output = done.stdout + done.stderr
+        prompts = re.search(r"([\d,]+) prompts", output)[1]
+        amounts = re.search(r"([\d,]+) characters, about ([\d,]+) tokens", output)
+        assert form.format(prompts, *amounts.groups()) in COSTS
 
 
 def test_regraded_answers_are_counted():
@@ -138,10 +128,8 @@ def test_regraded_answers_are_counted():
     counts = f"{same} of {len(rows)} answers from the paper's six runs"
     assert counts in README
     assert f"The other {len(rows) - same} differ" in README
-    published, ours = (
-        100 * sum(row[name] for row in rows) / len(rows)
-        for name in ("published", "scbench_3_0_0")
-    )
+    published = 100 * fmean(row["published"] for row in rows)
+    ours = 100 * fmean(row["scbench_3_0_0"] for row in rows)
     page = (ROOT / "docs" / "paper.md").read_text("utf-8")
     assert f"Of {len(rows)} published answers" in page
     assert f"is {published:.1f} as published and {ours:.1f} under these graders" in page
@@ -149,12 +137,12 @@ def test_regraded_answers_are_counted():
     assert "\n".join(table) in page
 
 
-def test_the_citation_is_that_of_the_card():
+def test_citation_matches_the_card():
     assert f"```bibtex\n{CITATION}\n```" in README
 
 
-def test_badges_and_pictures_are_there():
-    """Run ``python tools/badges.py`` if they are not."""
+def test_badges_and_pictures_exist():
+    """If they are not there, run ``python tools/badges.py``."""
     for name, svg in tool("badges").badges().items():
         assert (ROOT / "docs" / "badges" / f"{name}.svg").read_text("utf-8") == svg
         assert f"(docs/badges/{name}.svg)" in README
@@ -167,5 +155,5 @@ def test_sentences_are_short(limit):
     prose = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
     prose = re.sub(r"\]\([^)]*\)", "]", prose)
     lines = [line for line in prose.splitlines() if line and line[0] not in "|<#!["]
-    sentences = [part for line in lines for part in re.split(r"[.:;] ", line)]
+    sentences = re.split(r"[.:;] |\n", "\n".join(lines))
     assert [part for part in sentences if len(part.split()) > limit] == []

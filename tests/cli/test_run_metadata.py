@@ -1,11 +1,11 @@
-"""How a run was made, from predictions or a file beside them, as a user meets it."""
+"""Run metadata from predictions or from a separate file, on the command line."""
 
 import json
 
 import polars as pl
 
 
-def test_metadata_goes_into_results_summary_and_tables(command, tmp_path):
+def test_metadata_is_in_results_summary_and_tables(command, tmp_path):
     lines = [
         {
             "id": f"two_segments/{i:02d}",
@@ -22,7 +22,7 @@ def test_metadata_goes_into_results_summary_and_tables(command, tmp_path):
     run.write_text(json.dumps({"effort": "high", "date": "2026-01-02"}), "utf-8")
     out = tmp_path / "out"
     done = command(
-        *("scbench-grade", file, "--tasks", "two_segments", "--run", run, "--out", out)
+        "scbench-grade", file, "--tasks", "two_segments", "--run", run, "--out", out
     )
     assert done.returncode == 0, done.stderr
     rows = pl.read_parquet(out / "results.parquet").sort("subtask")

@@ -1,4 +1,4 @@
-"""``generate ladder``, ``release rungs``, ``gallery --rungs``, ``tasks``: as users call them."""
+"""Command-line tests of ``generate ladder``, ``release rungs``, ``gallery --rungs``, ``tasks``."""
 
 import json
 
@@ -27,13 +27,13 @@ rungs = [
 
 
 @pytest.fixture
-def own(tmp_path):
-    path = tmp_path / "own.toml"
+def custom_table(tmp_path):
+    path = tmp_path / "custom.toml"
     path.write_text(TABLE, "utf-8")
     return path
 
 
-def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
+def test_private_ladder_is_drawn_and_verified(inside, tmp_path):
     args = (
         "generate",
         "ladder,two_segments,enumerate_edges",
@@ -73,22 +73,27 @@ def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
     assert len(hashes) == 1
 
 
-def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
-    done = inside("release", "rungs", own)
+def test_custom_table_is_checked_and_drawn(inside, custom_table, tmp_path):
+    done = inside("release", "rungs", custom_table)
     assert done.returncode == 1
     assert "maze_3d: cells" in done.stdout
     wrong = [line for line in done.stdout.splitlines() if "WRONG" in line]
     assert all("different items can be drawn" in line for line in wrong[:-2])
     assert any(line.startswith("WRONG, rung 3: the mean measure is") for line in wrong)
-    assert inside("release", "rungs", own, "--rung", 2, "--draws", 0).returncode == 0
     assert (
-        inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode
+        inside("release", "rungs", custom_table, "--rung", 2, "--draws", 0).returncode
+        == 0
+    )
+    assert (
+        inside(
+            "generate", f"ladder,{custom_table}", "--out", "drawn", "--workers", 1
+        ).returncode
         == 0
     )
     first = next(iter(open_release(tmp_path / "drawn").ladder().instances()))
     assert first.endswith("ladder-01-1")
-    own.write_text(TABLE.replace("size = 8", "sise = 8"), "utf-8")
-    done = inside("generate", f"ladder,{own}", "--out", "x")
+    custom_table.write_text(TABLE.replace("size = 8", "sise = 8"), "utf-8")
+    done = inside("generate", f"ladder,{custom_table}", "--out", "x")
     assert done.returncode == 2
     assert (
         "maze_3d, rung 2: maze_3d has no parameter 'sise'. Did you mean 'size'?"
@@ -96,12 +101,14 @@ def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
     )
 
 
-def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
-    own.write_text(
+def test_contact_sheet_of_a_drawn_ladder(inside, custom_table, tmp_path):
+    custom_table.write_text(
         TABLE.replace("count = 2", "count = 1").replace("size = 8", "size = 7"), "utf-8"
     )
     assert (
-        inside("generate", f"ladder,{own}", "--out", "drawn", "--workers", 1).returncode
+        inside(
+            "generate", f"ladder,{custom_table}", "--out", "drawn", "--workers", 1
+        ).returncode
         == 0
     )
     sheet = ("gallery", "sheet.svg", "--release", "drawn", "--rungs", "1,3")
@@ -125,7 +132,7 @@ def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
         assert message in done.stderr
 
 
-def test_one_table_has_the_best_program_on_each_rung_of_all_tasks():
+def test_table_shows_the_best_program_on_each_rung_of_all_tasks():
     wrong = Shortcut("walls emptied", 0.8, 0.2, 1.0, 12)
     fine = Shortcut("empty answer", 0.0, 0.2, 1.0, 12)
     reports = [

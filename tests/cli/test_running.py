@@ -1,4 +1,4 @@
-"""`scbench run` against a model on this machine, by Inspect's real provider, in this process."""
+"""`scbench run` with Inspect's real provider against a local model, in this process."""
 
 import json
 import os
@@ -18,18 +18,18 @@ from scbench.cli.main import app
 pytestmark = NEEDS_INSPECT
 HELLO = "Answer with the one word: yes"
 IDS = Path(__file__)
-"""A file that is no list of ids, too."""
+"""This file, which is not a list of ids."""
 
 
 @pytest.fixture(scope="module", autouse=True)
-def hasty():
+def no_waiting():
     with without_waiting():
         yield
 
 
 @pytest.fixture(autouse=True)
-def heedful():
-    """Interrupts raise, though shells start what runs in the background deaf to them."""
+def interruptible():
+    """Let interrupts raise even if the shell made background processes ignore them."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -56,7 +56,7 @@ def model(instances):
 @pytest.fixture
 def run(model, tmp_path):
     def called(*options: str, name: str = MODEL, out: str = "out"):
-        # The client of the interface waits between tries of its own.
+        # The API client waits between its own retries, too.
         answers = [
             "-M", "max_retries=0", "--base-url", model.url, "--out", str(tmp_path / out), "--quiet",
             *options,
@@ -75,7 +75,7 @@ def statuses(folder):
     }
 
 
-def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
+def test_run_ends_in_tables_and_can_be_extended(run, model, tmp_path):
     done = run("--tasks", "two_segments", "--limit", "2")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "openai-api/loopback/a-model" in done.stdout
@@ -97,7 +97,7 @@ def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
     assert "contains another run, of openai-api/loopback/a-model" in second.stderr
 
 
-def test_what_was_never_answered_is_no_zero_and_is_asked_again(
+def test_unanswered_item_has_no_score_and_is_asked_again(
     run, model, instances, tmp_path
 ):
     ended = {
@@ -140,7 +140,7 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(
     assert {statuses(tmp_path / "out")[place, 0] for place in lost} == {"answered"}
 
 
-def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
+def test_silent_endpoint_is_reported_and_leaves_nothing(
     run, model, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 2)
@@ -165,7 +165,7 @@ def test_an_endpoint_that_never_answers_is_told_and_leaves_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_how_a_model_is_asked(run, model, tmp_path):
+def test_request_options_reach_the_model(run, model, tmp_path):
     options = (
         "--tasks",
         "two_segments",
@@ -212,7 +212,7 @@ def test_how_a_model_is_asked(run, model, tmp_path):
     assert done.exit_code == 0, done.stderr
 
 
-def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
+def test_run_interrupted_twice_resumes_each_time(run, model, tmp_path):
     message, stops = model.replies, [3, 6]
 
     def reply(body):
@@ -234,7 +234,7 @@ def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--tasks", "two_segmints"), "Did you mean 'two_segments'?"),
         (("--ids", str(IDS), "--limit", "3"), "leave out --limit"),
@@ -242,15 +242,15 @@ def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
         (("--tasks", "terse,ladder"), "name only one of them"),
     ],
 )
-def test_wrong_use_is_told_before_anything_is_asked(run, model, options, said):
+def test_wrong_usage_is_refused_before_any_request(run, model, options, text):
     done = run(*options)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert text in done.stderr
     assert model.asked == []
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("gpt-9", "should be in the format of"),
         ("opnai/gpt-9", "Model API opnai of model"),
@@ -259,15 +259,15 @@ def test_wrong_use_is_told_before_anything_is_asked(run, model, options, said):
         (MODEL, "(asked at http://127.0.0.1:"),
     ],
 )
-def test_a_model_that_cannot_be_asked_is_told_at_once(run, model, tmp_path, name, said):
+def test_unusable_model_is_refused_immediately(run, model, tmp_path, name, text):
     model.faults[HELLO] = ["404!"]
     done = run("--tasks", "two_segments", name=name)
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert text in done.stderr
     assert not (tmp_path / "out" / "logs").exists()
 
 
-def test_a_folder_in_use_or_of_somebody_else_is_left_alone(run, tmp_path):
+def test_folder_in_use_or_of_another_program_is_left_alone(run, tmp_path):
     logs = tmp_path / "out" / "logs"
     logs.mkdir(parents=True)
     (logs / "mine.eval").write_text("x")
@@ -277,9 +277,7 @@ def test_a_folder_in_use_or_of_somebody_else_is_left_alone(run, tmp_path):
     assert [path.name for path in logs.iterdir()] == ["mine.eval"]
 
 
-def test_a_dry_run_says_what_asking_takes_and_asks_nothing(
-    run, model, instances, tmp_path
-):
+def test_dry_run_estimates_the_cost_and_asks_nothing(run, model, instances, tmp_path):
     done = run("--tasks", "two_segments", "--limit", "2", "--samples", "3", "--dry-run")
     characters = 3 * sum(len(instances[f"two_segments/0{i}"].prompt) for i in (0, 1))
     assert "6 prompts, 0 with an image" in done.stdout
@@ -295,7 +293,7 @@ def test_a_dry_run_says_what_asking_takes_and_asks_nothing(
     assert (model.asked, [*tmp_path.iterdir()]) == ([], [])
 
 
-def test_a_key_that_runs_dry_ends_the_run(run, model, instances, tmp_path):
+def test_exhausted_key_ends_the_run(run, model, instances, tmp_path):
     for place in range(3, 25):
         model.faults[instances[f"two_segments/{place:02}"].prompt] = ["quota!"]
     options = ("--tasks", "two_segments", "--limit", "25", "--max-connections", "1")

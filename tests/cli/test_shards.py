@@ -1,4 +1,4 @@
-"""``--shard`` and ``scbench merge`` as a user meets them, and what ``--cluster`` needs."""
+"""Command-line tests of ``--shard`` and ``scbench merge``, and the needs of ``--cluster``."""
 
 import json
 
@@ -14,38 +14,31 @@ def lines(parity_release, write_lines):
 
 
 @pytest.mark.slow
-def test_shards_are_graded_and_put_together(
-    grade, command, parity_release, lines, tmp_path
-):
+def test_shards_are_graded_and_merged(grade, command, parity_release, lines, tmp_path):
     complete = grade(lines, "--out", "whole")
     shards = [grade(lines, "--shard", f"{i}/2") for i in (1, 2)]
     assert "shard 1/2: merge all shards with `scbench merge`" in shards[0].stderr
-    assert [done.returncode for done in shards] == [1, 1], (
-        "the duplicate, and what is no JSON"
-    )
-    folders = [f"scbench-results/p-{i}-of-2" for i in (2, 1)]
-    merged = command(
-        "scbench", "merge", *folders, "--out", "all", "--release", parity_release.root
-    )
+    # One shard has the duplicate, the other the line that is not JSON.
+    assert [done.returncode for done in shards] == [1, 1]
+    folders = ["scbench-results/p-2-of-2", "scbench-results/p-1-of-2"]
+    options = ("--out", "all", "--release", parity_release.root)
+    merged = command("scbench", "merge", *folders, *options)
     assert merged.returncode == complete.returncode == 1
     assert merged.stdout == complete.stdout
-    reported = [
-        [it for it in done.stderr.splitlines() if "line" in it]
-        for done in (merged, complete)
-    ]
-    assert reported[0] == reported[1] != []
+    assert problems_in(merged) == problems_in(complete) != []
     for name in ("whole", "all"):
-        assert sorted(it.name for it in (tmp_path / name).iterdir()) == [
-            "results.parquet", "summary.json",
-        ]  # fmt: skip
-    results = [
-        (tmp_path / name / "results.parquet").read_bytes() for name in ("whole", "all")
-    ]
-    assert results[0] == results[1]
+        files = sorted(path.name for path in (tmp_path / name).iterdir())
+        assert files == ["results.parquet", "summary.json"]
+    whole = (tmp_path / "whole" / "results.parquet").read_bytes()
+    assert (tmp_path / "all" / "results.parquet").read_bytes() == whole
+
+
+def problems_in(done) -> list[str]:
+    return [line for line in done.stderr.splitlines() if "line" in line]
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "1/", "1/2/3", "٣/4"])
-def test_a_shard_that_cannot_be_is_wrong_usage(grade, lines, shard):
+def test_impossible_shard_is_wrong_usage(grade, lines, shard):
     done = grade(lines, "--shard", shard)
     assert done.returncode == 2
     assert "--shard must be I/N with I from 1 to N, such as 2/8" in done.stderr
@@ -54,7 +47,7 @@ def test_a_shard_that_cannot_be_is_wrong_usage(grade, lines, shard):
 @pytest.mark.parametrize(
     "option", [("--shard", "1/2"), ("--cluster", "tcp://127.0.0.1:9")]
 )
-def test_only_grading_can_be_spread(grade, lines, option):
+def test_only_grading_can_be_distributed(grade, lines, option):
     done = grade(lines, "--check", *option)
     assert done.returncode == 2
     assert f"{option[0]} has no effect with --check" in done.stderr

@@ -1,4 +1,4 @@
-"""Commands under odd conditions: streams, names, limits, strangers' files, failures."""
+"""Commands under odd conditions: streams, names, limits, unknown files, failures."""
 
 import errno
 import json
@@ -19,10 +19,29 @@ from scbench.cli.start import start
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
 
+HANGUP = """
+import sys, time, typer
+from scbench.cli.console import reported_errors, say
+from scbench.cli.start import start
+
+app = typer.Typer()
+
+@app.command()
+def talk():
+    with reported_errors():
+        while True:
+            say("still here")
+            if not {quiet}:
+                print("still here", flush=True)
+            time.sleep({pause})
+
+start(app, "talk")
+"""
+
 
 @pytest.fixture
 def grade(parity_release, write_lines, tmp_path, inside):
-    """A function that grades four lines into a folder; with options in a process of its own."""
+    """A function that grades four lines into a folder; with options, in a separate process."""
     lines = [
         {"id": f"parity/{i:02d}", "model": "m\u4e2d", "answer": {"bit": i % 2}}
         for i in range(4)
@@ -51,14 +70,14 @@ def grade(parity_release, write_lines, tmp_path, inside):
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_stream_may_be_closed(grade, tmp_path, number):
+def test_stream_may_be_closed(grade, tmp_path, number):
     done = grade(preexec_fn=lambda: os.close(number))
     assert done.returncode == 0
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["exit_code"] == 0
     assert ("parity" in done.stdout) == (number != 1)
 
 
-def test_signs_that_a_terminal_lacks_are_escaped(grade):
+def test_characters_the_terminal_cannot_show_are_escaped(grade):
     done = grade(env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert r"m\u4e2d" in done.stdout
@@ -74,7 +93,7 @@ def test_signs_that_a_terminal_lacks_are_escaped(grade):
     ],
     ids=["files", "size", "memory"],
 )
-def test_a_limit_of_the_machine_is_one_sentence(grade, limit, value, words):
+def test_machine_limit_gives_one_sentence(grade, limit, value, words):
     done = grade(preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
     assert done.returncode == 4
     assert words in done.stderr
@@ -82,7 +101,7 @@ def test_a_limit_of_the_machine_is_one_sentence(grade, limit, value, words):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_working_folder_that_is_gone_is_named(grade, tmp_path):
+def test_deleted_working_folder_is_named(grade, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
 
@@ -99,7 +118,7 @@ def test_a_working_folder_that_is_gone_is_named(grade, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_working_folder_that_nobody_may_enter_is_named(tmp_path):
+def test_unreadable_working_folder_is_named(tmp_path):
     closed = tmp_path / "closed"
     closed.mkdir(0o700)
     program = (
@@ -116,7 +135,7 @@ def test_a_working_folder_that_nobody_may_enter_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("number", "code"), [(errno.ENOSPC, 4), (errno.EDQUOT, 4), (errno.EACCES, 2)]
 )
-def test_a_full_disk_is_not_wrong_usage(number, code):
+def test_full_disk_is_not_wrong_usage(number, code):
     error = ResultsError("cannot write x")
     error.__context__ = OSError(number, os.strerror(number))
     with pytest.raises(typer.Exit) as ending, reported_errors():
@@ -124,7 +143,7 @@ def test_a_full_disk_is_not_wrong_usage(number, code):
     assert ending.value.exit_code == code
 
 
-def test_ctrl_c_while_a_class_is_made_is_no_crash(capsys):
+def test_ctrl_c_while_a_class_is_made_does_not_crash(capsys):
     def app(**_):
         raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
 
@@ -134,7 +153,7 @@ def test_ctrl_c_while_a_class_is_made_is_no_crash(capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_plugins_of_others_are_not_loaded(grade, tmp_path):
+def test_unrelated_plugins_are_not_loaded(grade, tmp_path):
     about = tmp_path / "other-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
@@ -143,7 +162,7 @@ def test_plugins_of_others_are_not_loaded(grade, tmp_path):
     assert grade(env=os.environ | {"PYTHONPATH": str(tmp_path)}).returncode == 0
 
 
-def test_strange_files_with_names_that_were_ours_stay(grade, tmp_path):
+def test_unknown_files_with_our_former_names_are_kept(grade, tmp_path):
     out = tmp_path / "out"
     (out / "parts").mkdir(parents=True)
     (out / "parts" / "mine").write_text("x")
@@ -153,7 +172,7 @@ def test_strange_files_with_names_that_were_ours_stay(grade, tmp_path):
     assert (out / "journal.jsonl").read_text() == "x"
 
 
-def test_the_predictions_are_not_written_over(grade, tmp_path):
+def test_predictions_are_not_overwritten(grade, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     of_run = out / "problems.jsonl"
@@ -165,7 +184,7 @@ def test_the_predictions_are_not_written_over(grade, tmp_path):
     assert "results.parquet is a folder" in grade().stderr
 
 
-def test_a_strange_report_stays_and_our_own_is_written_anew(grade, tmp_path):
+def test_unknown_report_is_kept_and_ours_is_rewritten(grade, tmp_path):
     out = tmp_path / "out"
     page = out / "report.html"
     assert grade("--report").returncode == grade("--report").returncode == 0
@@ -180,7 +199,7 @@ def test_a_strange_report_stays_and_our_own_is_written_anew(grade, tmp_path):
 @pytest.mark.parametrize(
     "error", [ValueError("odd"), KeyboardInterrupt(), BaseException("panic")]
 )
-def test_a_failure_nobody_foresaw_has_a_code_of_its_own(error, capsys, monkeypatch):
+def test_unexpected_failure_has_its_own_exit_code(error, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["scbench-test"])
     app = typer.Typer(pretty_exceptions_enable=False)
 
@@ -201,8 +220,8 @@ def test_a_failure_nobody_foresaw_has_a_code_of_its_own(error, capsys, monkeypat
     ("line", "notes"),
     [("show csg_union/12", 1), ("generate csg_union", 0)],
 )
-def test_nothing_is_reported_as_leaked_at_the_end(command, line, notes):
-    """Objects of manifold3d are freed as the interpreter ends."""
+def test_nothing_is_reported_as_leaked_at_exit(command, line, notes):
+    """Objects of manifold3d are freed when the interpreter exits."""
     done = command("scbench", *line.split(), process=True)
     assert done.returncode == 0
     assert done.stdout
@@ -210,30 +229,10 @@ def test_nothing_is_reported_as_leaked_at_the_end(command, line, notes):
     assert len(done.stderr.splitlines()) == notes
 
 
-HANGUP = """
-import sys, time, typer
-from scbench.cli.console import reported_errors, say
-from scbench.cli.start import start
-
-app = typer.Typer()
-
-@app.command()
-def talk():
-    with reported_errors():
-        while True:
-            say("still here")
-            if not {quiet}:
-                print("still here", flush=True)
-            time.sleep({pause})
-
-start(app, "talk")
-"""
-
-
 @pytest.mark.parametrize("quiet", [False, True])
 @pytest.mark.parametrize("pause", [0, 0.2])
 @pytest.mark.parametrize("redirected", [False, True])
-def test_a_closed_terminal_ends_a_command_with_129(quiet, pause, redirected, tmp_path):
+def test_closed_terminal_ends_a_command_with_129(quiet, pause, redirected, tmp_path):
     code = HANGUP.format(quiet=quiet, pause=pause)
     pid, master = pty.fork()
     if not pid:
@@ -249,7 +248,7 @@ def test_a_closed_terminal_ends_a_command_with_129(quiet, pause, redirected, tmp
     ("entry", "module"),
     [("scbench", "scbench.cli.main"), ("scbench_grade", "scbench.cli.grade")],
 )
-def test_an_interruption_of_the_first_imports_prints_nothing(tmp_path, entry, module):
+def test_interrupting_the_first_imports_prints_nothing(tmp_path, entry, module):
     program = (
         "import os, signal, sys\n"
         "from scbench.cli import entry\n"
@@ -263,7 +262,7 @@ def test_an_interruption_of_the_first_imports_prints_nothing(tmp_path, entry, mo
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_an_interruption_of_a_command_still_closes_its_files(tmp_path):
+def test_interrupted_command_still_closes_its_files(tmp_path):
     program = (
         "import os, signal, typer\n"
         "from scbench.cli.interrupts import make_interrupts_quiet\n"
@@ -282,14 +281,14 @@ def test_an_interruption_of_a_command_still_closes_its_files(tmp_path):
 
 
 @pytest.mark.parametrize("words", [["--out", ""], ["--out="]], ids=["word", "equals"])
-def test_an_empty_out_is_not_the_working_folder(grade, tmp_path, words):
+def test_empty_out_is_not_the_working_folder(grade, tmp_path, words):
     before = sorted(tmp_path.rglob("*"))
     done = run(GRADE, grade.path, *words, cwd=tmp_path, code=2)
     assert done.stderr == "error: --out is empty; name a folder or a file\n"
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_panic_of_a_library_without_threads_names_the_limit():
+def test_library_panic_without_threads_names_the_limit():
     error = BaseException(
         "cannot start: Os { code: 11, kind: WouldBlock, message: ... }"
     )

@@ -1,4 +1,4 @@
-"""``scbench submission`` and ``leaderboard`` as a user meets them."""
+"""Command-line tests of ``scbench submission`` and ``leaderboard``."""
 
 import json
 import os
@@ -17,6 +17,8 @@ from scbench.freezing.freeze import build_release
 from scbench.release.load import find_release
 
 ROOT = Path(__file__).resolve().parents[2]
+
+WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
 
 
 @pytest.fixture(scope="module")
@@ -39,33 +41,47 @@ def right_answers(release) -> list[dict]:
 
 @pytest.fixture
 def entry(small, inside, tmp_path) -> Path:
-    """A submission as ``init`` writes it."""
+    """A submission written by ``init``."""
     release = find_release(str(small))
     lines = right_answers(release)
     (tmp_path / "answers.jsonl").write_text(
         "".join(f"{json.dumps(line)}\n" for line in lines)
     )
     done = inside(
-        *(
-            "submission",
-            "init",
-            "subs/aurora",
-            "--model",
-            "Aurora",
-            "--model-version",
-            "2.0",
-        ),
-        *("--organisation", "Lab: & Co", "--date", "2026-01-02", "--release", "0.0.1"),
-        *("--setting", "tools", "--tool", "python", "--sampling", "temperature=0.7"),
-        *("--sampling", "effort=high", "--contact", "a@example.org"),
-        *("--outputs-licence", "CC-BY-4.0", "--predictions", "answers.jsonl"),
+        "submission",
+        "init",
+        "subs/aurora",
+        "--model",
+        "Aurora",
+        "--model-version",
+        "2.0",
+        "--organisation",
+        "Lab: & Co",
+        "--date",
+        "2026-01-02",
+        "--release",
+        "0.0.1",
+        "--setting",
+        "tools",
+        "--tool",
+        "python",
+        "--sampling",
+        "temperature=0.7",
+        "--sampling",
+        "effort=high",
+        "--contact",
+        "a@example.org",
+        "--outputs-licence",
+        "CC-BY-4.0",
+        "--predictions",
+        "answers.jsonl",
     )
     assert done.returncode == 0, done.stderr
     assert "next: scbench submission validate subs/aurora" in done.stderr
     return tmp_path / "subs" / "aurora"
 
 
-def test_init_writes_what_validate_takes(entry, inside, small):
+def test_init_writes_a_valid_submission(entry, inside, small):
     about = yaml.safe_load((entry / "submission.yaml").read_text("utf-8"))
     assert about["model"] == {"name": "Aurora", "version": "2.0"}
     assert about["sampling"] == {"temperature": 0.7, "effort": "high"}
@@ -78,7 +94,7 @@ def test_init_writes_what_validate_takes(entry, inside, small):
     assert "missing --model-version, --organisation, --date, --setting" in again.stderr
 
 
-def test_init_refuses_what_validate_would(inside, tmp_path):
+def test_init_refuses_invalid_submissions(inside, tmp_path):
     answers = (
         "--model",
         "A",
@@ -119,7 +135,7 @@ def spoil(entry: Path) -> None:
     path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
+def test_validate_prints_every_problem_in_three_formats(entry, inside, small):
     spoil(entry)
     common = ("submission", "validate", entry, "--release", small)
     done = inside(*common)
@@ -154,7 +170,7 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     assert "77%25,:x" in marked[1]
 
 
-def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
+def test_board_is_built_and_rebuilt(entry, inside, small, tmp_path):
     args = (
         "leaderboard",
         "build",
@@ -191,13 +207,8 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     )
 
 
-WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(
-    path, inside
-):
+def test_workflows_use_existing_options_and_no_foreign_text_in_scripts(path, inside):
     workflow = yaml.safe_load(path.read_text("utf-8"))
     assert workflow["permissions"] is not None
     scripts = [
@@ -208,7 +219,7 @@ def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(
     ]
     assert scripts
     for script in scripts:
-        assert "${{" not in script  # what stands there would be run
+        assert "${{" not in script  # text inserted there would be run
         for command in re.findall(
             r"^\s*scbench (.+?)(?:$|[|>&])", script, re.MULTILINE
         ):
@@ -219,8 +230,8 @@ def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(
                 assert option in output.stdout, command
 
 
-def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
-    """Its own scripts: with a good entry, one that is taken out, and a bad one."""
+def test_workflow_validates_the_changes_of_a_pull_request(tmp_path):
+    """The workflow's own scripts: with a good entry, a removed one, and a bad one."""
     release = find_release()
     repository = tmp_path / "repository"
     entry = repository / "submissions" / "good one"

@@ -27,16 +27,18 @@ ids = ["two_segments/07", "csg_union/00"]
 print(scbench.scores(ids, ["{}", "{}"], workers=2))
 """
 
+GRADE = ("scbench-grade", "predictions.jsonl", "--partial", "--workers", "2")
+
 
 def poisoned_names() -> set[str]:
-    """Names of the standard library, of every installed package, and of plugins."""
+    """Names of modules in the standard library, in every installed package, and of plugins."""
     names = {*sys.stdlib_module_names, *packages_distributions(), "sitecustomize"}
     return {name for name in names if name.isidentifier()}
 
 
 @pytest.fixture(scope="module")
 def poison_folder(tmp_path_factory):
-    """A folder with a harmful module of every name, and predictions to grade."""
+    """A folder with a harmful module for every name, and predictions to grade."""
     folder = tmp_path_factory.mktemp("archive")
     log = folder / "imported.log"
     for name in poisoned_names():
@@ -49,13 +51,10 @@ def poison_folder(tmp_path_factory):
 
 @pytest.fixture
 def imported(poison_folder):
-    """Return the names that were imported from the folder since the test began."""
+    """Return the names imported from the folder since the test began."""
     log = poison_folder / "imported.log"
     log.unlink(missing_ok=True)
     return lambda: log.read_text().split() if log.exists() else []
-
-
-GRADE = ("scbench-grade", "predictions.jsonl", "--partial", "--workers", "2")
 
 
 @pytest.mark.parametrize(
@@ -69,32 +68,30 @@ GRADE = ("scbench-grade", "predictions.jsonl", "--partial", "--workers", "2")
     ],
     ids=lambda command: " ".join(command[:2]),
 )
-def test_a_command_imports_nothing_from_there(poison_folder, imported, command):
+def test_command_imports_nothing_from_there(poison_folder, imported, command):
     done = run(BIN / command[0], *command[1:], cwd=poison_folder)
     assert imported() == []
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_a_release_is_verified_without_them(poison_folder, imported, sound):
+def test_release_is_verified_without_them(poison_folder, imported, sound):
     options = ("verify", sound, "--from-scratch", "--workers", "2", "--quiet")
     run(BIN / "scbench", "release", *options, cwd=poison_folder, code=0)
     assert imported() == []
 
 
-def test_a_ladder_is_drawn_without_them(poison_folder, imported):
+def test_ladder_is_drawn_without_them(poison_folder, imported):
     options = ("ladder,arithmetic", "--out", "ladder", "--count", "2")
     run(BIN / "scbench", "generate", *options, cwd=poison_folder, code=0)
     assert imported() == []
 
 
-def test_a_gallery_is_drawn_without_them(poison_folder, imported):
+def test_gallery_is_drawn_without_them(poison_folder, imported):
     run(BIN / "scbench", "gallery", "pictures", cwd=poison_folder, code=0)
     assert imported() == []
 
 
-def test_workers_started_from_nothing_import_nothing_from_there(
-    poison_folder, imported, tmp_path
-):
+def test_spawned_workers_import_nothing_from_there(poison_folder, imported, tmp_path):
     # A socket's address has no room for this folder, so there is no fork server.
     temporary = tmp_path / ("x" * 100)
     temporary.mkdir()
@@ -103,7 +100,7 @@ def test_workers_started_from_nothing_import_nothing_from_there(
     assert imported() == []
 
 
-def test_a_training_script_elsewhere_imports_nothing_from_there(
+def test_training_script_elsewhere_imports_nothing_from_there(
     poison_folder, imported, tmp_path
 ):
     script = tmp_path / "train.py"
@@ -113,7 +110,7 @@ def test_a_training_script_elsewhere_imports_nothing_from_there(
     assert imported() == []
 
 
-def test_harbors_verifier_imports_nothing_from_there(poison_folder, imported, tmp_path):
+def test_harbor_verifier_imports_nothing_from_there(poison_folder, imported, tmp_path):
     prompts = ("prompts", "--format", "harbor", "--tasks", "two_segments")
     run(BIN / "scbench", *prompts, "--out", tmp_path / "tasks", cwd=tmp_path, code=0)
     task = next(Path(tmp_path, "tasks").iterdir())

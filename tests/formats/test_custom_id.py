@@ -1,4 +1,4 @@
-"""Ids of requests: every instance's fits and is read back."""
+"""Request ids: every instance's id fits and can be read back."""
 
 import re
 
@@ -10,6 +10,10 @@ from scbench.base.errors import PredictionsError
 from scbench.formats.custom_id import RequestKey, read_custom_id
 from scbench.release.load import find_release
 
+NAMES = st.from_regex(
+    r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True
+)
+
 
 @pytest.fixture(scope="module")
 def every_id() -> list[str]:
@@ -18,7 +22,7 @@ def every_id() -> list[str]:
     return [row_id for held in configs for row_id in held.ids(held.manifest.tasks)]
 
 
-def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(every_id):
+def test_ids_of_released_and_drawn_instances_fit_with_sample_and_budget(every_id):
     texts = set()
     assert len(every_id) > 6000
     for row_id in [name for held in every_id for name in (held, f"b001f663:{held}")]:
@@ -31,13 +35,8 @@ def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(ev
     assert len(texts) == 2 * 4 * len(every_id)
 
 
-NAMES = st.from_regex(
-    r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}", fullmatch=True
-)
-
-
 @given(NAMES, st.integers(0, 999), st.none() | st.integers(0, 10**6))
-def test_no_two_requests_share_one(name, sample, budget):
+def test_no_two_requests_share_an_id(name, sample, budget):
     asked = RequestKey(name, sample, budget)
     assert read_custom_id(asked.custom_id) == asked
 
@@ -45,7 +44,7 @@ def test_no_two_requests_share_one(name, sample, budget):
 @pytest.mark.parametrize(
     "row_id", ["Task/03", "a" * 70 + "/03", "task", "task/a.b", "a:b:c/03"]
 )
-def test_what_could_not_be_read_back_is_refused(row_id):
+def test_ambiguous_ids_are_refused(row_id):
     with pytest.raises(PredictionsError, match="batches cannot contain"):
         _ = RequestKey(row_id).custom_id
 
@@ -60,5 +59,5 @@ def test_what_could_not_be_read_back_is_refused(row_id):
         "a" * 65,
     ],
 )
-def test_other_ids_stand_for_nothing(text):
+def test_other_ids_name_no_instance(text):
     assert read_custom_id(text) is None

@@ -1,4 +1,4 @@
-"""Reading predictions: whatever is in a file, each bad line is one problem and the rest is used."""
+"""Reading predictions: each bad line is one problem, and all other lines are used."""
 
 import gzip
 import hashlib
@@ -29,6 +29,17 @@ from scbench.formats.predictions import (
 
 GOOD = b'{"id": "two_segments/00", "answer": {"segments": []}}'
 MANY_DIGITS = b"9" * 1_000_000
+
+SKIPPABLE = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+LINES = b"".join(
+    b'{"id": "two_segments/%02d", "response": ""}\n' % i for i in range(3000)
+)
+HALF = LINES.index(b"\n", len(LINES) // 2) + 1
+
+NOISE = b"".join(
+    b'{"id": "%s"}\n' % random.Random(i).randbytes(60).hex().encode()
+    for i in range(3000)
+)
 
 
 def read(data: bytes) -> list[Line | Problem]:
@@ -115,7 +126,7 @@ JUNK = {
 
 
 @pytest.mark.parametrize(("data", "code", "message"), JUNK.values(), ids=JUNK)
-def test_a_line_of_junk_is_one_problem_and_its_neighbours_are_used(data, code, message):
+def test_junk_line_is_one_problem_and_its_neighbours_are_used(data, code, message):
     first, problem, last = read(GOOD + b"\n" + data + b"\n" + GOOD + b"\n")
     assert isinstance(first, Line)
     assert isinstance(problem, Problem)
@@ -127,15 +138,15 @@ def test_a_line_of_junk_is_one_problem_and_its_neighbours_are_used(data, code, m
     assert last.number == 3
 
 
-def test_messages_neither_flood_nor_steer_a_terminal():
+def test_messages_neither_flood_nor_control_a_terminal():
     key = json.dumps("\x1b[2J\u202e\n" + "k" * 1_000_000)
     problem = parse_line(f'{{"id": "a/00", {key}: 1, {key}: 2}}'.encode(), 1)
     assert problem.message.isprintable()
     assert "[2J" in problem.message
     assert len(problem.message) < 1000
-    beside = parse_line(b'{"id": "a/00", "b": \x1b[2J}', 1)
-    assert beside.message.isprintable()
-    assert r"\x1b[2J" in beside.message
+    neighbour = parse_line(b'{"id": "a/00", "b": \x1b[2J}', 1)
+    assert neighbour.message.isprintable()
+    assert r"\x1b[2J" in neighbour.message
 
 
 @pytest.mark.parametrize(
@@ -170,7 +181,7 @@ def peak_while_reading(stream) -> tuple[int, list[Line | Problem]]:
         tracemalloc.stop()
 
 
-def test_a_line_of_just_the_allowed_length_is_read():
+def test_line_of_exactly_the_allowed_length_is_read():
     pad = b" " * (MAX_LINE_BYTES - len(GOOD) - 1)
     entries = read(GOOD + pad + b"\n" + GOOD + pad + b" \n" + GOOD)
     assert [type(entry) for entry in entries] == [Line, Problem, Line]
@@ -193,11 +204,6 @@ def zst(data: bytes, **options) -> bytes:
     return zstandard.ZstdCompressor(**options).compress(data)
 
 
-SKIPPABLE = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
-LINES = b"".join(
-    b'{"id": "two_segments/%02d", "response": ""}\n' % i for i in range(3000)
-)
-HALF = LINES.index(b"\n", len(LINES) // 2) + 1
 PACKINGS = {
     "plain": lambda data: data,
     "gzip": gzip.compress,
@@ -219,25 +225,15 @@ PACKINGS = {
 
 @pytest.mark.parametrize("pack", PACKINGS.values(), ids=PACKINGS)
 @pytest.mark.parametrize("name", ["p.jsonl", "p.gz", "p.zst"])
-def test_packed_files_are_read_by_what_they_hold_not_by_their_name(
-    tmp_path, pack, name
-):
+def test_compressed_files_are_detected_by_content(tmp_path, pack, name):
     entries = read_file(tmp_path / name, pack(LINES))
     assert [entry.number for entry in entries] == list(range(1, 3001))
     assert all(isinstance(entry, Line) for entry in entries)
 
 
-NOISE = b"".join(
-    b'{"id": "%s"}\n' % random.Random(i).randbytes(60).hex().encode()
-    for i in range(3000)
-)
-
-
 @pytest.mark.parametrize("share", [0.002, 0.3, 0.9, 0.9999])
 @pytest.mark.parametrize("pack", [gzip.compress, zst], ids=["gzip", "zstd"])
-def test_a_file_that_was_cut_gives_its_whole_lines_and_one_problem(
-    tmp_path, pack, share
-):
+def test_truncated_file_gives_its_whole_lines_and_one_problem(tmp_path, pack, share):
     packed = pack(NOISE)
     *lines, problem = read_file(tmp_path / "cut", packed[: int(len(packed) * share)])
     assert all(isinstance(line, Line) for line in lines)
@@ -251,14 +247,12 @@ def test_a_file_that_was_cut_gives_its_whole_lines_and_one_problem(
     st.binary(max_size=200),
     st.sampled_from([b"\x1f\x8b", b"\x28\xb5\x2f\xfd", SKIPPABLE]),
 )
-def test_no_bytes_behind_a_magic_number_make_reading_fail(
-    tmp_path_factory, data, magic
-):
+def test_no_bytes_after_a_magic_number_make_reading_fail(tmp_path_factory, data, magic):
     for entry in read_file(tmp_path_factory.getbasetemp() / "magic", magic + data):
         assert isinstance(entry, Line | Problem)
 
 
-def test_a_window_too_large_is_refused(tmp_path):
+def test_excessive_window_is_refused(tmp_path):
     options = zstandard.ZstdCompressionParameters(
         window_log=29, write_content_size=False
     )
@@ -269,7 +263,7 @@ def test_a_window_too_large_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
-def test_a_bomb_is_one_long_line_and_is_never_held(tmp_path, name):
+def test_decompression_bomb_is_one_long_line_and_never_fills_memory(tmp_path, name):
     size = 2**28
     path = tmp_path / "bomb"
     if name == "gzip":
@@ -295,7 +289,7 @@ def test_a_bomb_is_one_long_line_and_is_never_held(tmp_path, name):
     ("name", "reason"),
     [("missing.jsonl", "No such file"), (".", "Is a directory"), ("a\x00b", "null")],
 )
-def test_a_file_that_cannot_be_opened_is_an_error_that_says_why(tmp_path, name, reason):
+def test_unreadable_file_is_an_error_with_the_reason(tmp_path, name, reason):
     with pytest.raises(PredictionsError, match=f"cannot read .*{reason}"):
         open_predictions(str(tmp_path / name))
 
@@ -309,7 +303,7 @@ def test_standard_input_is_read(monkeypatch):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zst, lambda data: data])
-def test_a_pipe_that_gives_one_byte_at_a_time_is_read(pack):
+def test_pipe_that_gives_one_byte_at_a_time_is_read(pack):
     receiving, sending = os.pipe()
 
     def write() -> None:
@@ -389,23 +383,23 @@ def test_other_encodings_are_named_and_nothing_is_guessed(
     assert f"the file is {name} text" in parsed.message
 
 
-def test_keys_that_nobody_reads_are_kept_for_a_warning():
+def test_unused_keys_are_kept_for_a_warning():
     parsed = parse_line(
         b'{"id": "a/00", "modell": "m", "finish_reson": "stop", "zzz": 1}', 1
     )
     assert parsed.unread == ("modell", "finish_reson", "zzz")
-    said = list(
+    warnings = list(
         unread_keys({"modell": 2, "finish_reson": 1, "instance_id": 1, "zzz": 1})
     )
-    assert said[0].endswith("in 2 lines; did you mean 'model'?")
-    assert [line.rpartition("; ")[2] for line in said[1:3]] == [
+    assert warnings[0].endswith("in 2 lines; did you mean 'model'?")
+    assert [line.rpartition("; ")[2] for line in warnings[1:3]] == [
         "did you mean 'finish_reason'?",
         "did you mean 'id'?",
     ]
-    assert said[3].endswith("unknown key 'zzz' ignored in 1 line")
+    assert warnings[3].endswith("unknown key 'zzz' ignored in 1 line")
 
 
-def test_a_problem_has_the_fields_of_its_class_and_no_empty_file():
+def test_problem_has_the_fields_of_its_class_and_no_empty_file():
     problem = Problem("code", "message", 3, "x/00")
     fields = {"code": "code", "message": "message", "line": 3, "id": "x/00"}
     assert problem.fields() == fields

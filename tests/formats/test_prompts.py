@@ -1,4 +1,4 @@
-"""Prompts out: the lines each provider takes, which items they hold, and how files are split."""
+"""Prompt export: each provider's lines, the items included, and how files are split."""
 
 import base64
 import json
@@ -24,19 +24,19 @@ PICTURED, PLAIN = "polynomial_curve_fitting/04", "two_segments/07"
 
 
 @pytest.fixture(scope="module")
-def held():
+def instances():
     release = find_release()
     chosen = chosen_instances(release, None, {PICTURED, PLAIN})
     return {instance.id: instance for instance in chosen}
 
 
-def line(held, form, row_id=PICTURED, **settings):
+def line(instances, form, row_id=PICTURED, **settings):
     given = Settings(**{"model": "M", **settings})
-    return json.loads(line_of(Request(held[row_id], 2, 999), form, given))
+    return json.loads(line_of(Request(instances[row_id], 2, 999), form, given))
 
 
-def test_chat_lines_are_those_of_the_documentation(held):
-    made = line(held, Form.OPENAI_CHAT, structured=True)
+def test_chat_lines_match_the_documentation(instances):
+    made = line(instances, Form.OPENAI_CHAT, structured=True)
     body = made.pop("body")
     assert made == {
         "custom_id": "polynomial_curve_fitting-04-S2-B999",
@@ -45,22 +45,24 @@ def test_chat_lines_are_those_of_the_documentation(held):
     }
     (message,) = body.pop("messages")
     text, image = message["content"]
-    assert text == {"type": "text", "text": held[PICTURED].prompt}
+    assert text == {"type": "text", "text": instances[PICTURED].prompt}
     assert image["type"] == "image_url"
     assert image["image_url"]["detail"] == "high"
     head, data = image["image_url"]["url"].split(",")
     assert head == "data:image/png;base64"
-    assert base64.b64decode(data) == held[PICTURED].images[0]
+    assert base64.b64decode(data) == instances[PICTURED].images[0]
     schema = body.pop("response_format")
     assert schema["type"] == "json_schema"
     assert schema["json_schema"]["strict"] is True
-    assert schema["json_schema"]["schema"] == json.loads(held[PICTURED].answer_schema)
+    assert schema["json_schema"]["schema"] == json.loads(
+        instances[PICTURED].answer_schema
+    )
     assert body == {"model": "M", "max_completion_tokens": 999}
 
 
 @pytest.mark.parametrize("form", LIMITS)
-def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, form):
-    body = json.dumps(line(held, form, PLAIN))
+def test_plain_lines_contain_no_schema_and_no_empty_picture(instances, form):
+    body = json.dumps(line(instances, form, PLAIN))
     assert "schema" not in body
     assert "image/png" not in body
 
@@ -68,7 +70,7 @@ def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, for
 @pytest.mark.parametrize(
     "form", [Form.OPENAI_CHAT, Form.OPENAI_RESPONSES, Form.ANTHROPIC]
 )
-def test_what_a_provider_would_refuse_is_refused_before(form):
+def test_requests_that_providers_would_refuse_are_refused_first(form):
     with pytest.raises(PredictionsError, match="--model"):
         check_settings(form, Settings(max_output_tokens=1), budgets=False)
     check_settings(form, Settings("M", max_output_tokens=1), budgets=False)
@@ -88,7 +90,7 @@ def test_files_end_before_either_limit():
         list(file_numbers([b"y" * 11], Limits(3, 10)))
 
 
-def test_files_are_never_written_over(tmp_path):
+def test_files_are_never_overwritten(tmp_path):
     limits = LIMITS[Form.OPENAI_CHAT]._replace(lines=2)
     paths = write_files([b"1\n", b"2\n", b"3\n"], tmp_path / "new", limits)
     assert [path.name for path in paths] == ["prompts-001.jsonl", "prompts-002.jsonl"]
@@ -98,7 +100,7 @@ def test_files_are_never_written_over(tmp_path):
     assert paths[0].read_bytes() == b"1\n2\n"
 
 
-def test_the_sdk_takes_lines_with_two_pictures():
+def test_sdk_accepts_lines_with_two_pictures():
     sdk = pytest.importorskip("openai.types", reason="extra [inspect]")
     release, row_id = find_release(), "tetrahedra_shadow_projection/02-picture"
     rows = {row.id: row for row in chosen_instances(release.pictures(), None, {row_id})}

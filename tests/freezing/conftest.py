@@ -1,4 +1,4 @@
-"""Experiments and the folders that they are drawn into."""
+"""Experiments and the folders generated from them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from scbench.freezing.experiment import Experiment, experiment_of
 from scbench.freezing.fresh_folder import generate_folder
 
 SEED = 0x5EED_0F_A11_0F_7415_F01D
-"""Long enough to stand in no file by accident."""
+"""Long enough to be in no file by chance."""
 
 
 def mixed(seed: int | None = SEED, *, private: bool = False) -> Experiment:
@@ -37,7 +37,7 @@ def experiment() -> Experiment:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory, experiment) -> Path:
-    """What the mixed experiment draws. Not to be changed."""
+    """The folder generated from the mixed experiment. Do not change it."""
     out = tmp_path_factory.mktemp("generated") / "folder"
     generate_folder(experiment, out)
     return out
@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, experiment) -> Path:
 
 @pytest.fixture(scope="session")
 def private_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with a private seed. Not to be changed."""
+    """The same with a private seed. Do not change it."""
     out = tmp_path_factory.mktemp("private") / "folder"
     generate_folder(mixed(private=True), out)
     return out

@@ -1,4 +1,4 @@
-"""The card: its numbers come from the manifest, its head tells datasets where the rows are."""
+"""The card: its numbers come from the manifest, and its head tells datasets where the rows are."""
 
 import re
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_numbers_come_from_the_manifest(manifest):
     assert "--release 7.8.9" in card
 
 
-def test_card_says_of_every_task_what_it_asks_for_and_shows_a_picture(whole):
+def test_card_shows_request_and_picture_of_every_task(whole):
     manifest = read_manifest(whole)
     card = render_card(manifest)
     for task in map(get_task, manifest.tasks):
@@ -88,12 +88,12 @@ def test_card_says_of_every_task_what_it_asks_for_and_shows_a_picture(whole):
 
 
 def test_card_is_short():
-    """A reviewer reads it in minutes: details are on the pages of the documentation."""
+    """A reviewer reads it in minutes; the details are on the documentation pages."""
     body = render_card(find_release().manifest).split("---\n", 2)[2]
     assert len(body.split()) < 3200
 
 
-def test_categories_name_images_where_there_are_any(manifest):
+def test_categories_name_images_if_there_are_any(manifest):
     assert head(render_card(manifest))["task_categories"] == [
         "text-generation",
         "image-text-to-text",
@@ -102,7 +102,7 @@ def test_categories_name_images_where_there_are_any(manifest):
     assert head(render_card(plain))["task_categories"] == ["text-generation"]
 
 
-def test_withdrawn_instances_stand_in_a_table(manifest):
+def test_withdrawn_instances_are_in_a_table(manifest):
     assert "No item of this release is withdrawn." in render_card(manifest)
     reasons = {"enumerate_edges/03": "two sides | one \\ name"}
     card = render_card(manifest.model_copy(update={"withdrawn": reasons}))
@@ -112,7 +112,7 @@ def test_withdrawn_instances_stand_in_a_table(manifest):
     assert "\n\n\n" not in card
 
 
-def test_leaderboards_are_of_the_whole_and_of_buckets(sound, manifest):
+def test_leaderboards_cover_the_whole_and_buckets(sound, manifest):
     text = (sound / EVAL).read_text("utf-8")
     assert text == render_eval(manifest)
     board = yaml.safe_load(text)
@@ -126,7 +126,7 @@ def test_leaderboards_are_of_the_whole_and_of_buckets(sound, manifest):
     assert "test  # 14 scores" in text
 
 
-def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
+def test_card_of_a_single_task_and_of_a_preview():
     part = freeze_task(get_task("shikaku_rectangles"))
     card = render_card(
         make_manifest("0.0.1", [part], {}, pictured=picture_parts([part]))
@@ -139,7 +139,7 @@ def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     ]  # fmt: skip
 
 
-def test_citation_file_names_whom_the_card_names():
+def test_citation_file_names_the_authors_of_the_card():
     text = Path(__file__).parents[2].joinpath("CITATION.cff").read_text("utf-8")
     paper, text_tasks = yaml.safe_load(text)["references"]
     assert [author["family-names"] for author in paper["authors"]] == ["Vira", "Harris"]
@@ -149,7 +149,9 @@ def test_citation_file_names_whom_the_card_names():
     assert text_tasks["title"] == "ReasonScape"
 
 
-def test_card_says_first_that_no_score_compares_with_the_papers(manifest, sound):
+def test_card_first_states_that_scores_are_not_comparable_with_the_paper(
+    manifest, sound
+):
     assert "Scores are not comparable with the tables of the paper" in render_card(
         manifest
     )
@@ -174,6 +176,6 @@ def test_figures_have_the_words_of_the_docs(manifest):
         assert meaning in card
 
 
-def test_the_head_is_short(whole):
+def test_head_is_short(whole):
     head = front_matter(read_manifest(whole))
     assert len(head) < 12_000

@@ -1,4 +1,4 @@
-"""The Croissant file: right by its own validator, and readable by it."""
+"""The Croissant file is valid and readable for its own library."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ def pictured(tmp_path_factory) -> Path:
     return root
 
 
-def test_its_validator_has_nothing_to_say_and_reads_every_row(pictured):
+def test_validator_has_no_complaints_and_reads_every_row(pictured):
     output = json.loads(python(READ, pictured / CROISSANT))
     assert output["issues"] == []
     release = find_release(str(pictured))
@@ -72,7 +72,7 @@ def test_its_validator_has_nothing_to_say_and_reads_every_row(pictured):
     ]
 
 
-def test_files_stand_in_it_with_their_hashes(sound):
+def test_files_are_listed_with_their_hashes(sound):
     manifest = read_manifest(sound)
     text = (sound / CROISSANT).read_text("utf-8")
     assert text == render_croissant(manifest)

@@ -1,4 +1,4 @@
-"""What users of the ``datasets`` library see, from every place they may load from."""
+"""The ``datasets`` library reads the release from every place it can load from."""
 
 import json
 import re
@@ -22,7 +22,7 @@ SCBENCH = Path(sys.executable).with_name("scbench")
 
 @pytest.fixture(scope="module")
 def datasets(hub_home):
-    """The library, offline and with a home of its own."""
+    """The library, offline and with a separate home folder."""
     import datasets  # noqa: PLC0415  (reads where that is when it is imported)
 
     datasets.disable_progress_bars()
@@ -31,7 +31,7 @@ def datasets(hub_home):
 
 @pytest.fixture
 def load(datasets, tmp_path, monkeypatch):
-    """``load_dataset`` with a cache of its own, and no way to the network."""
+    """``load_dataset`` with a separate cache and without a network."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("a socket was opened")
@@ -46,14 +46,13 @@ def load(datasets, tmp_path, monkeypatch):
     return load
 
 
-def test_every_config_holds_its_rows(load, whole):
+def test_every_config_contains_its_rows(load, whole):
     manifest = read_manifest(whole)
     release = find_release(str(whole))
-    groups = {task: [task] for task in manifest.tasks}
-    for bucket in (*BUCKETS, MANIFOLDS):
-        groups[bucket] = [
-            t for t, record in manifest.tasks.items() if record.bucket == bucket
-        ]
+    groups = {bucket: [] for bucket in (*BUCKETS, MANIFOLDS)}
+    for task, record in manifest.tasks.items():
+        groups[task] = [task]
+        groups[record.bucket].append(task)
     groups["default"] = manifest.default_tasks
     terse = load(str(whole), "terse", split="test")
     assert terse["id"][:] == list(release.terse().instances())
@@ -72,13 +71,13 @@ def test_every_config_holds_its_rows(load, whole):
             assert rows.column_names == list(INSTANCE_COLUMNS)
 
 
-def test_rows_are_those_of_the_release(load, sound):
+def test_rows_equal_those_of_the_release(load, sound):
     expected = find_release(str(sound)).instances()
     for row in load(str(sound), split="test"):
         assert Instance(**row | {"images": tuple(row["images"])}) == expected[row["id"]]
 
 
-def test_references_are_apart_and_carry_the_canary(load, sound):
+def test_references_are_separate_and_carry_the_canary(load, sound):
     stored = find_release(str(sound)).references()
     rows = load(str(sound), "references", split="test")
     assert rows["id"][:] == [ref.id for ref in stored]
@@ -88,11 +87,11 @@ def test_references_are_apart_and_carry_the_canary(load, sound):
     assert not {"answer", "reference", "score"} & set(default.column_names)
 
 
-def test_every_config_streams_what_it_loads(load, sound, datasets):
+def test_every_config_streams_the_rows_it_loads(load, sound, datasets):
     manifest = read_manifest(sound)
     names = datasets.get_dataset_config_names(str(sound))
-    beside = ["terse", "pictures", "references"]
-    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, *beside]
+    groups = ["default", "axiomatic", "constructive"]
+    assert names == [*groups, *manifest.tasks, "terse", "pictures", "references"]
     for name in names:
         rows = load(str(sound), name, split="test")
         streamed = load(str(sound), name, split="test", streaming=True)
@@ -101,7 +100,7 @@ def test_every_config_streams_what_it_loads(load, sound, datasets):
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-def test_images_arrive_in_order_beside_rows_without(
+def test_images_keep_their_order_next_to_rows_without(
     load, copy, forge, datasets, streaming
 ):
     pictures = (b"\x89PNG one", b"\x89PNG two")
@@ -112,32 +111,27 @@ def test_images_arrive_in_order_beside_rows_without(
     assert find_release(str(copy)).instances()["enumerate_edges/00"].images == pictures
     loaded = load(str(copy), "enumerate_edges", split="test", streaming=streaming)
     assert loaded.features["images"] == datasets.List(datasets.Image())
-    undecoded = loaded.cast_column(
-        "images", datasets.List(datasets.Image(decode=False))
-    )
-    first, second, *_ = undecoded
-    assert [image["bytes"] for image in first["images"]] == list(pictures)
-    assert [image["path"] for image in first["images"]] == [
-        "enumerate_edges_00_0.png",
-        "enumerate_edges_00_1.png",
+    raw = datasets.List(datasets.Image(decode=False))
+    first, second, *_ = loaded.cast_column("images", raw)
+    assert first["images"] == [
+        {"bytes": pictures[0], "path": "enumerate_edges_00_0.png"},
+        {"bytes": pictures[1], "path": "enumerate_edges_00_1.png"},
     ]
     assert second["images"] == []
 
 
-def test_the_cards_own_code_runs(load, sound, tmp_path, monkeypatch):
-    """What a reader copies from the card works, and gives a file that the grader takes."""
+def test_code_on_the_card_runs(load, sound, tmp_path, monkeypatch):
+    """Code copied from the card works, and writes a file that the grader accepts."""
     monkeypatch.chdir(tmp_path)
     export_release(find_release(str(sound)), Path("scbench"))
-    blocks = re.findall(
-        r"```python\n(.*?)```", Path("scbench/README.md").read_text("utf-8"), re.DOTALL
-    )
+    card = Path("scbench/README.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     assert len(blocks) == 2
     names = {"ask": lambda prompt, images: f"{len(prompt)} {len(images)}"}
     monkeypatch.setattr("datasets.load_dataset", load)
     for block in blocks:
         exec(block, names)  # noqa: S102
-    lines = [
-        json.loads(line) for line in Path("predictions.jsonl").read_text().splitlines()
-    ]
-    assert [line["id"] for line in lines] == list(find_release(str(sound)).instances())
+    lines = Path("predictions.jsonl").read_text().splitlines()
+    ids = [json.loads(line)["id"] for line in lines]
+    assert ids == list(find_release(str(sound)).instances())
     run("scbench-grade", "predictions.jsonl", "--release", "scbench", "--check", code=0)

@@ -1,4 +1,4 @@
-"""The example predictions: valid, complete, and graded as their documentation says."""
+"""The example predictions: valid, complete, and graded as documented."""
 
 import json
 
@@ -28,9 +28,7 @@ def release(tmp_path_factory) -> Release:
     return find_release(str(folder))
 
 
-def test_every_instance_is_answered_by_each_model_and_graded_as_documented(
-    release, tmp_path
-):
+def test_each_model_answers_every_instance_and_scores_as_documented(release, tmp_path):
     texts = [*example_predictions(release)]
     lines = [json.loads(text) for text in texts]
     for model in ("oracle", "sloppy"):

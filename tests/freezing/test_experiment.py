@@ -1,4 +1,4 @@
-"""Experiment files: what they may say, and how what they may not say is named."""
+"""Experiment files: valid ones, and the errors of invalid ones."""
 
 import json
 
@@ -31,7 +31,7 @@ points = 5
 """
 
 
-def test_a_grid_has_every_pair_and_its_first_parameter_changes_slowest():
+def test_grid_has_every_pair_and_its_first_parameter_changes_slowest():
     planned = plan(parse_experiment(GRID))
     assert [p.index for p in planned] == list(range(7))
     assert [(p.parameters["length"], p.parameters["max_depth"]) for p in planned[:6]] == [
@@ -43,7 +43,7 @@ def test_a_grid_has_every_pair_and_its_first_parameter_changes_slowest():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("seed = ", "this is not TOML: "),
         ("seed = 1", r"there is no \[\[task\]\] block"),
@@ -61,13 +61,13 @@ def test_a_grid_has_every_pair_and_its_first_parameter_changes_slowest():
         ),
     ],
 )
-def test_what_is_no_experiment_is_named(text, said):
-    with pytest.raises(ExperimentError, match=said.replace("?", r"\?")):
+def test_invalid_experiment_is_named(text, message):
+    with pytest.raises(ExperimentError, match=message.replace("?", r"\?")):
         parse_experiment(text)
 
 
 @pytest.mark.parametrize(
-    ("block", "said"),
+    ("block", "message"),
     [
         (
             {"id": "arithmetics"},
@@ -100,15 +100,15 @@ def test_what_is_no_experiment_is_named(text, said):
         ),
     ],
 )
-def test_points_that_cannot_be_are_named_with_their_bounds(block, said):
+def test_impossible_points_are_named_with_their_bounds(block, message):
     experiment = experiment_of({"seed": 1, "task": [{"id": "arithmetic", **block}]})
     with pytest.raises(ExperimentError) as caught:
         plan(experiment)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\x1b" not in str(caught.value)
 
 
-def test_all_that_is_wrong_is_told_at_once():
+def test_all_errors_are_reported_together():
     blocks = [
         {"id": "arithmetic", "length": 0, "max_depth": -1},
         {"id": "x"},
@@ -124,7 +124,7 @@ def test_all_that_is_wrong_is_told_at_once():
     assert "is also in task 3" in lines[-1]
 
 
-def test_a_file_is_named_in_its_errors(tmp_path):
+def test_errors_name_the_file(tmp_path):
     path = tmp_path / "e.toml"
     with pytest.raises(ExperimentError, match=r"e\.toml cannot be read: No such file"):
         read_experiment(path)
@@ -141,7 +141,7 @@ def test_a_file_is_named_in_its_errors(tmp_path):
     assert plan(read_experiment(path)) == plan(parse_experiment(GRID))
 
 
-def test_an_experiment_survives_its_record():
+def test_experiment_survives_its_record():
     experiment = parse_experiment(GRID)
     record = ExperimentRecord.model_validate_json(
         experiment.record([]).model_dump_json()
@@ -166,7 +166,7 @@ def test_an_experiment_survives_its_record():
         ("fluid_simulation", "spare_boxes", "null", None),
     ],
 )
-def test_values_of_the_command_line_take_the_type_of_their_parameter(
+def test_command_line_values_take_the_type_of_their_parameter(
     task, parameter, text, value
 ):
     parsed = read_parameter(get_task(task).builder.space, parameter, text)
@@ -174,7 +174,7 @@ def test_values_of_the_command_line_take_the_type_of_their_parameter(
     assert type(parsed) is type(value)
 
 
-def test_the_manifolds_are_all_text_tasks_and_about_five_thousand_cases():
+def test_manifolds_are_all_text_tasks_and_about_five_thousand_cases():
     experiment = manifolds()
     texts = set(experiment.task_ids)
     assert texts <= {task.id for task in available_tasks() if task.bucket == MANIFOLDS}

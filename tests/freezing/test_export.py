@@ -1,4 +1,4 @@
-"""Exporting: the whole release or nothing, and never over what is there."""
+"""Exporting: the whole release or nothing, and never over existing files."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from scbench.release.load import find_release
 
 
 @pytest.mark.parametrize("place", ["out", "deep/er/out", "out/"])
-def test_a_copy_is_the_release(sound, tmp_path, place):
+def test_copy_equals_the_release(sound, tmp_path, place):
     export_release(find_release(str(sound)), tmp_path / place)
     assert contents(tmp_path / place) == contents(sound)
 
@@ -31,7 +31,7 @@ def dangling_link(path: Path) -> None:
 
 
 @pytest.mark.parametrize("occupy", [file_in_folder, plain_file, dangling_link])
-def test_what_is_there_is_never_touched(sound, tmp_path, occupy):
+def test_existing_files_are_never_touched(sound, tmp_path, occupy):
     occupy(tmp_path / "out")
     before = sorted(os.walk(tmp_path))
     with pytest.raises(
@@ -45,7 +45,7 @@ def test_what_is_there_is_never_touched(sound, tmp_path, occupy):
 @pytest.mark.parametrize(
     "name", ["data/enumerate_edges.parquet", "schemas/prediction.json"]
 )
-def test_a_changed_file_is_not_copied_and_nothing_is_left(copy, tmp_path, name, exists):
+def test_changed_file_is_not_copied_and_nothing_is_left(copy, tmp_path, name, exists):
     (copy / name).write_bytes((copy / name).read_bytes() + b" ")
     home = tmp_path / "home"
     home.mkdir()
@@ -57,7 +57,7 @@ def test_a_changed_file_is_not_copied_and_nothing_is_left(copy, tmp_path, name, 
     assert not exists or list((home / "out").iterdir()) == []
 
 
-def test_a_full_disk_leaves_nothing(sound, tmp_path, monkeypatch):
+def test_full_disk_leaves_nothing(sound, tmp_path, monkeypatch):
     written = []
     write = Path.write_bytes
 

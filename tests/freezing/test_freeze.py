@@ -1,4 +1,4 @@
-"""Building: the same bytes each time, whole or not at all, and only with graders that are fit."""
+"""Building: the same bytes each time, all or nothing, and only with suitable graders."""
 
 import json
 from dataclasses import fields
@@ -74,7 +74,7 @@ class Silent(TaskBuilder):
 
 
 @pytest.mark.parametrize(
-    ("members", "said"),
+    ("members", "message"),
     [
         (
             {"grade": always(1.0)},
@@ -110,17 +110,15 @@ class Silent(TaskBuilder):
         "no card text",
     ],
 )
-def test_a_task_that_is_not_fit_leaves_nothing_behind(
-    tmp_path, monkeypatch, members, said
-):
+def test_unsuitable_task_leaves_nothing_behind(tmp_path, monkeypatch, members, message):
     task = altered("enumerate_edges", **members)
     monkeypatch.setattr("scbench.freezing.card.all_tasks", lambda: {task.id: task})
-    with pytest.raises(ReleaseError, match=said):
+    with pytest.raises(ReleaseError, match=message):
         build_release("0.0.1", tmp_path / "out", [task])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_build_leaves_nothing_behind(tmp_path):
+def test_interrupted_build_leaves_nothing_behind(tmp_path):
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
@@ -140,7 +138,7 @@ def make_link(path: Path) -> None:
 
 
 @pytest.mark.parametrize("occupy", [Path.mkdir, make_file, make_link])
-def test_nothing_is_built_over_what_is_there(tmp_path, occupy):
+def test_existing_files_are_never_built_over(tmp_path, occupy):
     occupy(tmp_path / "out")
     with pytest.raises(ReleaseError, match="out exists, and releases are never edited"):
         build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
@@ -148,14 +146,14 @@ def test_nothing_is_built_over_what_is_there(tmp_path, occupy):
 
 
 @pytest.mark.parametrize("version", ["1.0", "../1.0.0"])
-def test_a_release_needs_a_version(tmp_path, version):
-    said = r"is not a version; use a form such as 2\.0\.0 or 2\.0\.0rc1$"
-    with pytest.raises(ReleaseError, match=said):
+def test_release_needs_a_version(tmp_path, version):
+    message = r"is not a version; use a form such as 2\.0\.0 or 2\.0\.0rc1$"
+    with pytest.raises(ReleaseError, match=message):
         build_release(version, tmp_path / "out", [get_task("enumerate_edges")])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tasks_of_other_packages_are_not_in_our_releases():
+def test_plugin_tasks_are_not_in_our_releases():
     assert all(task.package == "scbench" for task in own_tasks())
     assert {task.id for task in own_tasks()} >= set(
         find_release().manifest.default_tasks
@@ -198,7 +196,11 @@ def test_drawn_instances_are_frozen_with_their_point_and_floor(task_id):
         }
         assert builder.case(builder.space(**parameters), row.seed) == case
         assert point.keys() - parameters.keys() == type(case).model_fields.keys() - {
-            *("input", "target", "params", "seed", "instance")
+            "input",
+            "target",
+            "params",
+            "seed",
+            "instance",
         }
     right = [ref for ref in part.references if ref.kind == "reference"]
     assert [ref.score for ref in right] == [1.0] * 3

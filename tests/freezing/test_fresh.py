@@ -1,4 +1,4 @@
-"""The runner: which cases an experiment gives, and what happens where it cannot give enough."""
+"""The runner: the cases of an experiment, and the outcome if it cannot draw enough."""
 
 import runpy
 from collections import Counter
@@ -22,6 +22,15 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_cases.py"
 GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
 OURS = [task.id for task in available_tasks() if task.package == "scbench"]
 
+IMPOSSIBLE = {
+    "id": "hyper_snake",
+    "count": 3,
+    "dims": 2,
+    "max_cells": 9,
+    "walls": 50,
+    "food": 20,
+}
+
 
 def cases(seed: int, *blocks: dict, workers: int = 1) -> list:
     experiment = experiment_of({"seed": seed, "task": blocks})
@@ -34,17 +43,17 @@ def inputs(seed: int, *blocks: dict) -> list[str]:
 
 
 @pytest.mark.parametrize("task_id", OURS)
-def test_cases_of_a_seed_are_those_written_down(task_id):
+def test_cases_of_a_seed_match_the_stored_ones(task_id):
     written = GOLDEN.stored().get(task_id)
     if written is None and task_id not in find_release().manifest.tasks:
-        return  # until a release holds the task, what it draws may change
+        return  # the draws of a task may change until a release contains it
     assert GOLDEN.golden(get_task(task_id)) == written, (
         "if that is meant, raise the builder's version and run tools/golden_cases.py"
     )
 
 
 @pytest.mark.parametrize("workers", [2, 4])
-def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
+def test_any_number_of_workers_draws_the_same_cases_of_every_task(workers, ungraded):
     drawable = [task_id for task_id in GOLDEN.stored() if task_id not in ungraded]
     blocks = [{"id": task_id, "count": GOLDEN.COUNT} for task_id in drawable]
     texts = cases(GOLDEN.SEED, *blocks, workers=workers)
@@ -52,7 +61,7 @@ def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
     assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in drawable}
 
 
-def test_jobs_of_later_points_start_before_the_turn_of_the_first():
+def test_jobs_of_later_points_start_before_the_first_point_ends():
     submitted = []
     turns = []
 
@@ -75,7 +84,7 @@ def test_jobs_of_later_points_start_before_the_turn_of_the_first():
     ]
 
 
-def test_keys_added_at_the_turn_of_a_point_are_skipped():
+def test_keys_added_between_points_are_skipped():
     block = {"id": "shikaku_rectangles", "count": 2}
     planned = plan(experiment_of({"seed": 1, "task": [block]}))
     (first,) = cases(1, block)
@@ -90,7 +99,7 @@ def test_keys_added_at_the_turn_of_a_point_are_skipped():
     assert point.cases[0] == first.cases[1]
 
 
-def test_a_reference_that_drawing_found_is_not_searched_again(monkeypatch):
+def test_reference_found_while_drawing_is_not_searched_again(monkeypatch):
     task = get_task("shikaku_rectangles")
     (drawn,) = cases(1, {"id": task.id, "count": 2})
     # Only the first case of a point has counter-references, which need the reference.
@@ -130,7 +139,11 @@ def test_neighbouring_seeds_share_no_items(task_id):
         "tetrahedra_shadow_projection",
         "terrain_levelling",
     }
-    count = 60 if task.bucket == MANIFOLDS else 2 if task_id in slow else 4
+    count = 4
+    if task.bucket == MANIFOLDS:
+        count = 60
+    elif task_id in slow:
+        count = 2
     # The default spaces of these are so small that two seeds can meet by chance.
     roomy = {
         "topology_enumeration": {"corners": 6, "known": 3, "n_classes": 2},
@@ -145,7 +158,7 @@ def test_neighbouring_seeds_share_no_items(task_id):
     assert len(set(texts)) == len(texts)
 
 
-def test_an_exhausted_space_ends_with_the_reason():
+def test_exhausted_space_ends_with_the_reason():
     block = {
         "id": "boolean",
         "length": 3,
@@ -161,7 +174,7 @@ def test_an_exhausted_space_ends_with_the_reason():
     )
 
 
-def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
+def test_failing_builder_costs_tries_and_then_cases(monkeypatch):
     builder = get_task("boolean").builder
     real = builder.draw
 
@@ -186,7 +199,7 @@ def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
     )
 
 
-def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
+def test_wasted_work_ends_a_point_without_a_case(monkeypatch):
     builder = get_task("boolean").builder
     real, drawn_seeds = builder.draw, []
 
@@ -208,18 +221,8 @@ def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
     assert (len(drawn.cases), drawn.reason) == (3, "")
 
 
-IMPOSSIBLE = {
-    "id": "hyper_snake",
-    "count": 3,
-    "dims": 2,
-    "max_cells": 9,
-    "walls": 50,
-    "food": 20,
-}
-
-
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_impossible_point_ends_with_the_builders_reason(workers):
+def test_impossible_point_ends_with_the_builders_reason(workers):
     possible = {"id": "delaunay_triangulation", "count": 3, "points": 5}
     hopeless, other = cases(5, IMPOSSIBLE, possible, workers=workers)
     assert hopeless.cases == ()
@@ -256,7 +259,7 @@ def test_every_reference_scores_one_and_the_first_case_of_a_point_proves_the_gra
     assert 15 < short.got <= 22
 
 
-def test_a_grader_that_is_wrong_is_an_error_and_no_shortfall(monkeypatch):
+def test_wrong_grader_is_an_error_and_no_shortfall(monkeypatch):
     builder = get_task("arithmetic").builder
     wrong = builder.answer_model(answer=10**9)
     monkeypatch.setattr(builder, "reference", lambda *_: wrong)

@@ -18,7 +18,7 @@ SMALL = {
 }
 
 
-def test_a_folder_has_the_shape_of_a_release(folder, experiment):
+def test_generated_folder_has_the_shape_of_a_release(folder, experiment):
     tasks = experiment.task_ids
     assert set(contents(folder)) == layout(tasks) | {MANIFEST}
     release = find_release(str(folder))
@@ -44,7 +44,7 @@ def test_a_folder_has_the_shape_of_a_release(folder, experiment):
     )
 
 
-def test_its_name_is_that_of_its_rows_unless_it_is_given_one(folder, tmp_path):
+def test_name_is_derived_from_the_rows_unless_given(folder, tmp_path):
     manifest = read_manifest(folder)
     assert manifest.version == f"generated-{manifest.rows_hash[:8]}"
     small = experiment_of(SMALL)
@@ -62,14 +62,14 @@ def test_any_number_of_processes_gives_the_same_bytes(folder, experiment, tmp_pa
 
 
 def hidden(data: bytes, seed: int) -> list[bytes]:
-    """Every form of a seed that bytes hold."""
+    """Every form of a seed that bytes can contain."""
     size = (seed.bit_length() + 7) // 8
     forms = [str(seed).encode(), f"{seed:x}".encode(), f"{seed:X}".encode()]
     forms += [seed.to_bytes(size, "big"), seed.to_bytes(size, "little")]
     return [form for form in forms if form in data]
 
 
-def test_a_private_seed_is_nowhere(private_folder, folder, seed):
+def test_private_seed_is_nowhere(private_folder, folder, seed):
     assert hidden((folder / MANIFEST).read_bytes(), seed), (
         "a public one is found by this search"
     )
@@ -91,7 +91,7 @@ def test_a_private_seed_is_nowhere(private_folder, folder, seed):
     }
 
 
-def test_nothing_is_made_over_what_is_there(tmp_path):
+def test_existing_files_are_never_overwritten(tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(ExperimentError, match="exists; choose another --out"):
         generate_folder(experiment_of(SMALL), tmp_path / "out")
@@ -107,7 +107,7 @@ def test_nothing_is_made_over_what_is_there(tmp_path):
 
 
 class Stopped(Exception):  # noqa: N818
-    """What ends a run in these tests."""
+    """Ends a run in these tests."""
 
 
 def stop_after(points: int):
@@ -121,9 +121,7 @@ def stop_after(points: int):
     return on_cases
 
 
-def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
-    folder, experiment, tmp_path, seed
-):
+def test_stopped_run_resumes_with_the_same_bytes(folder, experiment, tmp_path, seed):
     out = tmp_path / "out"
     for _ in range(2):
         with pytest.raises(Stopped):
@@ -138,7 +136,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "swapped", "emptied"])
-def test_a_damaged_journal_costs_no_more_than_its_rest(tmp_path, damage):
+def test_damaged_journal_costs_only_its_remainder(tmp_path, damage):
     small = experiment_of(SMALL)
     generate_folder(small, tmp_path / "whole")
     out = tmp_path / "out"
@@ -162,7 +160,7 @@ def test_a_damaged_journal_costs_no_more_than_its_rest(tmp_path, damage):
     assert contents(out) == contents(tmp_path / "whole")
 
 
-def test_what_another_experiment_left_is_not_taken_over(tmp_path):
+def test_leftovers_of_another_experiment_are_not_reused(tmp_path):
     small, out = experiment_of(SMALL), tmp_path / "out"
     with pytest.raises(Stopped):
         generate_folder(small, out, on_cases=stop_after(2))
@@ -180,7 +178,7 @@ def test_what_another_experiment_left_is_not_taken_over(tmp_path):
     assert contents(out) == contents(tmp_path / "fresh")
 
 
-def test_two_runs_do_not_work_in_one_place(monkeypatch, tmp_path):
+def test_two_runs_cannot_share_a_folder(monkeypatch, tmp_path):
     small, out = experiment_of(SMALL), tmp_path / "out"
     real = folder_module.run
 
@@ -193,7 +191,7 @@ def test_two_runs_do_not_work_in_one_place(monkeypatch, tmp_path):
     assert generate_folder(small, out).manifest.instances == 80
 
 
-def test_what_a_stranger_keeps_in_its_place_is_not_touched(tmp_path):
+def test_unknown_files_in_its_place_are_not_touched(tmp_path):
     small, out = experiment_of(SMALL), tmp_path / "out"
     held = work_folder(out)
     held.mkdir()

@@ -1,4 +1,4 @@
-"""Every release in the repository is what the builders make today, and loads from the root."""
+"""Builders reproduce the newest release, no release has changed, and each loads from the root."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ RELEASES = ROOT / "scbench" / "releases"
 NEWEST = [*installed_releases()][-1]
 
 
-def test_the_newest_release_is_what_the_builders_make_today():
+def test_builders_reproduce_the_newest_release():
     # Each reference is judged once in a run of the tests, here or for its verdict's golden words.
     problems = verify_release(
         RELEASES / NEWEST, workers=processors(), proofs=proofs_file()
@@ -31,14 +31,14 @@ def test_the_newest_release_is_what_the_builders_make_today():
 
 
 @pytest.mark.parametrize("version", installed_releases())
-def test_a_release_is_as_it_was_frozen(version):
-    """No byte changed; what the newest one holds, the test above makes anew."""
+def test_release_is_unchanged_since_freezing(version):
+    """Only bytes are compared; the test above also rebuilds the newest release."""
     release = find_release(version)
     assert list(verify_copy(release.manifest, release.source)) == []
     assert release.manifest == release.manifest.sealed()
 
 
-def test_the_loader_points_at_the_newest_release():
+def test_loader_points_at_the_newest_release():
     release = find_release()
     card = (ROOT / "scbench" / "README.md").read_text("utf-8")
     assert card == render_loader(release.manifest, f"releases/{release.version}/")

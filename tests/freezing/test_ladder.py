@@ -1,4 +1,4 @@
-"""The table of rungs, what is drawn by it, and the config ladder of releases."""
+"""The table of rungs, the items drawn from it, and the config ladder of releases."""
 
 import json
 import shutil
@@ -72,6 +72,11 @@ SMALL = TABLE.format(rung="{ size = 7, jumps = 2 }")
 TASKS = [get_task("enumerate_edges"), get_task("maze_3d")]
 SECRET = 0x5EED_0F_1ADD_E125_ECAE_7000
 
+PUBLISHED = [get_task(name) for name in find_release().ladder().manifest.tasks]
+
+# Tasks whose target is drawn for each item of a rung.
+VARIED = {"two_segments", "lego_hemispherical_shell"}
+
 
 @pytest.fixture(scope="session")
 def small():
@@ -80,7 +85,7 @@ def small():
 
 @pytest.fixture(scope="session")
 def runged(tmp_path_factory, small):
-    """A release of two tasks with a small ladder. Not to be changed."""
+    """A release of two tasks with a small ladder. Do not change it."""
     folder = tmp_path_factory.mktemp("runged") / "0.0.4"
     with public_keys_as_released():
         build_release("0.0.4", folder, TASKS, ladder=small.experiment())
@@ -89,7 +94,7 @@ def runged(tmp_path_factory, small):
 
 @pytest.fixture(scope="session")
 def secret(tmp_path_factory):
-    """Two rungs of the package's own ladder with a private seed. Not to be changed."""
+    """Two rungs of the package's own ladder with a private seed. Do not change it."""
     out = tmp_path_factory.mktemp("secret") / "folder"
     blocks = own_ladder([get_task("two_segments")]).task[:2]
     own = ladder().experiment(tasks=["two_segments"], seed=SECRET, private=True)
@@ -97,9 +102,7 @@ def secret(tmp_path_factory):
     return out
 
 
-# The ladder of this package, as its newest release holds it.
-
-PUBLISHED = [get_task(name) for name in find_release().ladder().manifest.tasks]
+# The ladder of this package, from its newest release.
 
 
 @cache
@@ -121,10 +124,6 @@ def means(task, column):
         if ref.id.startswith(f"{task.id}/"):
             found.setdefault(rung_of(ref.id), []).append(getattr(ref, column))
     return {rung: sum(values) / len(values) for rung, values in found.items()}
-
-
-# Tasks whose target is drawn for each item of a rung.
-VARIED = {"two_segments", "lego_hemispherical_shell"}
 
 
 def lowest(task):
@@ -158,7 +157,7 @@ def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
 
 
 @pytest.mark.parametrize("task", PUBLISHED, ids=str)
-def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(task):
+def test_measure_rises_and_the_ladder_starts_below_the_paper_and_ends_above(task):
     found = means(task, "measure")
     assert list(found) == list(range(1, len(found) + 1))
     assert all(low < high for low, high in pairwise(found.values()))
@@ -166,7 +165,7 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
     if not (paper := [builder.measure(item.params) for item in builder.paper()]):
         return  # a text task, of which the paper has none
     *_, second, top = found.values()
-    # What can be had without insight is no measure of how easy a rung may be.
+    # Scores reached without insight do not show how easy a rung may be.
     own_floors = [floors()[name] for name in find_release().instances([task.id])]
     if 3 * sum(floor > MOST_FLOOR for floor in own_floors) <= len(own_floors):
         # Where targets vary within a rung, not every item can be that easy.
@@ -181,7 +180,7 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
 
 
 @pytest.mark.parametrize("task", PUBLISHED, ids=str)
-def test_the_top_rung_is_not_reached_without_insight(task):
+def test_top_rung_needs_insight(task):
     *_, top = means(task, "floor").values()
     assert top < (0.95 if ladder().tasks[task.id].room else MOST_FLOOR)
 
@@ -213,7 +212,7 @@ def test_rungs_are_read_from_ids_alone():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("seed = ", "this is not valid TOML"),
         ("seed = 1", "tasks"),
@@ -247,13 +246,13 @@ def test_rungs_are_read_from_ids_alone():
         (SMALL.replace("[maze_3d]", "[maze_3d]\nruns = 2"), "maze_3d: runs"),
     ],
 )
-def test_a_mistake_in_the_table_is_named_with_task_and_rung(text, said):
+def test_mistake_in_the_table_is_named_with_task_and_rung(text, message):
     with pytest.raises(ExperimentError) as caught:
         parse_ladder(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_an_experiment_of_the_table(small):
+def test_experiment_of_the_table(small):
     whole = small.experiment()
     assert [(b.id, b.rung, b.count) for b in whole.task] == [
         ("enumerate_edges", 1, 2), ("enumerate_edges", 2, 2), ("maze_3d", 1, 2), ("maze_3d", 2, 2),
@@ -286,7 +285,7 @@ def test_rungs_and_measures_belong_together():
             experiment_of(wrong)
 
 
-def test_the_checker_says_what_is_wrong(small):
+def test_checker_reports_problems(small):
     (first, second) = check_ladder(small, ["enumerate_edges"])
     assert first.problems == second.problems == ()
     turned = small.tasks["enumerate_edges"].rungs[::-1]
@@ -297,7 +296,7 @@ def test_the_checker_says_what_is_wrong(small):
 
 
 def promised(monkeypatch, table, **facts):
-    """Problems of a rung of which this is known, above one without any."""
+    """Problems of a rung with these properties, above a rung without problems."""
     reports = [
         RungReport("maze_3d", 1, {}, (1.0,), (0.2,)),
         RungReport("maze_3d", 2, {}, **{"measures": (2.0,), "floors": (0.2,), **facts}),
@@ -323,7 +322,7 @@ def promised(monkeypatch, table, **facts):
         ({"measures": (1.0,)}, "on the rung below"),
     ],
 )
-def test_what_a_rung_must_have_is_checked(monkeypatch, small, facts, part):
+def test_required_properties_of_a_rung_are_checked(monkeypatch, small, facts, part):
     two = small.tasks["maze_3d"].model_copy(update={"beyond": ()})
     table = small.model_copy(update={"tasks": {"maze_3d": two}})
     assert any(part in problem for problem in promised(monkeypatch, table, **facts))
@@ -350,7 +349,7 @@ def test_what_a_rung_must_have_is_checked(monkeypatch, small, facts, part):
         {"trials": Trials(2, 0, 0, Capacity(1, 0))},
     ],
 )
-def test_what_is_within_the_bounds_is_not_named(monkeypatch, small, facts):
+def test_values_within_the_bounds_are_not_reported(monkeypatch, small, facts):
     two = small.tasks["maze_3d"].model_copy(update={"beyond": ()})
     table = small.model_copy(update={"tasks": {"maze_3d": two}})
     assert promised(monkeypatch, table, **facts) == ()
@@ -385,7 +384,7 @@ def test_transfer_is_measured_in_the_coordinates_of_the_task():
     assert type(maze).carried_over is Builder.carried_over
 
 
-def test_capacity_is_told_from_items_that_are_alike():
+def test_capacity_is_estimated_from_similar_items():
     task = get_task("topology_enumeration")
     ring = {"corners": 4, "order": "ring", "known": 0}
     # Eight walks round a square, drawn alike often.
@@ -399,7 +398,7 @@ def test_capacity_is_told_from_items_that_are_alike():
     assert Capacity(31125, 0).items > 10_000 > Capacity(31125, 4).items
 
 
-def test_draws_that_fail_are_counted(monkeypatch):
+def test_failed_draws_are_counted(monkeypatch):
     task = get_task("enumerate_edges")
     real = task.builder.draw
 
@@ -424,11 +423,11 @@ def test_draws_that_fail_are_counted(monkeypatch):
         # A fifth to the power of five, for six items, is 0.19 %; the limit is 0.1 %.
         (50, 0, True),
         (40, 0, False),
-        # One failure that ends a point at once is more than 0.1 % of the draws.
+        # One failure that ends a point immediately is more than 0.1 % of the draws.
         (1, 1, True),
     ],
 )
-def test_a_rung_that_may_stay_incomplete_is_named(failures, final, named):
+def test_rung_that_may_stay_incomplete_is_named(failures, final, named):
     trials = Trials(250, failures, final, Capacity(31125, 0))
     problems = list(failure_problems(get_task("shikaku_rectangles"), trials, 6))
     assert len(problems) == named
@@ -438,7 +437,7 @@ def test_a_rung_that_may_stay_incomplete_is_named(failures, final, named):
 # Releases.
 
 
-def test_a_release_has_a_config_of_its_own(runged):
+def test_release_has_a_ladder_config(runged):
     manifest = read_manifest(runged)
     assert list(manifest.ladder.tasks) == ["enumerate_edges", "maze_3d"]
     assert manifest.instances == sum(len(task.builder().paper()) for task in TASKS)
@@ -457,7 +456,7 @@ def test_a_release_has_a_config_of_its_own(runged):
     ]
 
 
-def test_the_ladder_is_found_as_a_release(runged):
+def test_ladder_is_found_as_a_release(runged):
     release = open_release(runged)
     rungs = find_release(f"{runged}+ladder")
     assert rungs.version == "0.0.4+ladder"
@@ -479,7 +478,7 @@ def test_the_ladder_is_found_as_a_release(runged):
     }
 
 
-def test_what_is_graded_is_what_is_chosen(runged, tmp_path):
+def test_only_the_chosen_config_is_graded(runged, tmp_path):
     names = ["--release", str(runged)]
     asked = CliRunner().invoke(main.app, ["example", *names, "--tasks", "ladder"])
     lines = [line for line in asked.stdout.splitlines() if '"oracle"' in line]
@@ -514,9 +513,10 @@ def _keys_as_released():
 
 @pytest.mark.usefixtures("_keys_as_released")
 def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
-    (said,) = verify_release(runged)
+    (message,) = verify_release(runged)
     assert (
-        said == f"{MANIFEST}: ladder differs from the one that this package generates"
+        message
+        == f"{MANIFEST}: ladder differs from the one that this package generates"
     )
     copy = shutil.copytree(runged, tmp_path / "copy")
     path = copy / ladder_file("maze_3d")
@@ -536,7 +536,7 @@ def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
 # Private ladders.
 
 
-def test_a_private_ladder_is_new_and_keeps_its_seed(secret):
+def test_private_ladder_is_new_and_keeps_its_seed(secret):
     release = open_release(secret)
     manifest = release.manifest
     assert manifest.is_generated
@@ -557,7 +557,7 @@ def test_a_private_ladder_is_new_and_keeps_its_seed(secret):
     assert release.choose(["ladder"])[0] is release
 
 
-def test_a_ladder_avoids_the_fixed_lists_and_the_published_rungs():
+def test_ladder_avoids_the_fixed_lists_and_the_published_rungs():
     task = get_task("two_segments")
     own = own_ladder([task])
     with open_executor(1) as executor:

@@ -1,4 +1,4 @@
-"""Publishing to folders and to targets of fsspec: whole, proven, never changed, indexed."""
+"""Publishing to folders and fsspec targets: complete, verified, never changed, indexed."""
 
 import json
 
@@ -32,7 +32,7 @@ def files(system, folder: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_a_folder_holds_versions_and_an_index(sound, tmp_path, scheme):
+def test_folder_contains_versions_and_an_index(sound, tmp_path, scheme):
     target = tmp_path / "shelf"
     newer = tmp_path / "newer"
     build_release("0.0.10", newer, [get_task("shikaku_rectangles")])
@@ -55,7 +55,7 @@ def test_a_folder_holds_versions_and_an_index(sound, tmp_path, scheme):
     ]
 
 
-def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
+def test_published_version_is_never_changed(sound, copy, forge, tmp_path, memory):
     (copy / CARD).write_text("# Better\n", "utf-8")
     forge(copy)
     for target in (str(tmp_path / "shelf"), memory[1]):
@@ -71,7 +71,7 @@ class BrokenError(Exception):
     pass
 
 
-def test_an_interrupted_copy_is_completed(sound, memory, monkeypatch):
+def test_interrupted_copy_is_completed(sound, memory, monkeypatch):
     system, url = memory
     write, writes = type(system).pipe_file, [4]
 
@@ -109,7 +109,7 @@ def test_foreign_files_are_not_mixed_in(sound, tmp_path, memory):
 @pytest.mark.parametrize(
     "text", ["not JSON", "[]", '{"releases": [1]}', '{"releases": {"a": 1}}']
 )
-def test_an_index_that_is_none_is_left_alone(sound, tmp_path, text):
+def test_invalid_index_is_left_alone(sound, tmp_path, text):
     (tmp_path / "index.json").write_text(text)
     with pytest.raises(ReleaseError, match="is not an index of releases"):
         publish_to_target(open_release(sound), str(tmp_path))
@@ -117,6 +117,6 @@ def test_an_index_that_is_none_is_left_alone(sound, tmp_path, text):
 
 
 @pytest.mark.parametrize("target", ["nosuch://x/y", "\x00"])
-def test_a_target_that_cannot_be_used_is_told(sound, target):
+def test_unusable_target_is_reported(sound, target):
     with pytest.raises(ReleaseError, match="cannot be used"):
         publish_to_target(open_release(sound), target)

@@ -1,4 +1,4 @@
-"""Grading opens no socket, whatever form the release has; reading is quick."""
+"""Grading opens no socket for any form of release."""
 
 import json
 import shutil
@@ -27,38 +27,34 @@ socket.getaddrinfo = socket.gethostbyname = look_up
 
 
 @pytest.fixture
-def alone(tmp_path):
-    """A function that runs a command in which no process can open a socket to anywhere."""
+def run_offline(tmp_path):
+    """A function that runs a command in which no process can open a socket."""
     (tmp_path / "block").mkdir()
     (tmp_path / "block" / "sitecustomize.py").write_text(BLOCK)
 
     return partial(run, cwd=tmp_path, PYTHONPATH=tmp_path / "block", HOME=tmp_path)
 
 
-def test_grading_opens_no_socket(alone, sound, tmp_path):
+def test_grading_opens_no_socket(run_offline, sound, tmp_path):
     shutil.make_archive(f"{tmp_path}/release", "zip", sound)
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text(
         "\n".join(example_predictions(find_release(str(sound)))), "utf-8"
     )
-    done = alone(
-        *(
-            "scbench-grade",
-            predictions,
-            "--release",
-            f"{tmp_path}/release.zip",
-            "--out",
-            tmp_path / "out",
-            "--workers",
-            2,
-        ),
-        *(
-            "--partial",
-            "--tasks",
-            "enumerate_edges,shikaku_rectangles",
-            "--format",
-            "json",
-        ),
+    done = run_offline(
+        "scbench-grade",
+        predictions,
+        "--release",
+        f"{tmp_path}/release.zip",
+        "--out",
+        tmp_path / "out",
+        "--workers",
+        2,
+        "--partial",
+        "--tasks",
+        "enumerate_edges,shikaku_rectangles",
+        "--format",
+        "json",
     )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tasks"]

@@ -1,4 +1,4 @@
-"""The pictures on the card: drawn at the build, listed with their hashes, drawn anew to verify."""
+"""Pictures on the card: drawn at the build, listed with hashes, redrawn to verify."""
 
 import pytest
 
@@ -11,14 +11,14 @@ from scbench.report.picture import LOOK
 EDGES, SHIKAKU = map(picture_file, ("enumerate_edges", "shikaku_rectangles"))
 
 
-def test_another_picture_is_found_though_its_hash_fits(copy, forge):
+def test_replaced_picture_is_found_although_its_hash_fits(copy, forge):
     (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
     assert any(problem.startswith(f"{EDGES}: ") for problem in verify_release(copy))
     forge(copy)
     assert f"{EDGES}: differs from the picture drawn again" in verify_release(copy)
 
 
-def test_a_picture_that_is_taken_out_is_missed(copy, forge):
+def test_removed_picture_is_missed(copy, forge):
     (copy / EDGES).unlink()
     forge(copy)
     problems = verify_release(copy)
@@ -28,7 +28,7 @@ def test_a_picture_that_is_taken_out_is_missed(copy, forge):
     assert f"{CARD}: differs from the newly written file" in problems
 
 
-def test_a_foreign_picture_is_no_part_of_a_release(copy, forge):
+def test_foreign_picture_is_not_part_of_a_release(copy, forge):
     (copy / "gallery" / "maze_3d.png").write_bytes(b"x")
     forge(copy)
     problem = (
@@ -39,7 +39,7 @@ def test_a_foreign_picture_is_no_part_of_a_release(copy, forge):
 
 
 @pytest.mark.parametrize("key", ["package_version", "vl-convert-python", "pictures"])
-def test_what_another_version_drew_is_known_by_its_hash(copy, forge, key):
+def test_picture_of_another_version_is_known_by_its_hash(copy, forge, key):
     (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
 
     def older(record: dict) -> None:

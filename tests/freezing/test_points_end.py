@@ -1,4 +1,4 @@
-"""Points of spaces from which nothing came for minutes end, with a case or with the reason.
+"""Points that produce nothing for minutes end, with a case or with the reason.
 
 `tools/sweep_spaces.py` looks at corners of all spaces.
 """
@@ -28,7 +28,7 @@ def test_hard_points_end_within_a_minute(task, parameters):
     assert not reason or "ask for" in reason
 
 
-def test_every_space_has_corners_to_look_at():
+def test_every_space_has_corners_to_check():
     for task in available_tasks():
         ends = sweep.ends_of(task)
         assert ends.keys() == task.builder.space.model_fields.keys() - {"count"}
@@ -38,7 +38,7 @@ def test_every_space_has_corners_to_look_at():
             task.builder.space.model_validate(parameters)
 
 
-def test_some_event_is_necessary_wherever_chance_makes_up_for_causes():
+def test_some_event_is_necessary_if_chance_replaces_causes():
     for events, depth, over, stand_in, others, question in product(
         (3, 12), (1, 8), (0, 1), (0, 1), (0, 8), ("but_for", "necessary_set")
     ):

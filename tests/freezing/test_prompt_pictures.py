@@ -1,4 +1,4 @@
-"""The config pictures: the data of instances in pixels, and nothing else about them changed."""
+"""The config pictures: instance data in pixels, and no other change."""
 
 import json
 import re
@@ -21,15 +21,30 @@ PICTURED = [
 MANY = 12
 UNORDERED = ("walls", "food", "blocked", "forbidden_cells")
 
+OF_RULES = {
+    "voxel_grid_projection": r"exactly \d+ (?:different|cells)|the digit \d|"
+    r"remainder \d+|divided by \d+",
+    "hyper_snake": r"L / \d+|(?<=0.98 x )\d+|\d+ is the number|[Ss]o \d+ cells|"
+    r"because (the box has )?\d+ cells|more than \d+ cells",
+    "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
+    r"plan - \d+\) / [\d.]+",
+    "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
+    "csg_union": r"At most \d+ pairs of a triangle|\d+ triangles are always few enough|"
+    r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
+    "half_subdivision_neighbours": r"depth \d+: axis",
+    "polynomial_curve_fitting": r"f, as written, is at most \d+",
+}
+"""Numbers in a prompt with pictures that depend on the instance: the amounts required."""
+
 
 def normal(params):
-    """Return parameters with lists whose order means nothing in one order."""
+    """Return parameters with all unordered lists sorted."""
     changed = {name: sorted(params[name]) for name in UNORDERED if name in params}
     return json.loads(json.dumps(params | changed))
 
 
 def read(row):
-    """Return what the second reader gets of an instance, from its prompt and its pixels alone."""
+    """Return the instance that the second reader gets from its prompt and pixels alone."""
     return normal(reader_of(row.task)(row.prompt, row.images))
 
 
@@ -44,7 +59,7 @@ def rows(release):
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)
-def test_a_reader_of_pixels_gets_an_instance_back(task, rows):
+def test_reader_of_pixels_recovers_an_instance(task, rows):
     of_task = [row for row in rows.values() if row.task == task.id]
     small = min(of_task, key=lambda row: (sum(map(len, row.images)), row.id))
     for row in [
@@ -55,7 +70,7 @@ def test_a_reader_of_pixels_gets_an_instance_back(task, rows):
 
 
 @pytest.mark.parametrize("task", PICTURED, ids=str)
-def test_a_reader_of_pixels_gets_many_instances_back(task, rows):
+def test_reader_of_pixels_recovers_many_instances(task, rows):
     of_task = [row for row in rows.values() if row.task == task.id]
     # A spread over the list and the ladder.
     step = -(-len(of_task) // MANY)
@@ -63,7 +78,7 @@ def test_a_reader_of_pixels_gets_many_instances_back(task, rows):
         assert read(row) == normal(json.loads(row.params)), row.id
 
 
-def test_rows_differ_from_those_without_in_prompt_images_and_id_alone(release, rows):
+def test_picture_rows_differ_only_in_prompt_images_and_id(release, rows):
     plain = {**release.instances(), **release.ladder().instances()}
     for row_id, row in rows.items():
         changed = {"id", "prompt", "images", "content_hash"}
@@ -74,25 +89,9 @@ def test_rows_differ_from_those_without_in_prompt_images_and_id_alone(release, r
         assert row.images
 
 
-OF_RULES = {
-    "voxel_grid_projection": r"exactly \d+ (?:different|cells)|the digit \d|"
-    r"remainder \d+|divided by \d+",
-    "hyper_snake": r"L / \d+|(?<=0.98 x )\d+|\d+ is the number|[Ss]o \d+ cells|"
-    r"because (the box has )?\d+ cells|more than \d+ cells",
-    "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
-    r"plan - \d+\) / [\d.]+",
-    "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
-    "csg_union": r"At most \d+ pairs of a triangle|\d+ triangles are always few enough|"
-    r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
-    "half_subdivision_neighbours": r"depth \d+: axis",
-    "polynomial_curve_fitting": r"f, as written, is at most \d+",
-}
-"""What a prompt with pictures says in numbers that depend on the instance: how much is asked."""
-
-
 @pytest.mark.parametrize("task", PICTURED, ids=str)
-def test_no_number_that_a_picture_shows_stands_in_the_text(task, rows):
-    """Of one task, all prompts hold the same numbers: those of its rules."""
+def test_numbers_in_a_picture_are_not_in_the_text(task, rows):
+    """All prompts of a task contain the same numbers: those of its rules."""
     numbers = {}
     for row in (row for row in rows.values() if row.task == task.id):
         text = re.sub(OF_RULES.get(task.id, "$^"), "", row.prompt)
@@ -114,8 +113,8 @@ def test_no_number_that_a_picture_shows_stands_in_the_text(task, rows):
     assert all(len(lists) == 1 for lists in numbers.values()), numbers
 
 
-def test_triangulations_stand_wherever_points_are_moved(rows):
-    """Against corners of the squares in which points may lie, in turn."""
+def test_triangulations_stay_valid_if_points_move(rows):
+    """Points move to corners of their squares, in 64 patterns."""
     for row in rows.values():
         if row.task != "delaunay_triangulation":
             continue

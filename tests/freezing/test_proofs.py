@@ -1,4 +1,4 @@
-"""What is remembered: made and judged once, never believed when damaged, left out on demand."""
+"""Stored proofs: made and judged once, never trusted when damaged, ignored on request."""
 
 from base64 import b64decode, b64encode
 from dataclasses import replace
@@ -25,7 +25,7 @@ def path(tmp_path):
 
 @pytest.fixture(autouse=True)
 def forget():
-    """As in a new process."""
+    """Forget proofs in memory, as in a new process."""
     proofs.open_store.cache_clear()
     yield
     proofs.open_store.cache_clear()
@@ -33,7 +33,7 @@ def forget():
 
 @pytest.fixture
 def judged(monkeypatch):
-    """How often an answer was judged, as a list that grows."""
+    """A list that grows with each judged answer."""
     calls = []
     real = floors.judge
     monkeypatch.setattr(floors, "judge", lambda *a: calls.append(a) or real(*a))
@@ -41,7 +41,7 @@ def judged(monkeypatch):
 
 
 def rewrite(path, score):
-    """Change the first score of each reference, with a hash that fits."""
+    """Change the first score of each reference, with a matching hash."""
     lines = []
     for line in path.read_bytes().splitlines():
         _, key, value = line.split(b" ", 2)
@@ -54,7 +54,7 @@ def rewrite(path, score):
     proofs.open_store.cache_clear()
 
 
-def test_what_was_judged_is_not_judged_again(path, judged):
+def test_judged_answer_is_not_judged_again(path, judged):
     first = freeze_task(TASK, proofs=path)
     assert len(judged) >= len(first.references) > 0
     judged.clear()
@@ -63,7 +63,7 @@ def test_what_was_judged_is_not_judged_again(path, judged):
     assert not judged
 
 
-def test_another_answer_is_judged(path, judged, monkeypatch):
+def test_other_answer_is_judged(path, judged, monkeypatch):
     first = freeze_task(TASK, proofs=path)
     judged.clear()
     builder = type(TASK.builder())
@@ -82,7 +82,7 @@ def test_another_answer_is_judged(path, judged, monkeypatch):
     )
 
 
-def test_what_was_drawn_and_solved_is_not_drawn_again(path, monkeypatch):
+def test_drawn_and_solved_items_are_not_drawn_again(path, monkeypatch):
     experiment = experiment_of({"seed": 3, "task": [{"id": TASK.id, "count": 4}]})
     first = list(run(experiment, proofs=path))
     assert first == list(run(experiment))
@@ -108,7 +108,7 @@ def test_damaged_lines_are_judged_again(path, judged):
             assert judged
 
 
-def test_a_remembered_score_must_agree_too(path):
+def test_stored_score_must_agree_too(path):
     freeze_task(TASK, proofs=path)
     rewrite(path, 0.5)
     with pytest.raises(
@@ -117,8 +117,8 @@ def test_a_remembered_score_must_agree_too(path):
         freeze_task(TASK, proofs=path)
 
 
-def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
-    """Whoever lies to the cache fools a check that uses it, and no other."""
+def test_forged_score_is_found_from_scratch(path, copy, monkeypatch):
+    """A forged cache deceives a check that uses it, and no other check."""
     real = floors.judge
 
     def harsh(task, params, answer):
@@ -133,9 +133,7 @@ def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
     assert any("must score 1" in line for line in problems), problems
 
 
-def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(
-    monkeypatch, tmp_path
-):
+def test_file_depends_on_code_libraries_and_machine(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = proofs.proofs_file()
     assert first.parent == tmp_path / "scbench" / "proofs"
@@ -154,7 +152,9 @@ def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(
     assert proofs.proofs_file() == first
 
 
-def test_from_scratch_all_is_judged_and_remembered_anew(judged, monkeypatch, tmp_path):
+def test_from_scratch_everything_is_judged_and_stored_again(
+    judged, monkeypatch, tmp_path
+):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     counts = []
     for from_scratch in (False, True, False):

@@ -1,4 +1,4 @@
-"""Publishing on the Hub, with the real clients against a Hub on this machine."""
+"""Publishing on the Hub, with the real clients and a local Hub."""
 
 import json
 import re
@@ -42,12 +42,22 @@ print(json.dumps({
 }))
 """
 
+# Where an upload may be cut off, and how: everything after the fault is missing.
+BREAKS = {
+    "created, answer lost": ("POST", "/repos/create", "do and drop"),
+    "a large file": ("PUT", "/store/", "drop"),
+    "committing": ("POST", "/commit/", "drop"),
+    "committed, answer lost": ("POST", "/commit/", "do and drop"),
+    "tagged, answer lost": ("POST", "/tag/", "do and drop"),
+    "downloading": ("GET", "/resolve/", "drop"),
+}
+
 
 def publish(root: Path, repo: str = REPO) -> list[str]:
-    said: list[str] = []
+    steps: list[str] = []
     release = open_release(root)
-    publish_on_hub(release, plan_upload(release, repo), said.append)
-    return said
+    publish_on_hub(release, plan_upload(release, repo), steps.append)
+    return steps
 
 
 def stored(hub, tag: str = "v0.0.1") -> dict[str, bytes]:
@@ -56,7 +66,7 @@ def stored(hub, tag: str = "v0.0.1") -> dict[str, bytes]:
 
 
 def sent(root: Path) -> dict[str, bytes]:
-    """What goes to the Hub: not the file that it refuses."""
+    """The files uploaded to the Hub, without the one that it refuses."""
     return {name: data for name, data in contents(root).items() if name != EVAL}
 
 
@@ -75,7 +85,7 @@ def newer(tmp_path) -> Path:
     return root
 
 
-def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
+def test_release_becomes_one_commit_with_a_tag(hub, sound):
     assert publish(sound) == [
         "creating org/scbench",
         "uploading to org/scbench",
@@ -83,12 +93,12 @@ def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
         "downloading v0.0.1",
     ]
     assert_published(hub, sound)
-    # Parquet goes to the storage of large files, text into the commit.
+    # Parquet files go to the storage for large files, text files into the commit.
     assert hub.count("PUT", "/store/") == 7
     assert hub.count("POST", "/commit/") == 1
 
 
-def test_large_files_go_by_xet_where_its_client_is_installed(hub, sound, monkeypatch):
+def test_large_files_use_xet_if_its_client_is_installed(hub, sound, monkeypatch):
     pytest.importorskip("hf_xet")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
     large = [
@@ -102,7 +112,7 @@ def test_large_files_go_by_xet_where_its_client_is_installed(hub, sound, monkeyp
     assert hub.count("PUT", "/store/") == 0
 
 
-def test_a_dry_run_looks_and_changes_nothing(hub, sound):
+def test_dry_run_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the dataset repository org/scbench"
@@ -118,7 +128,7 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     assert not hub.count("(POST|PUT)", "")
 
 
-def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newer):
+def test_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newer):
     publish(sound)
     release = open_release(newer)
     plan = plan_upload(release, REPO)
@@ -137,7 +147,7 @@ def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newe
     assert find_release(f"{REPO}@main").version == "0.0.2"
 
 
-def test_a_tag_is_never_moved(hub, copy, forge, sound):
+def test_tag_is_never_moved(hub, copy, forge, sound):
     publish(sound)
     before = dict(hub.repos[REPO].tags)
     (copy / CARD).write_text("# Better\n", "utf-8")
@@ -150,7 +160,7 @@ def test_a_tag_is_never_moved(hub, copy, forge, sound):
     assert_published(hub, sound)
 
 
-def test_what_is_no_release_is_not_replaced(hub, sound):
+def test_foreign_data_set_is_not_replaced(hub, sound):
     hub.add_repo(REPO).commit({"train.csv": b"1,2\n", CARD: b"mine"}, "mine")
     with pytest.raises(
         HubError,
@@ -160,19 +170,8 @@ def test_what_is_no_release_is_not_replaced(hub, sound):
     assert hub.repos[REPO].tags == {}
 
 
-# Where an upload may be cut off, and how: everything after the fault is missing.
-BREAKS = {
-    "created, answer lost": ("POST", "/repos/create", "do and drop"),
-    "a large file": ("PUT", "/store/", "drop"),
-    "committing": ("POST", "/commit/", "drop"),
-    "committed, answer lost": ("POST", "/commit/", "do and drop"),
-    "tagged, answer lost": ("POST", "/tag/", "do and drop"),
-    "downloading": ("GET", "/resolve/", "drop"),
-}
-
-
 @pytest.mark.parametrize("at", BREAKS)
-def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
+def test_broken_upload_is_reported_and_completed_by_a_retry(hub, sound, at):
     method, path, how = BREAKS[at]
     hub.fail(method, path, how, times=50)
     message = ""
@@ -191,7 +190,7 @@ def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
 
 
 @pytest.mark.parametrize(
-    ("token", "said"),
+    ("token", "text"),
     [
         ("hf_wrong", r"does not accept the token \(HTTP 401\).*HF_TOKEN"),
         (
@@ -205,9 +204,7 @@ def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
     ],
     ids=["wrong", "may only read", "none"],
 )
-def test_a_token_that_does_not_do_is_told(
-    hub, sound, monkeypatch, tmp_path, token, said
-):
+def test_insufficient_token_is_reported(hub, sound, monkeypatch, tmp_path, token, text):
     if token is None:
         monkeypatch.delenv("HF_TOKEN")
         monkeypatch.setattr(
@@ -215,14 +212,14 @@ def test_a_token_that_does_not_do_is_told(
         )
     else:
         monkeypatch.setenv("HF_TOKEN", token)
-    with pytest.raises(HubError, match=said) as caught:
+    with pytest.raises(HubError, match=text) as caught:
         publish(sound)
     assert "hf_" not in str(caught.value)
     assert hub.repos == {}
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status", "said"),
+    ("method", "path", "status", "text"),
     [
         ("GET", "/whoami", 429, r"too many requests to the Hub \(HTTP 429\)"),
         ("POST", "/repos/create", 403, r"no write access to org/scbench \(HTTP 403\)"),
@@ -236,11 +233,11 @@ def test_a_token_that_does_not_do_is_told(
         ("POST", "/commit/", 418, r"refused the request for org/scbench \(HTTP 418\)"),
     ],
 )
-def test_what_the_hub_answers_is_told_and_a_retry_completes(
-    hub, sound, method, path, status, said
+def test_hub_errors_are_reported_and_a_retry_completes(
+    hub, sound, method, path, status, text
 ):
     hub.fail(method, path, status, times=50)
-    with pytest.raises(HubError, match=said):
+    with pytest.raises(HubError, match=text):
         publish(sound)
     hub.faults.clear()
     publish(sound)
@@ -248,7 +245,7 @@ def test_what_the_hub_answers_is_told_and_a_retry_completes(
 
 
 @pytest.mark.parametrize("name", [MANIFEST, CARD, SCHEMA, data_file("enumerate_edges")])
-def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
+def test_bytes_changed_on_the_way_back_are_reported(hub, sound, monkeypatch, name):
     publish(sound)
     held = stored(hub)
     held[name] = changed = held[name].replace(b"e", b"f", 1)
@@ -260,7 +257,7 @@ def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
 
 
 def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp_path):
-    """Publish by command, load by tag in a fresh process, grade against the Hub: same scores."""
+    """Publish by command, load by tag in a new process, grade against the Hub: same scores."""
     done = hub_command(
         hub, "scbench", "release", "publish", sound, "--repo", REPO, "--dry-run"
     )
@@ -304,7 +301,7 @@ def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp
     assert summaries[0]["tasks"] == summaries[1]["tasks"] == summaries[2]["tasks"]
 
 
-def test_a_release_that_does_not_verify_is_not_published(hub, hub_command, copy):
+def test_unverified_release_is_not_published(hub, hub_command, copy):
     (copy / SCHEMA).unlink()
     done = hub_command(hub, "scbench", "release", "publish", copy, "--repo", REPO)
     assert done.returncode == 1

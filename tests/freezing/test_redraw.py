@@ -49,7 +49,7 @@ def copy(folders, tmp_path):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_sound_folder_has_no_problems(folders, workers):
+def test_sound_folder_has_no_problems(folders, workers):
     steps = []
     assert verify_release(folders["public"], steps.append, workers=workers) == ()
     assert "drawn items" in steps
@@ -60,7 +60,7 @@ def test_a_sound_folder_has_no_problems(folders, workers):
     )
 
 
-def test_a_wrong_seed_is_one_problem_and_not_one_for_each_row(folders):
+def test_wrong_seed_is_one_problem_and_not_one_for_each_row(folders):
     problems = verify_release(folders["private"], seed=4)
     assert problems == (f"{MANIFEST}: the given seed does not produce these rows",)
     problems = verify_release(folders["public"], seed=4)
@@ -110,18 +110,18 @@ FORGERIES = {
 
 @pytest.mark.parametrize("kind", FORGERIES)
 def test_forged_rows_are_named_without_the_seed(copy, kind):
-    change, said = FORGERIES[kind]
+    change, message = FORGERIES[kind]
     root = copy("private")
     rewrite(root / DATA, change)
     forge(root)
     problems = verify_release(root)
-    assert any(said in line for line in problems), problems
+    assert any(message in line for line in problems), problems
     assert not any("SHA-256" in line for line in problems)
     assert verify_release(root, seed=EXPERIMENT["seed"])
 
 
-def test_cases_of_another_seed_are_found_with_the_seed_alone(folders, copy):
-    """A whole row of another draw is as good as ours, unless one knows what ours are."""
+def test_cases_of_another_seed_are_found_only_with_the_seed(folders, copy):
+    """A complete row of another draw looks valid unless the correct rows are known."""
     root = copy("private")
     foreign = read_table((folders["other"] / DATA).read_bytes()).to_pylist()
     rewrite(
@@ -150,7 +150,7 @@ def test_forged_experiments_are_named(copy):
     def invent_a_shortfall(record: dict) -> None:
         record["experiment"]["shortfalls"][0]["got"] = 80
 
-    for change, said in (
+    for change, message in (
         (ask_for_less, 'rows at point {"division":false'),
         (ask_for_the_impossible, "length: must be at most 500; got 800"),
         (ask_for_nobody, "unknown task 'arithmetics'"),
@@ -163,7 +163,7 @@ def test_forged_experiments_are_named(copy):
         root = copy("private")
         forge(root, change)
         problems = verify_release(root)
-        assert any(said in line for line in problems), (said, problems)
+        assert any(message in line for line in problems), (message, problems)
         shutil.rmtree(root)
 
     root = copy("public")
@@ -172,7 +172,7 @@ def test_forged_experiments_are_named(copy):
     assert any(":arithmetic/00" in line for line in problems)
 
 
-def test_a_frozen_release_must_hold_the_packages_own_manifolds(tmp_path):
+def test_frozen_release_must_contain_the_packages_own_manifolds(tmp_path):
     ours = experiment_of({"seed": 1, "task": [{"id": "boolean", "count": 3}]})
     manifest = build_release("0.0.1", tmp_path / "out", [], experiment=ours)
     assert not manifest.is_generated
@@ -181,7 +181,7 @@ def test_a_frozen_release_must_hold_the_packages_own_manifolds(tmp_path):
     )
 
 
-def test_a_task_is_frozen_or_drawn_and_not_both(tmp_path):
+def test_task_is_either_frozen_or_drawn(tmp_path):
     experiment = experiment_of({"seed": 1, "task": [{"id": "enumerate_edges"}]})
     with pytest.raises(ReleaseError, match="enumerate_edges has both a fixed list"):
         build_release(

@@ -1,4 +1,4 @@
-"""Every value in a row is printed in its prompt, or stands on a list here with the reason."""
+"""Every value in a row is printed in its prompt or listed here with the reason."""
 
 import json
 import re
@@ -100,7 +100,7 @@ PARAMS = {
         "story": LOOKS,
     },
 }
-"""What a prompt says in another way, by task and place in ``params``."""
+"""Values that a prompt states in another way, by task and place in ``params``."""
 KINDS = {
     **dict.fromkeys(
         ["corner_order", "edge_order", "order", "format", "anchor_format"], LOOKS
@@ -127,8 +127,8 @@ KINDS = {
     "rain_place": LOOKS,
     "start": LOOKS,
 }
-"""Parameters of spaces whose values are words. Numbers are bounds and chances of what was drawn,
-most of which the prompt shows; they say how hard a case is, not what its answer is."""
+"""Parameters of spaces whose values are words. Numbers are bounds and chances of the draw, most of
+which the prompt shows; they determine the difficulty of a case, not its answer."""
 
 
 def leaves(value, path=""):
@@ -150,7 +150,7 @@ def numbers_in(prompt):
 
 
 def is_printed(value, prompt):
-    """Whether a number or word stands in a prompt; nothing is said by nothing."""
+    """Whether a number or word is in a prompt; empty values are in every prompt."""
     if value is None or value == "":
         return True
     if isinstance(value, bool):
@@ -161,14 +161,14 @@ def is_printed(value, prompt):
 
 
 def rows_of(task):
-    """Some of the release's rows and fresh ones, as they are stored."""
+    """Some of the release's rows and some fresh ones, in stored form."""
     held = list(find_release().instances([task.id]).values())
     fresh = generate(task.id, count=2, seed=5)
     return instance_table([*held[:: max(1, len(held) // 60)], *fresh]).to_pylist()
 
 
 @pytest.mark.parametrize("task", OURS, ids=str)
-def test_rows_hold_what_prompts_print(task):
+def test_rows_contain_only_values_in_their_prompts(task):
     reviewed = PARAMS.get(task.id, {})
     parameters = (
         task.builder.space.model_fields.keys()
@@ -192,15 +192,15 @@ def test_rows_hold_what_prompts_print(task):
     assert places >= reviewed.keys(), "no row has this any more"
 
 
-def test_the_hash_of_a_row_does_not_give_away_what_it_does_not_hold():
-    """Of ten shapes the right one could be found by hashing each."""
+def test_row_hash_does_not_reveal_hidden_values():
+    """Otherwise the correct one of ten shapes could be found by hashing each."""
     (instance,) = generate("svg_shapes", seed=3, shape="kite")
     row = {k: v for k, v in instance.model_dump().items() if k in INSTANCE_COLUMNS}
     del row["content_hash"]
     assert instance.content_hash == content_hash(row | {"images": []})
 
 
-def test_a_row_of_the_data_set_says_what_it_lacks():
+def test_data_set_row_names_its_hidden_values():
     (instance,) = generate("objects", seed=3)
     assert score(instance, {"answer": -1}) == 0
     with pytest.raises(PredictionsError, match="parameters that no prompt states"):

@@ -1,4 +1,4 @@
-"""The published JSON Schemas say what the package itself accepts."""
+"""The published JSON Schemas accept the same files as the package."""
 
 import copy
 import json
@@ -30,145 +30,7 @@ jsonschema_rs = Later("jsonschema_rs")
 TASKS = list(find_release().manifest.tasks)
 PREDICTION = jsonschema_rs.validator_for(prediction_schema())
 
-
-def accepts(model: type[BaseModel], value: object) -> bool:
-    try:
-        model.model_validate(value)
-    except ValidationError:
-        return False
-    return True
-
-
-def published(root: Path, name: str) -> jsonschema_rs.Validator:
-    schema = json.loads((root / "schemas" / f"{name}.json").read_text("utf-8"))
-    jsonschema_rs.meta.validate(schema)
-    return jsonschema_rs.validator_for(schema)
-
-
-def test_files_are_the_schemas(whole):
-    manifest = find_release(str(whole)).manifest
-    texts = task_schemas([get_task(name) for name in TASKS])
-    assert texts.keys() | file_schemas().keys() <= manifest.files.keys()
-    for name in texts:
-        assert (whole / name).read_text("utf-8") == texts[name]
-    for (
-        name,
-        text,
-    ) in file_schemas().items():  # they grow with the package; what they had stays
-        then, now = json.loads((whole / name).read_text("utf-8")), json.loads(text)
-        assert then["properties"].keys() <= now["properties"].keys()
-        assert set(then.get("required", ())) <= set(now.get("required", ()))
-
-
-@pytest.fixture(scope="module")
-def stored(whole) -> dict[str, list[Reference]]:
-    """The answers that are stored for each instance."""
-    by_id = {}
-    for ref in find_release(str(whole)).references():
-        by_id.setdefault(ref.id, []).append(ref)
-    return by_id
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_parameters_and_references_validate(whole, stored, task_id):
-    release = find_release(str(whole))
-    instances = release.instances([task_id])
-    params, answer = (
-        published(whole, f"{task_id}.{part}") for part in ("params", "answer")
-    )
-    for row in instances.values():
-        assert params.is_valid(json.loads(row.all_params)), row.id
-        columns = jsonschema_rs.validator_for(json.loads(row.answer_schema))
-        assert any(ref.kind == "reference" for ref in stored[row.id])
-        for ref in stored[row.id]:
-            value = json.loads(ref.answer)
-            assert answer.is_valid(value) <= columns.is_valid(value), (ref.id, ref.name)
-            if ref.kind == "reference":
-                assert answer.is_valid(value), ref.id
-
-
-def places(node: object, path: tuple = ()):
-    yield path
-    if isinstance(node, dict | list):
-        for key, child in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from places(child, (*path, key))
-
-
-def damaged(value: object, rng: random.Random) -> object:
-    """Put something odd at one place of an answer, or take the place away."""
-    box = {"it": copy.deepcopy(value)}
-    *way, last = rng.choice([path for path in places(box) if path])
-    parent: object = box
-    for key in way:
-        parent = parent[key]
-    if way and rng.random() < 0.2:
-        del parent[last]
-    else:
-        odd = [
-            None,
-            True,
-            False,
-            -1,
-            0,
-            3,
-            3.0,
-            -1.0,
-            2.5,
-            "",
-            "1",
-            "x",
-            [],
-            {},
-            [0, 1],
-            {"x": 1},
-        ]
-        odd += [10**6, 1e6]
-        parent[last] = rng.choice(odd)
-    return box["it"]
-
-
 LENIENT = {"fluid_simulation"}
-
-
-def in_rows(task_id: str, answer: object) -> object:
-    """A maze given as one text, bare or under its key, as the rows that the package reads there."""
-    if task_id != "maze_3d":
-        return answer
-    maze = answer.get("maze") if isinstance(answer, dict) else answer
-    return {"maze": maze.split("\n")} if isinstance(maze, str) else answer
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
-    """On stored answers and on hundreds of damaged ones; an unknown key is the one difference.
-
-    Some graders judge what their schema forbids, to say more of it than that its shape is wrong.
-    """
-    schema = published(whole, f"{task_id}.answer")
-    model = get_task(task_id).answer_model
-    own = [
-        ref
-        for refs in stored.values()
-        for ref in refs
-        if ref.id.startswith(f"{task_id}/")
-    ]
-    verdicts = set()
-    for ref in own[:: max(1, len(own) // 20)]:
-        value = json.loads(ref.answer)
-        rng = random.Random(f"{ref.id} {ref.name}")
-        for candidate in (value, *(damaged(value, rng) for _ in range(4))):
-            known = not isinstance(candidate, dict) or candidate.keys() <= set(
-                model.model_fields
-            )
-            if known:
-                valid = schema.is_valid(in_rows(task_id, candidate))
-                taken = accepts(model, candidate)
-                assert valid <= taken if task_id in LENIENT else valid == taken, (
-                    candidate
-                )
-                verdicts.add(valid)
-    assert verdicts == {True, False}
-
 
 TURN = {"action": "x", "observation": "no"}
 RETRY = {
@@ -239,19 +101,6 @@ BAD = [
     {"id": "a/00", "answer": 1, "finish_reason": 3},
 ]
 
-
-@pytest.mark.parametrize("line", GOOD, ids=json.dumps)
-def test_good_predictions_validate(line):
-    assert accepts(Prediction, line)
-    assert PREDICTION.is_valid(line)
-
-
-@pytest.mark.parametrize("line", BAD, ids=json.dumps)
-def test_bad_predictions_do_not(line):
-    assert not accepts(Prediction, line)
-    assert not PREDICTION.is_valid(line)
-
-
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -269,6 +118,156 @@ USED = st.sampled_from(
     ["answered", "refused", "blocked", "unparsed", "no_tools", "tools", "retry"]
 )
 
+RESULTS = jsonschema_rs.validator_for(results_json_schema())
+
+
+def accepts(model: type[BaseModel], value: object) -> bool:
+    try:
+        model.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def published(root: Path, name: str) -> jsonschema_rs.Validator:
+    schema = json.loads((root / "schemas" / f"{name}.json").read_text("utf-8"))
+    jsonschema_rs.meta.validate(schema)
+    return jsonschema_rs.validator_for(schema)
+
+
+def test_files_are_the_schemas(whole):
+    manifest = find_release(str(whole)).manifest
+    texts = task_schemas([get_task(name) for name in TASKS])
+    assert texts.keys() | file_schemas().keys() <= manifest.files.keys()
+    for name in texts:
+        assert (whole / name).read_text("utf-8") == texts[name]
+    for (
+        name,
+        text,
+    ) in file_schemas().items():  # they grow with the package; old entries stay
+        then, now = json.loads((whole / name).read_text("utf-8")), json.loads(text)
+        assert then["properties"].keys() <= now["properties"].keys()
+        assert set(then.get("required", ())) <= set(now.get("required", ()))
+
+
+@pytest.fixture(scope="module")
+def stored(whole) -> dict[str, list[Reference]]:
+    """The stored answers of each instance."""
+    by_id = {}
+    for ref in find_release(str(whole)).references():
+        by_id.setdefault(ref.id, []).append(ref)
+    return by_id
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_parameters_and_references_validate(whole, stored, task_id):
+    release = find_release(str(whole))
+    instances = release.instances([task_id])
+    params, answer = (
+        published(whole, f"{task_id}.{part}") for part in ("params", "answer")
+    )
+    for row in instances.values():
+        assert params.is_valid(json.loads(row.all_params)), row.id
+        columns = jsonschema_rs.validator_for(json.loads(row.answer_schema))
+        assert any(ref.kind == "reference" for ref in stored[row.id])
+        for ref in stored[row.id]:
+            value = json.loads(ref.answer)
+            assert answer.is_valid(value) <= columns.is_valid(value), (ref.id, ref.name)
+            if ref.kind == "reference":
+                assert answer.is_valid(value), ref.id
+
+
+def places(node: object, path: tuple = ()):
+    yield path
+    if isinstance(node, dict | list):
+        for key, child in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from places(child, (*path, key))
+
+
+def damaged(value: object, rng: random.Random) -> object:
+    """Put an odd value at one place of an answer, or remove the place."""
+    box = {"it": copy.deepcopy(value)}
+    *way, last = rng.choice([path for path in places(box) if path])
+    parent: object = box
+    for key in way:
+        parent = parent[key]
+    if way and rng.random() < 0.2:
+        del parent[last]
+    else:
+        odd = [
+            None,
+            True,
+            False,
+            -1,
+            0,
+            3,
+            3.0,
+            -1.0,
+            2.5,
+            "",
+            "1",
+            "x",
+            [],
+            {},
+            [0, 1],
+            {"x": 1},
+        ]
+        odd += [10**6, 1e6]
+        parent[last] = rng.choice(odd)
+    return box["it"]
+
+
+def in_rows(task_id: str, answer: object) -> object:
+    """Convert a maze given as one text, bare or under its key, to the rows the package reads."""
+    if task_id != "maze_3d":
+        return answer
+    maze = answer.get("maze") if isinstance(answer, dict) else answer
+    return {"maze": maze.split("\n")} if isinstance(maze, str) else answer
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
+    """Checks stored answers and hundreds of damaged ones; only unknown keys may differ.
+
+    Some graders accept answers that their schema forbids, to explain more than a wrong shape.
+    """
+    schema = published(whole, f"{task_id}.answer")
+    model = get_task(task_id).answer_model
+    own = [
+        ref
+        for refs in stored.values()
+        for ref in refs
+        if ref.id.startswith(f"{task_id}/")
+    ]
+    verdicts = set()
+    for ref in own[:: max(1, len(own) // 20)]:
+        value = json.loads(ref.answer)
+        rng = random.Random(f"{ref.id} {ref.name}")
+        for candidate in (value, *(damaged(value, rng) for _ in range(4))):
+            known = not isinstance(candidate, dict) or candidate.keys() <= set(
+                model.model_fields
+            )
+            if known:
+                valid = schema.is_valid(in_rows(task_id, candidate))
+                taken = accepts(model, candidate)
+                assert valid <= taken if task_id in LENIENT else valid == taken, (
+                    candidate
+                )
+                verdicts.add(valid)
+    assert verdicts == {True, False}
+
+
+@pytest.mark.parametrize("line", GOOD, ids=json.dumps)
+def test_good_predictions_validate(line):
+    assert accepts(Prediction, line)
+    assert PREDICTION.is_valid(line)
+
+
+@pytest.mark.parametrize("line", BAD, ids=json.dumps)
+def test_bad_predictions_do_not_validate(line):
+    assert not accepts(Prediction, line)
+    assert not PREDICTION.is_valid(line)
+
 
 @given(
     line=st.fixed_dictionaries({}, optional={k: v | USED for k, v in FIELDS.items()})
@@ -277,9 +276,6 @@ def test_prediction_schema_agrees_with_the_package_on_any_fields(line):
     assert PREDICTION.is_valid(line) == accepts(Prediction, line)
     whole = {"id": "a/00"} | line
     assert PREDICTION.is_valid(whole) == accepts(Prediction, whole)
-
-
-RESULTS = jsonschema_rs.validator_for(results_json_schema())
 
 
 def test_results_of_a_run_validate(parity_release, write_lines, tmp_path):

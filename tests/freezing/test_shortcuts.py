@@ -1,4 +1,4 @@
-"""Programs that see only part of an item: what they answer, and what is said of them."""
+"""Programs that see only part of an item: their answers, and the reports on them."""
 
 import pytest
 from contract import lengthy
@@ -18,7 +18,7 @@ from scbench.freezing.shortcuts import (
 )
 
 MAZE = {"size": 7, "jumps": 2}
-# A path that fills the box passes the food wherever it is.
+# A path that fills the box passes food at any place.
 SNAKE = {"dims": 2, "min_side": 4, "max_side": 4, "walls": 0, "food": 1}
 TABLE = """
 seed = 5
@@ -29,8 +29,14 @@ words = "Longer paths."
 rungs = [{ dims = 2, min_side = 4, max_side = 4, walls = 0, food = 1 }]
 """
 
+# Rungs take turns, so that low and high ones are tried.
+RUNGS = (1, 4, 2, 3)
+FEW = 8
+# The same of a task whose verdicts take seconds.
+FEW_LENGTHY = 3
 
-def test_each_parameter_that_differs_is_hidden_and_implied_ones_are_not():
+
+def test_each_varying_parameter_is_hidden_and_implied_ones_are_not():
     task = get_task("hyper_snake")
     builder = task.builder()
     items = fresh_items(task, builder, SNAKE, 3, 0)
@@ -43,7 +49,7 @@ def test_each_parameter_that_differs_is_hidden_and_implied_ones_are_not():
     assert named[-1] == "empty answer"
 
 
-def test_a_parameter_that_need_not_be_read_is_found():
+def test_unneeded_parameter_is_found():
     results = {
         result.name: result
         for result in shortcuts_of(get_task("hyper_snake"), SNAKE, 4)
@@ -54,7 +60,7 @@ def test_a_parameter_that_need_not_be_read_is_found():
     assert "costs" not in results["empty answer"].problem
 
 
-def test_fresh_items_are_the_same_each_time_and_others_for_another_seed():
+def test_fresh_items_depend_only_on_the_seed():
     task = get_task("maze_3d")
     builder = task.builder()
     first = fresh_items(task, builder, MAZE, 3, 0)
@@ -87,7 +93,7 @@ def test_fresh_items_are_the_same_each_time_and_others_for_another_seed():
         (Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.5, 1000, True), ""),
     ],
 )
-def test_the_limits(result, part):
+def test_shortcut_limits(result, part):
     assert part in result.problem
     assert bool(part) == bool(result.problem)
 
@@ -99,14 +105,14 @@ def test_chances_are_those_of_independent_trials():
     assert chance_of(3, 3, 1.0) == 1
 
 
-def test_the_program_to_show_is_one_with_a_problem():
+def test_shown_program_has_a_problem():
     fine = Shortcut(f"a{EXCHANGED}", 0.9, 0.0, 0.5, 12, True)
     wrong = Shortcut("walls emptied", 0.8, 0.2, 1.0, 12)
     assert best_of([fine, wrong]) == wrong
     assert best_of([fine]) == fine
 
 
-def test_an_empty_answer_has_the_form_of_an_answer():
+def test_empty_answer_has_the_form_of_an_answer():
     answer = {"path": [1, 2], "name": "x", "size": 3, "is_it": True, "none": None}
     assert emptied(answer) == {
         "path": [],
@@ -117,7 +123,7 @@ def test_an_empty_answer_has_the_form_of_an_answer():
     }
 
 
-def test_the_checker_reports_shortcuts():
+def test_checker_reports_shortcuts():
     table = parse_ladder(TABLE)
     (report,) = check_ladder(table, fresh=8)
     assert any(problem.startswith("'food") for problem in report.problems)
@@ -136,12 +142,6 @@ def test_implied_parameters_exist():
 
 
 # Deep: a few fresh items of one rung of every task. Few tasks take more than some seconds.
-
-# Rungs take turns, so that low and high ones are tried.
-RUNGS = (1, 4, 2, 3)
-FEW = 8
-# The same of a task whose verdicts take seconds.
-FEW_LENGTHY = 3
 
 
 @pytest.mark.parametrize(

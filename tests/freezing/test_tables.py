@@ -1,4 +1,4 @@
-"""The Parquet files: explicit columns, stable bytes, images that are seen as images."""
+"""The Parquet files: explicit columns, stable bytes, images declared as images."""
 
 import pyarrow as pa
 import pytest
@@ -28,7 +28,7 @@ def make(i: int = 0, **changes: object) -> Instance:
     return Instance.freeze(**values | changes)
 
 
-def test_columns_are_those_of_an_instance():
+def test_columns_are_the_fields_of_an_instance():
     fields = [name for name in Instance.model_fields if name != "unprinted"]
     assert INSTANCE_SCHEMA.names == [*fields, "canary"]
     assert set(REFERENCE_SCHEMA.names) == {*Reference.__slots__, "canary"}
@@ -58,7 +58,7 @@ def test_instances_survive_their_table(prompt, params, images, seed, point):
     assert Instance(**older) == instance
 
 
-def test_a_file_holds_the_table_and_the_same_bytes_each_time(tmp_path):
+def test_file_contains_the_table_and_the_same_bytes_each_time(tmp_path):
     table = instance_table([make(i, images=(b"x" * i,)) for i in range(2500)])
     for name in ("a", "b/c=d/e"):
         write_table(tmp_path / name, table)
@@ -67,6 +67,6 @@ def test_a_file_holds_the_table_and_the_same_bytes_each_time(tmp_path):
     assert read_table(data).equals(table, check_metadata=True)
 
 
-def test_a_number_too_large_for_its_column_is_not_written():
+def test_number_too_large_for_its_column_is_not_written():
     with pytest.raises((pa.ArrowException, ValueError)):
         instance_table([make().model_copy(update={"subtask": 2**40})])

@@ -1,4 +1,4 @@
-"""The config terse: the paper's information on the same instances, and results of its own."""
+"""The config terse: the paper's information on the same instances, with separate results."""
 
 import polars as pl
 import pytest
@@ -15,7 +15,7 @@ SPATIAL = paper_tasks()
 
 
 @pytest.mark.parametrize("task", SPATIAL, ids=str)
-def test_terse_differs_in_prompt_and_id_alone(task):
+def test_terse_rows_differ_only_in_prompt_and_id(task):
     part = fixed_list(task)
     assert len(part.terse) == len(part.instances) > 0
     for full, terse in zip(part.instances, part.terse, strict=True):
@@ -37,7 +37,7 @@ def test_terse_is_found_as_a_release(sound):
     assert terse.choose(["terse", "enumerate_edges"]) == (terse, ["enumerate_edges"])
 
 
-def test_verify_makes_terse_rows_anew(copy, forge):
+def test_verify_rebuilds_terse_rows(copy, forge):
     path = copy / terse_file("enumerate_edges")
     table = pl.read_parquet(path)
     table.with_columns(prompt=pl.col("prompt") + " Good luck!").write_parquet(path)

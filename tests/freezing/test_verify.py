@@ -1,4 +1,4 @@
-"""Verification: every kind of damage is named, whoever did it and however carefully."""
+"""Verification names every kind of damage, accidental or carefully forged."""
 
 import json
 import os
@@ -35,7 +35,7 @@ FROZEN = cache(freeze_task)
 
 @pytest.fixture(autouse=True)
 def quick_builders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build each task once: that is pure, and here it is the comparison that is tested."""
+    """Build each task once: builds are pure, and these tests are about the comparison."""
     monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", FROZEN)
 
 
@@ -52,13 +52,13 @@ def assert_names(problems: tuple[str, ...], *patterns: str) -> None:
         assert any(re.search(pattern, line) for line in problems), (pattern, problems)
 
 
-def test_a_sound_release_has_no_problems(sound):
+def test_sound_release_has_no_problems(sound):
     steps = []
     assert verify_release(sound, steps.append) == ()
     assert {"files", "enumerate_edges", "references"} <= set(steps)
 
 
-def test_every_file_is_named_when_a_byte_flips(copy):
+def test_every_file_is_named_after_a_byte_flip(copy):
     names = [
         path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()
     ]
@@ -75,7 +75,7 @@ def test_every_file_is_named_when_a_byte_flips(copy):
 
 
 def test_every_flipped_byte_of_the_manifest_is_noticed(copy):
-    # Not by what is rebuilt: a flip here must never be left to the builders to find.
+    # The hashes alone must show it; finding it must not depend on rebuilding.
     before = (copy / MANIFEST).read_bytes()
     for at in range(0, len(before), 5):
         flipped = bytearray(before)
@@ -117,7 +117,7 @@ def record(change):
 
 
 def replaced(name, put):
-    """Damage to a release: something else stands in the place of a file."""
+    """Damage to a release: a file is replaced by something else."""
 
     def damage(root):
         (root / name).rename(root.parent / "x")
@@ -126,7 +126,7 @@ def replaced(name, put):
     return damage
 
 
-# What someone may do to a release without mending any hash, and what must be said.
+# Damage to a release without correcting any hash, and the expected message.
 DAMAGE = {
     "row edited": (
         changed(lambda rows: edit_row(rows[2])),
@@ -190,9 +190,9 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_damage_is_named(copy, kind):
-    damage, *said = DAMAGE[kind]
+    damage, *message = DAMAGE[kind]
     damage(copy)
-    assert_names(verify_release(copy), *said)
+    assert_names(verify_release(copy), *message)
 
 
 def columns(change, name=DATA):
@@ -217,7 +217,7 @@ def same(_: object) -> None:
     pass
 
 
-# What a forger does who makes every hash of the manifest right again: the builders must notice.
+# Forgeries that correct every hash of the manifest: rebuilding must reveal them.
 FORGERIES = {
     "row edited, rows_hash made up": (
         changed(lambda rows: edit_row(rows[2])),
@@ -344,23 +344,23 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("kind", FORGERIES)
-def test_a_forgery_with_right_hashes_is_named(copy, forge, kind):
-    damage, change, *said = FORGERIES[kind]
+def test_forgery_with_right_hashes_is_named(copy, forge, kind):
+    damage, change, *message = FORGERIES[kind]
     damage(copy)
     forge(copy, change)
     problems = verify_release(copy)
-    assert_names(problems, *said)
+    assert_names(problems, *message)
     assert not any("SHA-256" in line or "digest" in line for line in problems)
 
 
 def test_other_library_versions_are_no_problem(copy, monkeypatch):
-    """Rows must be equal wherever they are built; the bytes of files need not be."""
+    """Rows must be equal wherever they are built; the bytes of files may differ."""
     monkeypatch.setattr("scbench.freezing.frozen_manifest.installed", lambda _: "99.0")
     monkeypatch.setattr("scbench.freezing.frozen_manifest.__version__", "99.0")
     assert verify_release(copy) == ()
 
 
-def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatch):
+def test_rows_are_checked_even_if_references_cannot_be_judged(copy, monkeypatch):
     def cannot(task, params, answer):
         raise CannotGrade("the engine is not installed")
 
@@ -376,7 +376,7 @@ def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatc
     assert_names(verify_release(copy), f"^{OTHER}: row shikaku_rectangles/00 differs")
 
 
-def test_parquet_written_otherwise_holds_the_same_rows(copy, forge):
+def test_parquet_written_differently_contains_the_same_rows(copy, forge):
     table = read_table((copy / DATA).read_bytes())
     pq.write_table(
         table,
@@ -403,7 +403,7 @@ def broken_builder(task):
     )
 
 
-def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeypatch):
+def test_failing_builder_is_a_finding_and_the_rest_is_checked(copy, monkeypatch):
     task = all_tasks()["enumerate_edges"]
     broken = replace(task)
     object.__setattr__(broken, "__class__", broken_builder(task))
@@ -425,11 +425,9 @@ def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeyp
     )
 
 
-def test_an_interruption_that_a_builder_turns_into_an_error_is_not_lost(
-    sound, monkeypatch
-):
+def test_interruption_masked_by_a_builder_error_is_not_lost(sound, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
-        # Python 3.11 wraps an interruption while a class is made in an error of its own.
+        # Python 3.11 wraps an interruption during the creation of a class in another error.
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt as interruption:
@@ -447,7 +445,7 @@ def test_an_interruption_that_a_builder_turns_into_an_error_is_not_lost(
     assert steps == ["files"]
 
 
-def test_an_interruption_after_the_last_step_is_not_lost(sound, monkeypatch):
+def test_interruption_after_the_last_step_is_not_lost(sound, monkeypatch):
     def swallowed(*_: object) -> list[str]:
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -463,7 +461,7 @@ def test_an_interruption_after_the_last_step_is_not_lost(sound, monkeypatch):
 
 
 @pytest.mark.parametrize("name", [DATA, REFERENCES, SCHEMA, CARD])
-def test_a_file_that_may_not_be_read_is_named(sound, monkeypatch, name):
+def test_unreadable_file_is_named(sound, monkeypatch, name):
     opened = os.open
 
     def refuse(path: str | Path, *how: int, **more: int) -> int:
@@ -480,15 +478,15 @@ def test_command_prints_problems_and_exits_with_1(copy):
     done = CliRunner().invoke(app, command)
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr.endswith(": no problems\n")
-    damage, *said = DAMAGE["row edited"]
+    damage, *message = DAMAGE["row edited"]
     damage(copy)
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1
-    assert_names(tuple(done.stdout.splitlines()), *said)
+    assert_names(tuple(done.stdout.splitlines()), *message)
     assert "problems" in done.stderr
 
 
-def test_what_hashes_alone_show_is_told_before_anything_is_made_again(copy):
+def test_hash_problems_are_reported_before_rebuilding(copy):
     with (copy / DATA).open("ab") as file:
         file.write(b"more")
     events = []

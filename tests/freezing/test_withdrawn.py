@@ -1,4 +1,4 @@
-"""Withdrawn instances: named with reasons, kept in the data, left out of scores on request."""
+"""Withdrawn instances: named with reasons, kept in the data, excluded from scores on request."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def predictions(release, tmp_path) -> Path:
     return path
 
 
-def test_they_stay_in_the_data_and_stand_in_manifest_and_card(release):
+def test_withdrawn_instances_stay_in_data_manifest_and_card(release):
     assert release.manifest.withdrawn == REASONS
     assert set(REASONS) <= release.instances().keys()
     assert release.manifest.scores == 14
@@ -48,7 +48,7 @@ def test_they_stay_in_the_data_and_stand_in_manifest_and_card(release):
     assert verify_release(release.root) == ()
 
 
-def test_what_is_no_instance_cannot_be_withdrawn(tmp_path):
+def test_unknown_instance_cannot_be_withdrawn(tmp_path):
     tasks = [get_task("enumerate_edges")]
     with pytest.raises(
         ReleaseError, match=r"'enumerate_edges/99' cannot be .* Did you mean 'enum"
@@ -59,7 +59,7 @@ def test_what_is_no_instance_cannot_be_withdrawn(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_verify_names_a_withdrawn_id_that_is_no_instance(copy, forge):
+def test_verify_names_a_withdrawn_id_of_no_instance(copy, forge):
     forge(copy, lambda record: record.update(withdrawn={"x/00": "gone"}))
     problems = verify_release(copy)
     assert (
@@ -75,7 +75,9 @@ def grade(release: Release, path: Path, out: Path, **options: bool):
     )
 
 
-def test_excluded_they_are_in_no_table_and_no_coverage(release, predictions, tmp_path):
+def test_excluded_instances_are_in_no_table_and_no_coverage(
+    release, predictions, tmp_path
+):
     whole = grade(release, predictions, tmp_path / "whole")
     assert whole.remarks == []
     assert whole.summary["withdrawn"] == {
@@ -94,7 +96,7 @@ def test_excluded_they_are_in_no_table_and_no_coverage(release, predictions, tmp
     assert part.results["score"].to_list() == kept["score"].to_list()
 
 
-def test_a_file_without_them_is_whole(release, predictions, tmp_path):
+def test_file_without_withdrawn_instances_is_complete(release, predictions, tmp_path):
     lines = [
         line
         for line in predictions.read_text("utf-8").splitlines()
@@ -116,7 +118,7 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("w.toml", "= 1", "is not TOML"),
         ("w.toml", "a = " + "[" * 100_000, "is not TOML"),
@@ -127,8 +129,8 @@ def test_a_file_without_them_is_whole(release, predictions, tmp_path):
         ("w.json", '["a/00"]', "must contain ids of items"),
     ],
 )
-def test_files_that_do_not_do_are_told(tmp_path, name, text, said):
+def test_invalid_withdrawal_files_are_explained(tmp_path, name, text, message):
     if text is not None:
         (tmp_path / name).write_text(text)
-    with pytest.raises(ReleaseError, match=said):
+    with pytest.raises(ReleaseError, match=message):
         read_withdrawn(tmp_path / name)

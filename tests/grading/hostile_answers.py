@@ -1,7 +1,7 @@
-"""Answers made to hurt each grader: the longest, largest, most crowded and most degenerate.
+"""Answers that stress each grader: the longest, largest, most crowded and most degenerate.
 
-Each is aimed at what its grader does most of: pairs to compare, cells to visit, digits to keep,
-faces to cut. None of them is right.
+Each stresses the most expensive step of its grader: pairs to compare, cells to visit, digits to
+keep, faces to cut. None of them is correct.
 """
 
 import base64
@@ -19,6 +19,9 @@ HERE = [float(i % 5 == 0) for i in range(16)]
 HUGE = 10**4000
 TINY = 5e-324
 LARGEST = 1.7976931348623157e308
+
+# Texts that take 10 s or more; `test_polynomial_curve_fitting.py` judges them, once.
+LONG_TEXTS = {"longer_numbers", "powers_of_doubles", "kept_values", "pending_values"}
 
 
 def params(task_id, subtask):
@@ -151,10 +154,6 @@ def voxel_grid_projection():
     yield "huge cells", 5, {"voxels": [{"xyz": [1e308, -0.0, TINY]}] * most}
 
 
-# Texts that take 10 s or more; `test_polynomial_curve_fitting.py` judges them, once.
-LONG_TEXTS = {"longer_numbers", "powers_of_doubles", "kept_values", "pending_values"}
-
-
 def polynomial_curve_fitting():
     texts = runpy.run_path(str(GRADERS / "test_polynomial_curve_fitting.py"))
     for name, text in texts["HOSTILE"].items():
@@ -219,7 +218,7 @@ def pack_rectangular_prisms():
 
 
 def boxes_as_stl(count, seed):
-    """Boxes in one place that overlap in every way, as binary STL in base64."""
+    """Overlapping boxes in one place, as binary STL in base64."""
     rng = random.Random(seed)
     faces = (
         "013",
@@ -317,11 +316,11 @@ def hyper_snake():
     frame = params("hyper_snake", 12)
     free = math.prod(frame.size) - len(frame.walls)
     start = list(frame.start)
-    beside = [*start[:-1], start[-1] + 1]
+    neighbour = [*start[:-1], start[-1] + 1]
     yield (
         "to and fro",
         12,
-        {"path": [{"pos": (start, beside)[i % 2]} for i in range(4 * free)]},
+        {"path": [{"pos": (start, neighbour)[i % 2]} for i in range(4 * free)]},
     )
     yield "far", 12, {"path": [{"pos": [HUGE] * len(start)}] * 300}
     yield "many axes", 12, {"path": [{"pos": [0] * 200_000}, {"pos": []}]}
@@ -360,33 +359,33 @@ def terrain_levelling():
 MAKERS = {
     make.__name__: make
     for make in (
-        *(
-            topology_enumeration,
-            enumerate_edges,
-            classify_behaviour,
-            half_subdivision_neighbours,
-        ),
-        *(
-            two_segments,
-            lego_hemispherical_shell,
-            csg_union,
-            tetrahedra_shadow_projection,
-        ),
-        *(voxel_grid_projection, polynomial_curve_fitting, delaunay_triangulation),
-        *(hamiltonian_loop, pipe_loop_fitting, hide_and_seek, pack_rectangular_prisms),
-        *(
-            interlocking_parts,
-            largest_printable_prime,
-            shikaku_rectangles,
-            maze_3d,
-            hyper_snake,
-        ),
-        *(fluid_simulation, terrain_levelling),
+        topology_enumeration,
+        enumerate_edges,
+        classify_behaviour,
+        half_subdivision_neighbours,
+        two_segments,
+        lego_hemispherical_shell,
+        csg_union,
+        tetrahedra_shadow_projection,
+        voxel_grid_projection,
+        polynomial_curve_fitting,
+        delaunay_triangulation,
+        hamiltonian_loop,
+        pipe_loop_fitting,
+        hide_and_seek,
+        pack_rectangular_prisms,
+        interlocking_parts,
+        largest_printable_prime,
+        shikaku_rectangles,
+        maze_3d,
+        hyper_snake,
+        fluid_simulation,
+        terrain_levelling,
     )
 }
 
 
 def as_line(instance_id, sample, **fields):
-    """A prediction as the bytes of a line; floats beyond JSON are none of these."""
+    """Return a prediction as one line of bytes; floats may exceed the range of JSON."""
     row = {"id": instance_id, "model": "hostile", "sample": sample, **fields}
     return json.dumps(row).encode()

@@ -1,4 +1,4 @@
-"""What can be imported from the package itself, and grading a file from Python."""
+"""The public names of the package, and grading a file from Python."""
 
 import inspect
 import json
@@ -15,21 +15,33 @@ from scbench.grading.options import default_folder, tasks_in
 from scbench.release.load import find_release
 
 NAMES = [
-    *(
-        "CannotGrade",
-        "CatalogError",
-        "Check",
-        "ExperimentError",
-        "GenerationError",
-        "HubError",
-    ),
-    *("Instance", "Prediction", "PredictionsError", "ReleaseError", "ResultsError"),
-    *("ScbenchError", "Status", "Verdict", "__version__", "generate", "grade_file"),
-    *("load_release", "outcome", "read_results", "score", "scores", "stream"),
+    "CannotGrade",
+    "CatalogError",
+    "Check",
+    "ExperimentError",
+    "GenerationError",
+    "HubError",
+    "Instance",
+    "Prediction",
+    "PredictionsError",
+    "ReleaseError",
+    "ResultsError",
+    "ScbenchError",
+    "Status",
+    "Verdict",
+    "__version__",
+    "generate",
+    "grade_file",
+    "load_release",
+    "outcome",
+    "read_results",
+    "score",
+    "scores",
+    "stream",
 ]
 
 
-def test_the_package_offers_what_users_need_in_order():
+def test_package_offers_its_public_names_in_order():
     assert dir(scbench) == sorted(scbench.__all__) == scbench.__all__ == NAMES
     for name in NAMES:
         found = getattr(scbench, name)
@@ -38,7 +50,7 @@ def test_the_package_offers_what_users_need_in_order():
             assert found.__name__ == name
 
 
-def test_what_it_does_not_offer_is_no_attribute():
+def test_other_names_are_no_attributes():
     with pytest.raises(AttributeError, match="no attribute 'grade_files'"):
         _ = scbench.grade_files
     assert not hasattr(scbench, "_no_such_name")
@@ -56,8 +68,8 @@ def predictions(write_lines):
     )
 
 
-def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
-    """Without the guard for its main program that worker processes usually ask for."""
+def test_script_and_command_grade_a_file_alike(tmp_path, predictions):
+    """The script has no main-program guard, which worker processes usually need."""
     script = tmp_path / "script.py"
     script.write_text(
         "import scbench\n"
@@ -82,7 +94,7 @@ def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
     assert script_bytes == command_bytes
 
 
-def test_a_file_of_spatial_and_text_answers_is_graded_as_it_is(tmp_path):
+def test_tasks_to_grade_follow_from_the_answers(tmp_path):
     lines = [
         {"id": "delaunay_triangulation/00", "response": '{"triangles": [[0, 1, 2]]}'},
         {"id": "shuffle/00", "response": "Answer: A"},
@@ -110,6 +122,6 @@ def test_files_without_a_name_have_a_folder(file, name):
     assert default_folder(file) == Path("scbench-results", name)
 
 
-def test_the_working_folder_has_a_folder_of_results(tmp_path, monkeypatch):
+def test_working_folder_has_a_results_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert default_folder(".").name.endswith(tmp_path.name)

@@ -1,4 +1,4 @@
-"""Checking without grading: every problem and every likely slip, each with its line."""
+"""Checking without grading: every problem and every likely mistake, each with its line."""
 
 import pytest
 
@@ -8,6 +8,33 @@ from scbench.scoring.judge import MAX_VALUES
 
 TASKS = [get_task("parity"), get_task("enumerate_edges")]
 PARITY = [f"parity/{i:02d}" for i in range(4)]
+
+WARNED = {
+    "wrong shape": (
+        {"answer": {"bit": "0"}},
+        "answer_schema",
+        "bit: must be a whole number; got",
+    ),
+    "text in answer": (
+        {"answer": '{"bit": 0}'},
+        "answer_schema",
+        "in response, not in answer",
+    ),
+    "too long": (
+        {"answer": {"bit": [0] * MAX_VALUES}},
+        "resource_limit",
+        "500,000 values",
+    ),
+    "prose": ({"response": "It is even."}, "no_answer", "no answer found in the reply"),
+    "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
+    "nothing": (
+        {"model": "unnamed"},
+        "no_answer",
+        "contains neither answer nor response",
+    ),
+    "null": ({"answer": None}, "no_answer", "it will count as missing"),
+    "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
+}
 
 
 @pytest.fixture
@@ -55,53 +82,25 @@ def test_every_problem_is_listed_with_its_line(check):
     assert result.usable == 2
 
 
-WARNED = {
-    "wrong shape": (
-        {"answer": {"bit": "0"}},
-        "answer_schema",
-        "bit: must be a whole number; got",
-    ),
-    "text in answer": (
-        {"answer": '{"bit": 0}'},
-        "answer_schema",
-        "in response, not in answer",
-    ),
-    "too long": (
-        {"answer": {"bit": [0] * MAX_VALUES}},
-        "resource_limit",
-        "500,000 values",
-    ),
-    "prose": ({"response": "It is even."}, "no_answer", "no answer found in the reply"),
-    "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
-    "nothing": (
-        {"model": "unnamed"},
-        "no_answer",
-        "contains neither answer nor response",
-    ),
-    "null": ({"answer": None}, "no_answer", "it will count as missing"),
-    "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
-}
-
-
-@pytest.mark.parametrize(("fields", "code", "said"), WARNED.values(), ids=WARNED)
-def test_what_is_likely_not_meant_is_a_warning(check, fields, code, said):
+@pytest.mark.parametrize(("fields", "code", "message"), WARNED.values(), ids=WARNED)
+def test_likely_mistake_is_a_warning(check, fields, code, message):
     result = check(row(0), row(1, **fields))
     assert result.problems == []
     assert codes(result.warnings) == [(code, 2)]
     assert result.warnings[0].id == "parity/01"
-    assert said in result.warnings[0].message
+    assert message in result.warnings[0].message
     assert result.usable == 2
 
 
 @pytest.mark.parametrize(
     "status", ["truncated", "refused", "blocked", "missing", "not_run"]
 )
-def test_a_status_that_says_why_is_no_warning(check, status):
+def test_status_with_a_reason_is_no_warning(check, status):
     for fields in ({}, {"response": "I can't."}):
         assert check(row(0, status=status, **fields)).warnings == []
 
 
-def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
+def test_missing_items_are_a_problem_unless_partial(check):
     result = check(*map(row, range(4)), partial=False)
     assert codes(result.problems) == [("incomplete", None)]
     assert (
@@ -111,7 +110,7 @@ def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
     assert check(*map(row, range(3)), partial=True).problems == []
 
 
-def test_lines_of_tasks_not_chosen_are_counted_but_not_used(check):
+def test_lines_of_unselected_tasks_are_counted_but_not_used(check):
     result = check(row(0), row(1), tasks=TASKS[1:])
     assert (result.warnings, result.lines, result.usable) == ([], 2, 0)
     assert codes(result.problems) == [("nothing_graded", None)]

@@ -1,4 +1,4 @@
-"""The checkpoint: outcomes are found again by line and content, and come in the order of lines."""
+"""The checkpoint: outcomes are found by line and content, and returned in line order."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def open_checkpoint(tmp_path):
     return open_one
 
 
-def test_outcomes_come_back_as_they_were_and_by_line(open_checkpoint):
+def test_outcomes_are_restored_in_line_order(open_checkpoint):
     checkpoint = open_checkpoint(resume=False)
     for line in (9, 4, 6):
         checkpoint.keep_outcome(HEAD._replace(line=line), OUTCOME, again=False)
@@ -38,7 +38,7 @@ def test_outcomes_come_back_as_they_were_and_by_line(open_checkpoint):
     resumed.close()
 
 
-def test_what_is_worth_a_second_try_is_in_the_results_but_not_taken_over(
+def test_retryable_outcome_is_in_the_results_but_not_reused(
     open_checkpoint,
 ):
     checkpoint = open_checkpoint(resume=False)
@@ -50,7 +50,7 @@ def test_what_is_worth_a_second_try_is_in_the_results_but_not_taken_over(
     resumed.close()
 
 
-def test_an_outcome_is_of_one_line_of_one_content_in_one_run(open_checkpoint):
+def test_outcome_belongs_to_one_line_of_one_content_in_one_run(open_checkpoint):
     checkpoint = open_checkpoint(resume=False)
     checkpoint.keep_outcome(HEAD, OUTCOME, again=False)
     checkpoint.close()

@@ -1,4 +1,4 @@
-"""Whose machine computes how is kept beside scores, and said where it differs."""
+"""Scores are stored with the fingerprint of the machine, and differences are reported."""
 
 import json
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ TASK = get_task("terrain_levelling")
 
 
 def frame(*rows):
-    """Rows of model, task and fingerprint; none where that is None."""
+    """Rows of model, task and fingerprint; no fingerprint if it is None."""
     return pl.DataFrame(
         {
             "model": [row[0] for row in rows],
@@ -47,7 +47,7 @@ def record(fingerprint):
     )
 
 
-def test_only_tasks_that_depend_on_the_machine_have_fingerprints():
+def test_only_machine_dependent_tasks_have_fingerprints():
     rows = frame(
         ("a", TASK.id, "f1"),
         ("a", TASK.id, None),
@@ -59,17 +59,17 @@ def test_only_tasks_that_depend_on_the_machine_have_fingerprints():
     assert get_task("maze_3d").fingerprint() is None
 
 
-def test_a_run_on_a_machine_unlike_the_releases_is_told():
-    def said(frozen, *found):
+def test_run_on_a_machine_unlike_the_releases_is_reported():
+    def remarks_on(frozen, *found):
         release = SimpleNamespace(version="9.0.0", manifest=record(frozen))
         return list(remarks(release, [TASK], None, {TASK.id: found}))
 
-    assert said("f1", "f1") == said(None, "f2") == said("f1") == []
-    (sentence,) = said("f1", "f1", "f2")
+    assert remarks_on("f1", "f1") == remarks_on(None, "f2") == remarks_on("f1") == []
+    (sentence,) = remarks_on("f1", "f1", "f2")
     assert "fingerprint f2, release: f1" in sentence
 
 
-def test_runs_that_were_judged_on_unlike_machines_are_named():
+def test_runs_graded_on_different_machines_are_named():
     alike = frame(("a", TASK.id, "f1"), ("b", TASK.id, "f1"))
     assert machines(alike) == []
     (sentence,) = machines(pl.concat([alike, frame(("c", TASK.id, "f2"))]))

@@ -1,8 +1,8 @@
-"""Predictions made to hurt: every line is accounted for, nothing fails, nothing is touched.
+"""Hostile predictions: every line is accounted for, nothing fails, no other file changes.
 
-`tests/data/hostile/lines.bin` holds short lines: broken JSON, odd numbers, tricks with Unicode,
-impossible ids, replies that look like code. What is long is made here; what is aimed at one grader
-comes from `hostile_answers.py`.
+`tests/data/hostile/lines.bin` has short lines: broken JSON, odd numbers, tricks with Unicode,
+impossible ids, replies that look like code. Long lines are made here; answers against one grader
+come from `hostile_answers.py`.
 """
 
 import io
@@ -77,7 +77,7 @@ BOMBS = {
         None,
     ),
 }
-"""Makers of lines that are long, and the problem that these are; None if they can be graded."""
+"""Makers of long lines, and the code of their problem; None if they can be graded."""
 
 FILL = 1_000_000
 TEXTS = {
@@ -105,11 +105,11 @@ TEXTS = {
     "combining": lambda: "e" + "\u0301" * (FILL // 2),
     "line separators": lambda: "\u2028\r\v\f\x85" * (FILL // 8),
 }
-"""Makers of replies that are hard on patterns, a million characters each."""
+"""Makers of replies that are hard for patterns, a million characters each."""
 
 
 def lines_of_all():
-    """Every hostile line, with blank ones between."""
+    """Every hostile line, with blank lines between them."""
     yield from SHORT_LINES.read_bytes().splitlines()
     yield b"  \t "
     yield from (make() for make, _ in BOMBS.values())
@@ -121,7 +121,7 @@ def lines_of_all():
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_read_or_refused(name):
+def test_decompression_bombs_are_read_or_refused(name):
     make, code = BOMBS[name]
     (result,) = read_predictions(
         io.BytesIO(make() + b"\n"), SimpleNamespace(update=len)
@@ -155,7 +155,7 @@ def _drawn(task):
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
-    """Every file below a folder: size, and when it was changed."""
+    """The size and modification time of every file below a folder."""
     return {
         str(path.relative_to(folder)): (stat.st_size, stat.st_mtime_ns)
         for path in sorted(folder.rglob("*"))
@@ -163,8 +163,8 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
-    """In one run: each line has its rows or its problem, no grader fails, no file is left.
+def test_command_survives_hostile_predictions_and_changes_no_other_file(tmp_path):
+    """In one run, each line has its rows or its problem; no grader fails and no file is left.
 
     Every answer of `hostile_answers.py` gets a verdict, within the time limit.
     """
@@ -198,12 +198,12 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
         check=False,
         timeout=3600,
     )
-    said = done.stderr.decode()
-    assert done.returncode == 1, said[-3000:]
-    assert "Traceback" not in said
+    message = done.stderr.decode()
+    assert done.returncode == 1, message[-3000:]
+    assert "Traceback" not in message
     assert {name: snapshot(folder) for name, folder in folders.items()} == before
     # Nothing that was quoted can steer a terminal.
-    assert not set(said + done.stdout.decode()) & {
+    assert not set(message + done.stdout.decode()) & {
         "\x1b",
         "\x07",
         "\0",

@@ -1,4 +1,4 @@
-"""Shards: merged they are what one run would have written, and what does not fit is refused."""
+"""Merged shards equal a single run, and shards that do not fit are refused."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ from scbench.release.load import find_release
 
 
 def mixed(release) -> list[str]:
-    """Lines of many kinds: several runs, duplicates near and far, and everything that is wrong."""
+    """Lines of many kinds: several runs, near and distant duplicates, and every error."""
     rows = [json.loads(line) for line in example_predictions(release)]
     lines = [
         json.dumps({**row, "sample": sample}) for sample in range(5) for row in rows
@@ -60,7 +60,7 @@ def options(path, release, out, shard=None, **more) -> Options:
 
 @pytest.fixture(scope="module")
 def graded(parity_release, tmp_path_factory):
-    """A file graded in one run, and in three shards: the folder, and the report of the one run."""
+    """A file graded in one run and in three shards: the folder, and the report of the one run."""
     folder = tmp_path_factory.mktemp("shards")
     path = folder / "mixed.jsonl"
     path.write_text("\n".join(mixed(parity_release)))
@@ -95,7 +95,7 @@ def same(folder: Path, whole: Path, *names: str) -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
-def test_merged_shards_are_what_one_run_writes(
+def test_merged_shards_equal_a_single_run(
     graded, shards, parity_release, tmp_path, order
 ):
     folder, report = graded
@@ -190,7 +190,7 @@ def test_damaged_shards_are_refused_and_leave_nothing(shards, parity_release, tm
     assert list(out.iterdir()) == []
 
 
-def test_another_release_or_another_version_of_us_is_refused(
+def test_another_release_or_scbench_version_is_refused(
     shards, parity_release, tmp_path
 ):
     refused(
@@ -201,7 +201,7 @@ def test_another_release_or_another_version_of_us_is_refused(
     refused(shards, "graded by scbench 0.0.9", parity_release, tmp_path / "out")
 
 
-def test_an_interrupted_run_is_not_merged_into(shards, parity_release, tmp_path):
+def test_merging_into_an_interrupted_run_is_refused(shards, parity_release, tmp_path):
     (tmp_path / "out").mkdir()
     begun = WorkFolder(tmp_path / "out" / WORK)
     begun.mark("a run")

@@ -1,4 +1,4 @@
-"""Where results go: nothing that a run did not write itself is ever overwritten."""
+"""Output folders: only files written by a run are ever overwritten."""
 
 import json
 
@@ -18,7 +18,7 @@ SUMMARY = {
 }
 
 
-def test_what_no_run_wrote_is_not_overwritten_whether_or_not_predictions_are_a_file(
+def test_unknown_files_are_not_overwritten(
     tmp_path,
 ):
     for name in ("report.html", "results.parquet"):
@@ -50,7 +50,7 @@ def test_what_no_run_wrote_is_not_overwritten_whether_or_not_predictions_are_a_f
         json.dumps({key: SUMMARY[key] for key in ("release", "predictions")}),
     ],
 )
-def test_a_foreign_summary_is_no_summary(tmp_path, text):
+def test_foreign_summary_is_not_ours(tmp_path, text):
     data = text.encode("utf-8", "surrogatepass")
     (tmp_path / "summary.json").write_bytes(data)
     assert summary_of(tmp_path) is None
@@ -64,7 +64,7 @@ def test_a_foreign_summary_is_no_summary(tmp_path, text):
         check_place(tmp_path, ["-"], "4.0.0", {}, begun=False, restart=True)
 
 
-def test_our_summary_is_one(tmp_path):
+def test_our_summary_is_recognized(tmp_path):
     (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
     assert summary_of(tmp_path) == SUMMARY
     assert first_source(tmp_path) == "../a.jsonl"

@@ -1,4 +1,4 @@
-"""Tables say so when the graders are not those that the release was frozen with."""
+"""Tables report graders that differ from those the release was frozen with."""
 
 import json
 
@@ -20,7 +20,7 @@ SAID = (
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory) -> Release:
-    """A release that says it was frozen with another grader of one of its two tasks."""
+    """A release that claims another grader version for one of its two tasks."""
     root = tmp_path_factory.mktemp("older") / "release"
     build_release(
         "0.0.1", root, [get_task("enumerate_edges"), get_task("shikaku_rectangles")]
@@ -45,14 +45,14 @@ def test_differences_name_both_versions(older):
     assert sentence.startswith(f"{SAID}{now} (release: v{now + 7}).")
 
 
-def test_lines_that_name_no_setting_beside_others_are_told(older, tmp_path):
+def test_lines_without_a_setting_count_as_a_separate_run(older, tmp_path):
     runs = [
         {"model": name, "setting": setting}
         for name, setting in (("a", None), ("b", "tools"))
     ]
     assert list(remarks(older, [], runs=runs)) == []
-    (said,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
-    assert said.startswith(
+    (message,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
+    assert message.startswith(
         "Lines of 'b' without a setting count as a separate run from those with tools"
     )
     rows = [json.loads(line) for line in example_predictions(older)][:2]

@@ -1,4 +1,4 @@
-"""Runs as a whole: the same bytes however they are cut up, interrupted, or spread."""
+"""Whole runs: the same bytes however they are split, interrupted or distributed."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ from scbench.machine.store import Store
 
 
 def lines_of(release) -> list[str]:
-    """Some chunks of lines: several runs, duplicates in other chunks, a grader that dies, junk."""
+    """Some chunks of lines: several runs, duplicates in other chunks, a crashing grader, junk."""
     rows = [json.loads(line) for line in example_predictions(release)]
     lines = [
         json.dumps({**row, "sample": sample}) for sample in range(12) for row in rows
@@ -49,7 +49,7 @@ def options(parity_release, tmp_path):
 
 
 def sort_key(row: Row) -> tuple:
-    """The order of rows in results: by line, then rows without one by run and item."""
+    """The order of rows in results: by line, then rows without a line by run and item."""
     missing = row.line is None
     run = (
         RunKey(row.model, row.setting, row.sample, row.budget).order if missing else ()
@@ -57,11 +57,11 @@ def sort_key(row: Row) -> tuple:
     return (missing, row.line or 0, *run, row.id, row.subtask)
 
 
-def written(folder: Path) -> bytes:
+def results_in(folder: Path) -> bytes:
     return (folder / "results.parquet").read_bytes()
 
 
-def test_rows_are_in_the_order_that_is_defined(options, parity_release):
+def test_rows_are_in_the_defined_order(options, parity_release):
     report = grade_file(options(lines_of(parity_release)))
     assert report.results.schema == column_types()
     rows = [Row(**row) for row in report.results.to_dicts()]
@@ -73,12 +73,12 @@ def test_rows_are_in_the_order_that_is_defined(options, parity_release):
     assert [row.status for row in rows if row.line == 91] == ["grader_error"]
 
 
-def test_bytes_do_not_depend_on_workers_packing_or_interruptions(
+def test_bytes_do_not_depend_on_workers_compression_or_interruptions(
     options, parity_release, tmp_path
 ):
     lines = lines_of(parity_release)
     grade_file(options(lines, "one", workers=1))
-    whole = written(tmp_path / "one")
+    whole = results_in(tmp_path / "one")
     data = (tmp_path / "predictions.jsonl").read_bytes()
     (tmp_path / "p.gz").write_bytes(gzip.compress(data))
     (tmp_path / "p.zst").write_bytes(zstandard.compress(data))
@@ -95,10 +95,10 @@ def test_bytes_do_not_depend_on_workers_packing_or_interruptions(
         path = tmp_path / ("p.gz" if limit == 33 else "p.zst")
         report = grade_file(options(path, f"at {limit}", resume=True))
         assert report.resumed >= limit - 1
-        assert written(tmp_path / f"at {limit}") == whole
+        assert results_in(tmp_path / f"at {limit}") == whole
 
 
-def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkeypatch):
+def test_hanging_line_does_not_use_up_the_time_of_its_chunk(options, monkeypatch):
     monkeypatch.setattr("scbench.grading.rows.chunks._SIZES", (512,))
     line = '{"id": "parity/03", "sample": %d, "answer": {"bit": 0%s}}'
     lines = [line % (i, ', "mood": "hang"' if i == 400 else "") for i in range(600)]
@@ -115,8 +115,10 @@ def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkey
     assert report.results["line"].count() == 600
 
 
-def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
-    """A changed line's chunk, chunks after a new line, and lines that a grader failed on."""
+def test_resumed_run_grades_changed_and_failed_lines_again(
+    options, parity_release, tmp_path
+):
+    """It grades the chunk of a changed line, chunks after a new line, and grader failures."""
     lines = [line for line in lines_of(parity_release) if "die" not in line]
 
     def stop(rows, size):
@@ -132,7 +134,7 @@ def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
     changed = [*lines[:40], lines[40].replace("sample", "sampled"), *lines[41:]]
     report = grade_file(options(changed, "changed", resume=True))
     grade_file(options(changed, "anew"))
-    assert written(tmp_path / "changed") == written(tmp_path / "anew")
+    assert results_in(tmp_path / "changed") == results_in(tmp_path / "anew")
     assert report.resumed == 32 * (kept - 1) > 0
     interrupted("other tasks")
     report = grade_file(options(lines, "other tasks", resume=True, tasks=["parity"]))
@@ -140,7 +142,7 @@ def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
 
 
 @pytest.mark.parametrize("changed", ["package", "grader"])
-def test_a_package_that_changes_before_a_run_goes_on_is_noticed(
+def test_package_change_before_resuming_is_noticed(
     options, parity_release, monkeypatch, changed
 ):
     lines = [line for line in lines_of(parity_release) if "die" not in line]
@@ -158,13 +160,12 @@ def test_a_package_that_changes_before_a_run_goes_on_is_noticed(
     report = grade_file(options(lines, resume=True))
     assert report.resumed == 0
     assert any(
-        "used another release, version or options" in said for said in report.incidents
+        "used another release, version or options" in message
+        for message in report.incidents
     )
 
 
-def test_a_flood_of_problems_is_counted_and_written_down(
-    options, parity_release, tmp_path
-):
+def test_many_problems_are_counted_and_written(options, parity_release, tmp_path):
     lines = ["junk"] * 2500 + ['{"id": "parity/00", "answer": {"bit": 0}}'] * 3
     report = grade_file(options(lines, partial=True))
     assert report.problem_counts == {"not_json": 2500, "duplicate": 2}
@@ -183,7 +184,7 @@ def test_a_flood_of_problems_is_counted_and_written_down(
     assert report.problem_counts == {"unknown_id": 1}
 
 
-def test_many_suspects_are_tried_alone_before_the_run_goes_on(
+def test_many_suspects_are_retried_alone_before_the_run_continues(
     options, parity_release, tmp_path, monkeypatch
 ):
     lines = lines_of(parity_release)
@@ -196,4 +197,4 @@ def test_many_suspects_are_tried_alone_before_the_run_goes_on(
         sum("the lines of a chunk are graded again" in it for it in report.incidents)
         == 2
     )
-    assert written(tmp_path / "sooner") == written(tmp_path / "later")
+    assert results_in(tmp_path / "sooner") == results_in(tmp_path / "later")

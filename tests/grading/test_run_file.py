@@ -1,4 +1,4 @@
-"""Metadata of runs: from lines, from a file beside them, and into everything that follows."""
+"""Run metadata from lines and from a separate file, and where it is stored."""
 
 import json
 
@@ -11,7 +11,7 @@ def write(tmp_path, value):
     return path
 
 
-def test_one_object_is_of_all_runs_and_the_last_that_fits_counts(tmp_path):
+def test_single_object_applies_to_all_runs_and_the_last_match_counts(tmp_path):
     result = read_run_file(write(tmp_path, {"effort": "high", "tools": []}))
     assert metadata_of("any", None, None, result) == '{"effort":"high","tools":[]}'
     listed = read_run_file(

@@ -48,7 +48,7 @@ MIXED = rows(
 )
 
 
-def test_means_are_over_scores_never_over_means():
+def test_means_are_over_scores_and_never_over_means():
     table = {row["bucket"]: row for row in score_table(MIXED, "bucket").to_dicts()}
     assert table["overall"]["mean"] == pytest.approx(3.5 / 6)
     assert table["overall"]["mean_missing_as_zero"] == pytest.approx(3.5 / 7)
@@ -66,14 +66,12 @@ def test_samples_are_averaged_first_and_items_counted_once():
     )
     row = score_table(results, "task").row(0, named=True)
     assert (row["n"], row["samples"], row["scored"]) == (2, 2, 3)
-    assert (row["mean"], row["mean_missing_as_zero"], row["coverage"]) == (
-        0.75,
-        0.5,
-        0.75,
-    )
+    # The first item has the mean 0.5, the second one 1, or 0.5 with its gap as zero.
+    assert (row["mean"], row["mean_missing_as_zero"]) == (0.75, 0.5)
+    assert row["coverage"] == 3 / 4
 
 
-def test_rows_outside_the_release_are_counted_apart():
+def test_rows_outside_the_release_are_counted_separately():
     results = pl.concat([MIXED, rows(("hyper_snake", "planning", 0, None, "not_run"))])
     assert score_table(results, "bucket").equals(score_table(MIXED, "bucket"))
     assert outside_release(results).rows() == [("hyper_snake", 1)]
@@ -91,26 +89,24 @@ FLOORS = rows(
 ).with_columns(floor=pl.Series([0.8, 0.9, 0.2, 0.0, 0.25, 0.25, 0.25, 0.25]))
 
 
-def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
+def test_normalized_score_comes_first_and_weighs_answers_with_room():
     table = {row["bucket"]: row for row in score_table(FLOORS, "bucket").to_dicts()}
-    assert table["constructive"]["floor"] == pytest.approx(0.85), (
-        "of the rows with a score"
-    )
+    # The row without a score is left out of the floor.
+    assert table["constructive"]["floor"] == pytest.approx((0.8 + 0.9) / 2)
     assert table["constructive"]["normalized"] == pytest.approx((0 + 1) / 2)
     assert table["constructive"]["below_floor"] == 0.5
     assert table["planning"]["normalized"] == 1
     constructive, planning = weight_of([0.8, 0.9, 0.2]), weight_of([0.0])
     expected = (constructive * 0.5 + planning) / (constructive + planning)
     assert table["overall"]["normalized"] == pytest.approx(expected)
-    given = score_table(FLOORS, "bucket", {"csg_union": 3.0, "maze_3d": 1.0})
-    assert given.filter(bucket="overall")["normalized"][0] == pytest.approx(
-        (1.5 + 1) / 4
-    )
+    weighted = score_table(FLOORS, "bucket", {"csg_union": 3.0, "maze_3d": 1.0})
+    (overall,) = weighted.filter(bucket="overall")["normalized"]
+    assert overall == pytest.approx((3.0 * 0.5 + 1.0 * 1) / (3.0 + 1.0))
     cells = Cells()
     cells.add(FLOORS)
     block = cells.blocks()[1]["shuffle"]
     assert block.of(block.names[:3]).weights() == pytest.approx([3 * 0.75])
-    # (right - g answered) / (n (1 - g)): what was cut off or refused was not lucky.
+    # (right - g answered) / (n (1 - g)): truncated and refused replies were no guesses.
     text = table["manifolds"]
     assert (text["mean"], text["readable"], text["below_floor"]) == (0.25, 0.5, None)
     assert text["normalized"] == pytest.approx((1 - 0.25 * 2) / (4 * 0.75))
@@ -118,52 +114,37 @@ def test_the_normalized_score_leads_and_weighs_by_answers_with_room():
         assert row["normalized_low"] < row["normalized"] <= row["normalized_high"]
 
 
-def test_one_unreadable_reply_costs_one_answer_and_no_more():
-    """The mean of u has no ends far below 0, however high floors are."""
-    full = rows(
-        *(("pack_rectangular_prisms", "constructive", i, 1.0) for i in range(9))
-    )
-    floors = pl.lit(0.95)
-    row = score_table(full.with_columns(floor=floors), "task").row(0, named=True)
+def test_unreadable_reply_costs_exactly_one_answer():
+    """Even with high floors, one unreadable reply does not pull the mean of u far below 0."""
+    task = ("pack_rectangular_prisms", "constructive")
+    right = [(*task, item, 1.0) for item in range(9)]
+    all_right = rows(*right).with_columns(floor=0.95)
+    row = score_table(all_right, "task").row(0, named=True)
     assert (row["normalized"], row["normalized_high"]) == (1, 1)
     assert row["normalized_low"] > 0.6
-    lost = full.with_columns(
-        score=pl.when(pl.col("subtask") == 0).then(0.0).otherwise("score"),
-        status=pl.when(pl.col("subtask") == 0)
-        .then(pl.lit("unparsed"))
-        .otherwise("status"),
-    )
-    row = score_table(lost.with_columns(floor=floors), "task").row(0, named=True)
+    one_lost = rows((*task, 0, 0.0, "unparsed"), *right[1:]).with_columns(floor=0.95)
+    row = score_table(one_lost, "task").row(0, named=True)
     assert (row["normalized"], row["readable"]) == pytest.approx((8 / 9, 8 / 9))
 
 
-def test_an_answer_with_nine_scores_counts_once_and_each_sample_by_itself():
-    """Its floor is that of the whole answer, so its mean is held against it, sample by sample."""
-    scores = {0: [1] * 9, 1: [0] * 9}
-    results = rows(
-        *(
-            (
-                "interlocking_parts",
-                "constructive",
-                i,
-                float(score),
-                "answered",
-                "m",
-                sample,
-            )
-            for sample, of_answer in scores.items()
-            for i, score in enumerate(of_answer)
-        )
-    ).with_columns(id=pl.lit("interlocking_parts/00"), floor=pl.lit(0.4))
+def test_answer_with_nine_scores_counts_once_per_sample():
+    """Its floor applies to the whole answer, so each sample's mean is compared with it."""
+    task = ("interlocking_parts", "constructive")
+    right = [(*task, i, 1.0, "answered", "m", 0) for i in range(9)]
+    wrong = [(*task, i, 0.0, "answered", "m", 1) for i in range(9)]
+    results = rows(*right, *wrong).with_columns(
+        id=pl.lit("interlocking_parts/00"), floor=0.4
+    )
     row = score_table(results, "task").row(0, named=True)
     assert (row["n"], row["mean"], row["normalized"]) == (9, 0.5, 0.5)
-    whole = Condensed()
+    # Portions of five rows cut both answers.
+    condensed = Condensed()
     for start in range(0, 18, 5):
-        whole.add(results.slice(start, 5))
-    assert whole.table("task").equals(score_table(results, "task")), "cut anywhere"
+        condensed.add(results.slice(start, 5))
+    assert condensed.table("task").equals(score_table(results, "task"))
 
 
-def test_tokens_and_cost_are_those_of_answers():
+def test_tokens_and_cost_are_averaged_over_answers():
     results = rows(*(("interlocking_parts", "constructive", i, 1.0) for i in range(9)))
     results = results.with_columns(id=pl.lit("interlocking_parts/00"))
     results = pl.concat([results, rows(("maze_3d", "planning", 0, 1.0))])

@@ -1,4 +1,4 @@
-"""Answers that scored too much or too little in an earlier release, where a folder has them."""
+"""Answers that scored too much or too little in an earlier release, if a folder has them."""
 
 import re
 from statistics import mean
@@ -21,7 +21,7 @@ def params_of(task, item_id):
     return task.params_model.model_validate_json(row.params)
 
 
-def test_stored_cases_score_what_they_deserve(stored_cases):
+def test_stored_cases_get_the_correct_score(stored_cases):
     for folder, case in stored_cases:
         task = get_task(case["id"].partition("/")[0])
         params = params_of(task, case["id"])

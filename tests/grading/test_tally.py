@@ -1,4 +1,4 @@
-"""The tally: read in portions, it is what tables over all rows at once say."""
+"""The tally: reading results in portions gives the same tables as reading all rows."""
 
 import json
 
@@ -15,7 +15,7 @@ from scbench.release.load import find_release
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """A run over partial scores, samples, gaps, rows outside the release, and failed ones."""
+    """A run with partial scores, samples, gaps, rows outside the release, and grader failures."""
     folder = tmp_path_factory.mktemp("tally")
     release = find_release()
     tasks = ("polynomial_curve_fitting", "two_segments", "pack_rectangular_prisms")

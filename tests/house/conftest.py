@@ -1,4 +1,4 @@
-"""The package's own source, which tests of the house read."""
+"""The package's source, which tests of code rules read."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""Code on the pages can be run: commands and their options exist, Python compiles, data parses.
+"""Code on the pages is valid: commands and their options exist, Python compiles, data parses.
 
 Nothing is run here, so all pages take a moment; integrations and analyse are run
 elsewhere.
@@ -29,7 +29,7 @@ SESSIONS = re.findall(
     r"^def (\w+)\(session", (ROOT / "noxfile.py").read_text("utf-8"), re.MULTILINE
 )
 OF_OTHERS = {"trl", "vllm"}
-"""Libraries that pages import and the suite does not install."""
+"""Libraries that pages import but the tests do not install."""
 
 
 def blocks(page: Path, *kinds: str) -> list[str]:
@@ -92,10 +92,10 @@ def fault(words: list[str]) -> str | None:
     except typer.Exit:  # --help and the like
         return None
     except Exception as error:  # noqa: BLE001  (whatever the parser says)
-        said = (
+        message = (
             error.format_message() if hasattr(error, "format_message") else repr(error)
         )
-        return None if "does not exist" in said else said
+        return None if "does not exist" in message else message
 
 
 def extras(words: list[str]) -> list[str]:
@@ -119,7 +119,7 @@ def test_commands_and_their_options_exist(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_compiles_and_imports_what_there_is(page):
+def test_python_compiles_and_its_imports_exist(page):
     for code in blocks(page, "python"):
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Import):

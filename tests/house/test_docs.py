@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def site():
-    """The program that puts the sources of the site together."""
+    """The program that assembles the sources of the site."""
     return tool("docs_site")
 
 
@@ -43,8 +43,8 @@ def test_every_page_is_in_the_menu(site):
     assert listed - written <= {"docs/commands", "docs/api"}
 
 
-def test_the_page_on_tasks_is_what_its_tool_writes():
-    """Run ``python tools/tasks_page.py`` if it is not."""
+def test_tasks_page_is_up_to_date():
+    """If it is not, run ``python tools/tasks_page.py``."""
     release = find_release()
     text = (DOCS / "tasks.md").read_text("utf-8")
     assert text == tool("tasks_page").page(release)
@@ -54,7 +54,7 @@ def test_the_page_on_tasks_is_what_its_tool_writes():
         assert text.count(part) == count
 
 
-def test_the_page_on_tasks_cuts_only_long_prompts():
+def test_tasks_page_cuts_only_long_prompts():
     text = (DOCS / "tasks.md").read_text("utf-8")
     note = re.compile(r"Prompt of `\S+` \(the first [\d,]+ of ([\d,]+) characters\)")
     lengths = [int(length.replace(",", "")) for length in note.findall(text)]
@@ -64,7 +64,7 @@ def test_the_page_on_tasks_cuts_only_long_prompts():
     assert len(whole) + len(lengths) == text.count("Prompt of ")
 
 
-def test_the_page_on_tasks_leads_to_the_pages_of_the_site(sources):
+def test_tasks_page_links_to_the_pages_of_the_site(sources):
     text = (sources / "docs" / "tasks.md").read_text("utf-8")
     targets = re.findall(
         r"\]\((tasks/[^)]*|[./]*releases[^)]*|[./]*dataset_card[^)]*)\)", text
@@ -73,7 +73,7 @@ def test_the_page_on_tasks_leads_to_the_pages_of_the_site(sources):
     assert [name for name in targets if not (sources / "docs" / name).is_file()] == []
 
 
-def test_the_columns_of_results_are_those_documented():
+def test_result_columns_are_documented():
     text = (DOCS / "files.md").read_text("utf-8")
     table = text.partition("## Results")[2].partition("\n## ")[0]
     cells = [
@@ -83,11 +83,11 @@ def test_the_columns_of_results_are_those_documented():
     assert sorted(names) == sorted(Row.__dataclass_fields__)
 
 
-def test_the_notebook_runs(tmp_path):
+def test_notebook_runs(tmp_path):
     stored = nbformat.read(DOCS / "two_runs.ipynb", as_version=4)
     assert not any(
         cell.get("outputs") for cell in stored.cells
-    )  # made anew for the site
+    )  # generated for the site
     shutil.copy(DOCS / "two_runs.ipynb", tmp_path / "two_runs.ipynb")
     run("jupyter-execute", "--output=run.ipynb", "two_runs.ipynb", cwd=tmp_path, code=0)
     results = [

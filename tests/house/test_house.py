@@ -1,4 +1,4 @@
-"""Rules of the house that no single room keeps."""
+"""Code rules that apply to the whole package."""
 
 import ast
 import re
@@ -14,9 +14,23 @@ from scbench.catalog import all_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 
+HEAVY = {
+    "datasets",
+    "distributed",
+    "gymnasium",
+    "inspect_ai",
+    "jsonschema_rs",
+    "mlcroissant",
+    "nbformat",
+    "scipy",
+    "selenium",
+    "trimesh",
+}
+"""Libraries whose import takes much of the time for collecting all tests."""
+
 
 def imported(tree: ast.Module) -> set[str]:
-    """Return every part of the names of modules that a module may import."""
+    """Return every part of the module names that a module may import."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -25,8 +39,8 @@ def imported(tree: ast.Module) -> set[str]:
     return {part for name in names for part in name.split(".")}
 
 
-def test_every_line_of_the_table_of_deep_tests_names_some():
-    """A line that a renaming leaves behind would make its test a quick one unseen."""
+def test_every_line_of_the_deep_test_table_matches_a_test():
+    """A line left behind by a renaming would silently make its test a quick one."""
     deep = {line for lines in TABLE.values() for line in lines}
     for line in deep | QUICK:
         path, _, name = line.partition("::")
@@ -41,13 +55,6 @@ def test_every_line_of_the_table_of_deep_tests_names_some():
         assert bool(is_deep) == (line in deep), line
         if line in QUICK:
             assert kind_of(line.partition("[")[0] + "[x]"), f"{line} is quick anyway"
-
-
-HEAVY = {
-    *("datasets", "distributed", "gymnasium", "inspect_ai", "jsonschema_rs"),
-    *("mlcroissant", "nbformat", "scipy", "selenium", "trimesh"),
-}
-"""Libraries whose import takes a good part of the time in which all tests are collected."""
 
 
 def test_collecting_the_quick_tests_loads_nothing_heavy():
@@ -76,7 +83,7 @@ def test_importing_scbench_loads_only_the_standard_library(tmp_path):
 
 
 @pytest.mark.parametrize("module", ["scbench.cli.grade", "scbench.cli.main"])
-def test_asking_for_help_loads_nothing_heavy(tmp_path, module):
+def test_help_loads_nothing_heavy(tmp_path, module):
     code = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     loaded = set(run(sys.executable, "-c", code, cwd=tmp_path).stdout.split())
     assert "typer" in loaded
@@ -111,7 +118,7 @@ def test_nothing_executes_or_unpickles_data(trees):
 
 
 def test_only_pictures_name_a_single_task(trees):
-    """Imports of tasks are a contract of import-linter; this looks at texts.
+    """Imports of tasks are a contract of import-linter; this checks texts.
 
     Not for tasks whose names are words that have other uses, such as dates.
     """
@@ -128,7 +135,7 @@ def test_only_pictures_name_a_single_task(trees):
     assert faults == set()
 
 
-def test_graders_have_no_clock_no_randomness_and_no_files(trees):
+def test_graders_use_no_clock_no_randomness_and_no_files(trees):
     barred = {"random", "time", "datetime", "secrets", "os", "uuid", "resources"}
     graders = {
         name: tree for name, tree in trees.items() if name.startswith("graders/")
@@ -161,7 +168,7 @@ def test_ci_runs_the_commands_of_the_readme_in_order():
     assert of_ci == of_readme
 
 
-def test_the_checkout_itself_can_be_imported():
+def test_checkout_itself_can_be_imported():
     done = run(
         sys.executable, "-S", "-c", "import scbench; print(scbench.__path__)", cwd=ROOT
     )
@@ -182,7 +189,7 @@ def test_versions_agree():
 
 
 def test_no_pattern_repeats_a_group_possessively(trees):
-    """Python 3.11.0 to 3.11.4 match those wrongly, and a score may not depend on that."""
+    """Python 3.11.0 to 3.11.4 match those wrongly, and scores must not depend on it."""
     possessive = re.compile(r"\)[*+?]\+|\)\{[\d,]+\}\+|\(\?>")
     faults = [
         (name, node.lineno)

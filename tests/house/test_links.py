@@ -1,4 +1,4 @@
-"""Links of the pages lead somewhere."""
+"""Links on the pages lead somewhere."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ LINK = re.compile(r"\]\((?!https?://|mailto:)([^)\s]+)\)")
 
 
 def anchors(page: Path) -> set[str]:
-    """What headings of a page are called, as hosts of repositories make it."""
+    """The anchors of a page's headings, as hosts of repositories make them."""
     heads = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 

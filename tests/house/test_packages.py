@@ -1,4 +1,4 @@
-"""What is built and uploaded holds what the repository holds, and works by itself.
+"""Built packages have the contents of the repository and work by themselves.
 
 Built without a network, from a copy: a build leaves folders behind, and must not find older ones.
 """
@@ -35,9 +35,9 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def copy_repository(folder: Path) -> None:
-    """Copy the files that belong to the repository, whatever else was left behind beside them.
+    """Copy the files that belong to the repository, without leftovers next to them.
 
-    Git knows them; where there is none, as in what an sdist unpacks to, the list of setuptools.
+    Git lists them; without Git, as in an unpacked sdist, the list of setuptools does.
     """
     if (ROOT / ".git").exists():
         listed = run("git", "-c", "safe.directory=*", "ls-files", "-z", cwd=ROOT).split(
@@ -55,13 +55,13 @@ def copy_repository(folder: Path) -> None:
 
 
 def as_in_the_sdist(name: str) -> str:
-    """Return where a file of the repository is in the sdist: links are folders there."""
+    """Return the place of a repository file in the sdist, where links are folders."""
     return f"scbench/{name}" if name.partition("/")[0] in LINKED else name
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The repository's files, the sdist made of them, and the wheel made of what that unpacks to.
+    """The repository's files, the sdist made from them, and the wheel made from the sdist.
 
     Files by their names in the sdist, without the folder on top of it.
     """
@@ -100,7 +100,7 @@ def built(tmp_path_factory):
     )
 
 
-def test_the_sdist_is_the_repository(built):
+def test_sdist_equals_the_repository(built):
     made = {"PKG-INFO", "setup.cfg"}
     of_it = {
         name: data for name, data in built.source.items() if ".egg-info/" not in name
@@ -111,26 +111,24 @@ def test_the_sdist_is_the_repository(built):
     assert built.sdist.stat().st_size < MOST_BYTES
 
 
-def test_the_wheel_holds_the_rooms_and_nothing_else(built):
-    wanted = {
+def test_wheel_contains_only_the_package(built):
+    expected = {
         name: data
         for name, data in built.repository.items()
         if name.startswith("scbench/")
     }
-    del wanted[
-        "scbench/README.md"
-    ]  # stands there for those who load the checkout as a data set
+    del expected["scbench/README.md"]  # is there for loading the checkout as a data set
     found = {
         name: data
         for name, data in built.installed.items()
         if ".dist-info/" not in name
     }
-    assert found.keys() == wanted.keys()
-    assert found == wanted
+    assert found.keys() == expected.keys()
+    assert found == expected
     assert built.wheel.stat().st_size < MOST_BYTES
 
 
-def test_the_wheel_grades_by_itself(built, tmp_path):
+def test_wheel_grades_by_itself(built, tmp_path):
     where = {"cwd": tmp_path, "PYTHONPATH": str(built.site)}
     code = "import scbench.cli.{0} as command; print(command.__file__); command.run()"
     lines = run(
@@ -138,12 +136,19 @@ def test_the_wheel_grades_by_itself(built, tmp_path):
     ).splitlines()
     assert lines[0].startswith(str(built.site))
     (tmp_path / "example.jsonl").write_text("\n".join(lines[1:]) + "\n", "utf-8")
-    said = run(
-        *(sys.executable, "-c", code.format("grade"), "example.jsonl"),
-        *("--tasks", "two_segments", "--quiet", "--out", "out"),
+    message = run(
+        sys.executable,
+        "-c",
+        code.format("grade"),
+        "example.jsonl",
+        "--tasks",
+        "two_segments",
+        "--quiet",
+        "--out",
+        "out",
         **where,
     )
-    assert said.startswith(str(built.site))
+    assert message.startswith(str(built.site))
     assert (tmp_path / "out" / "results.parquet").is_file()
 
 

@@ -1,4 +1,4 @@
-"""However an endpoint misbehaves, a run ends: with the right statuses, after few calls."""
+"""Runs end with the correct statuses after few calls, however an endpoint misbehaves."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ PARTS_WARNING = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings"
 pytestmark = [*ITS_WARNINGS, PARTS_WARNING]
 HELLO = "Answer with the one word: yes"
 REFUSAL = "I'm sorry, but I can't help with that."
-"""Words that decline: a trial keeps words, and no marks."""
+"""A refusal in words: a trial stores the text, and no marker."""
 SECONDS = 20
-"""Limit of an attempt, which ends a call that hangs."""
+"""Seconds of an attempt; ends a call that hangs."""
 TRIES = 2
-"""Of a call: --max-retries is 1."""
+"""Attempts of a call: --max-retries is 1."""
 LONGEST_WAIT = 30 * 60
-"""Of Inspect, whatever the endpoint asks for."""
+"""The longest wait of Inspect, whatever the endpoint requests."""
 WAYS = ["run", "loop", "eval", "eval loop"]
 
 
 @dataclass(frozen=True)
 class Mode:
-    """What an endpoint does with an item.
+    """The behaviour of an endpoint for one item.
 
     Attributes:
         status: of the row.
@@ -95,7 +95,7 @@ def prompt_in(way: str, row_id: str) -> str:
 
 
 def endpoint(way: str) -> Loopback:
-    """Return an endpoint that has every mode, each for an item."""
+    """Return an endpoint that has every mode, each for one item."""
     answers = {
         entry.id: entry.answer
         for entry in scbench.load_release().references()
@@ -114,7 +114,7 @@ def endpoint(way: str) -> Loopback:
 
 
 def play(way: str, url: str, ids: list[str], folder, *, in_turn: bool = False):
-    """Play items in a way; return the exit code and the rows by id."""
+    """Play items one way; return the exit code and the rows by id."""
     if way.startswith("eval"):
         (log,) = inspect_ai.eval(
             "scbench/loop" if "loop" in way else "scbench/two_segments",
@@ -177,7 +177,7 @@ def test_every_mode_ends(way, tmp_path, waits):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_dry_key_ends_the_run(way, tmp_path):
+def test_exhausted_key_ends_the_run(way, tmp_path):
     ids = [f"two_segments/{place:02}" for place in range(2 * MAX_FAILURES)]
     with endpoint(way) as loopback:
         for row_id in ids:

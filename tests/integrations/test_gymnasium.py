@@ -1,4 +1,4 @@
-"""The loop as an environment of Gymnasium, looked at by Gymnasium's own checker."""
+"""The loop as a Gymnasium environment, checked by Gymnasium's own checker."""
 
 import json
 from importlib.util import find_spec
@@ -32,7 +32,7 @@ def right(instance):
 
 @pytest.mark.parametrize("reward", ["score", "normalized", "improvement"])
 @pytest.mark.parametrize("setting", ["retry", "probe", "act"])
-def test_its_checker_has_nothing_to_say(setting, reward):
+def test_checker_has_no_complaints(setting, reward):
     made = gymnasium.make(
         NAME, instances=rows("hyper_snake"), setting=setting, reward=reward
     )
@@ -58,7 +58,7 @@ def test_every_step_has_a_reward_and_improvements_add_up():
     ]
 
 
-def test_what_guesses_earn_by_then_is_worth_nothing():
+def test_score_within_reach_of_guessing_is_worth_nothing():
     (instance,) = scbench.generate("shuffle", seed=2)
     task = get_task("shuffle")
     floor = floor_of(
@@ -80,7 +80,7 @@ def test_what_guesses_earn_by_then_is_worth_nothing():
         assert rewards == [0] * misses
 
 
-def test_what_cannot_be_judged_is_truncated_without_a_reward(monkeypatch):
+def test_ungradable_trial_is_truncated_without_a_reward(monkeypatch):
     env = ours.SpatialEnv(rows("enumerate_edges"))
     env.reset(seed=1)
     monkeypatch.setattr("scbench.graders.enumerate_edges.grade", lambda *_: 1 / 0)

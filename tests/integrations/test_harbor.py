@@ -1,4 +1,4 @@
-"""Tasks for Harbor: their files, their verifier in a plain folder, and a job read back."""
+"""Harbor tasks: their files, their verifier in a plain folder, and importing a job."""
 
 import errno
 import json
@@ -51,7 +51,7 @@ def tasks(tmp_path_factory):
 
 
 def script(path: Path, task: Path, folder: Path) -> int:
-    """Run a script as Harbor does, but in a plain folder."""
+    """Run a script like Harbor, but in a plain folder."""
     places = {
         "TESTS": task / "tests",
         "ANSWER": folder / "answer.json",
@@ -70,7 +70,7 @@ def script(path: Path, task: Path, folder: Path) -> int:
         (IDS[0], "[broken", 0.0),
     ],
 )
-def test_the_verifier_writes_what_the_command_scores(
+def test_verifier_and_command_give_the_same_score(
     tasks, tmp_path, row_id, answer, score
 ):
     if answer is None:
@@ -125,7 +125,7 @@ def leave_links(logs: Path) -> None:
     "leave",
     [leave_link, leave_file, leave_rewards, leave_folders, leave_pipes, leave_links],
 )
-def test_nothing_that_an_agent_leaves_for_the_verifier_counts(tasks, tmp_path, leave):
+def test_files_left_by_an_agent_do_not_count(tasks, tmp_path, leave):
     logs = tmp_path / "logs"
     leave(logs)
     tests = tasks[IDS[0]] / "tests"
@@ -137,9 +137,7 @@ def test_nothing_that_an_agent_leaves_for_the_verifier_counts(tasks, tmp_path, l
     assert not (tmp_path / "stolen").exists()
 
 
-def test_a_verifier_that_is_killed_leaves_no_earlier_reward(
-    tasks, tmp_path, monkeypatch
-):
+def test_killed_verifier_leaves_no_earlier_reward(tasks, tmp_path, monkeypatch):
     logs = tmp_path / "logs"
     leave_rewards(logs)
 
@@ -174,7 +172,7 @@ def trial(
         (path / "artifacts" / "app" / "answer.json").write_text(answer)
 
 
-def test_a_job_folder_is_read(tmp_path):
+def test_job_folder_is_read(tmp_path):
     job = tmp_path / "job"
     job.mkdir()
     (job / "result.json").write_text("{}")  # of the job itself
@@ -232,7 +230,7 @@ BAD_ANSWERS = {
 
 
 @pytest.mark.parametrize("fault", BAD_ANSWERS)
-def test_a_bad_answer_scores_0_here_and_in_the_verifier(tasks, tmp_path, fault):
+def test_bad_answer_scores_0_here_and_in_the_verifier(tasks, tmp_path, fault):
     job = tmp_path / "job"
     trial(job, IDS[0], 0, "{}")
     answer = job / "trial-0/artifacts/app/answer.json"
@@ -262,7 +260,7 @@ BAD_RESULTS = {
 
 
 @pytest.mark.parametrize("fault", BAD_RESULTS)
-def test_a_bad_result_costs_its_trial_only(tmp_path, fault):
+def test_bad_result_costs_only_its_trial(tmp_path, fault):
     job = tmp_path / "job"
     for number in range(2):
         trial(job, IDS[number], number, "{}")
@@ -279,7 +277,7 @@ def test_a_bad_result_costs_its_trial_only(tmp_path, fault):
     assert "trial-0" in str(report.problems[0])
 
 
-def test_folders_without_permission_cost_their_trials_only(tmp_path, monkeypatch):
+def test_folders_without_permission_cost_only_their_trials(tmp_path, monkeypatch):
     job = tmp_path / "job"
     for number in range(4):
         trial(job, IDS[0], number, '{"segments": []}')
@@ -325,7 +323,7 @@ def test_folders_without_permission_cost_their_trials_only(tmp_path, monkeypatch
         {"agent_info": {"name": ["a"], "model_info": ["p"]}},
     ],
 )
-def test_an_odd_field_of_a_result_costs_no_answer(tmp_path, change):
+def test_odd_field_of_a_result_costs_no_answer(tmp_path, change):
     job = tmp_path / "job"
     trial(job, IDS[0], 0, "{}")
     path = job / "trial-0/result.json"
@@ -336,7 +334,7 @@ def test_an_odd_field_of_a_result_costs_no_answer(tmp_path, change):
     assert "cost" not in (rows["usage"][0] or "") or "agent_result" not in change
 
 
-def test_the_verifiers_install_wheels_that_are_given(tmp_path):
+def test_verifiers_install_the_given_wheels(tmp_path):
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     options = ["prompts", "--format", "harbor", "--wheels", str(wheels)]
@@ -365,7 +363,7 @@ def test_the_verifiers_install_wheels_that_are_given(tmp_path):
     assert (code, "COPY wheels" in text, "--no-index" in text) == (0, True, False)
 
 
-def test_the_manifest_lists_every_task_once(tasks):
+def test_manifest_lists_every_task_once(tasks):
     folder = tasks[IDS[0]].parent
     manifest = tomllib.loads((folder / DATASET).read_text())
     names = [task["name"].removeprefix("scbench/") for task in manifest["tasks"]]
@@ -374,7 +372,7 @@ def test_the_manifest_lists_every_task_once(tasks):
     assert manifest["dataset"]["version"] == version
 
 
-def test_its_own_models_take_the_tasks(tasks):
+def test_harbor_models_accept_the_tasks(tasks):
     """On Python 3.12 with harbor: ``nox -s harbor``."""
     pytest.importorskip("harbor", reason="nox -s harbor")
     from harbor.models.dataset.manifest import DatasetManifest  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Inspect's real library and its OpenAI-compatible provider, against a model on this machine."""
+"""Inspect's real library and OpenAI-compatible provider, against a local model."""
 
 import json
 import math
@@ -44,12 +44,12 @@ ITEMS = {
     "hide_and_seek/00": "",
     "maze_3d/01": "",
 }
-"""Items, and what goes wrong when they are asked."""
+"""Items, and the fault of the endpoint when they are asked."""
 instances = cache(lambda: named_instances(None))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def hasty():
+def no_waiting():
     with without_waiting() as patch:
         patch.setenv("INSPECT_DISPLAY", "none")
         yield
@@ -57,7 +57,7 @@ def hasty():
 
 @pytest.fixture(scope="module")
 def replies():
-    """Texts by prompt: real answers where there are some, references, and words."""
+    """Texts by prompt: real answers where available, references, and prose."""
     held = scbench.load_release().references()
     lines = [
         {"id": one.id, "answer": json.loads(one.answer)}
@@ -112,7 +112,7 @@ def answered(report) -> pl.DataFrame:
     return report.results.filter(pl.col("status") != "missing").sort("id", "subtask")
 
 
-def test_every_score_is_that_of_the_command(log, report):
+def test_every_score_equals_that_of_the_command(log, report):
     rows = answered(report).rows_by_key("id", named=True)
     assert {*rows} == {*ITEMS}
     statuses = {}
@@ -145,14 +145,14 @@ def test_every_score_is_that_of_the_command(log, report):
     }
 
 
-def test_means_and_coverage_are_those_of_the_tables(log, report):
+def test_means_and_coverage_equal_those_of_the_tables(log, report):
     lines = report.tables["bucket"].rows_by_key("bucket", named=True, unique=True)
     found = {name: one.value for name, one in log.results.scores[0].metrics.items()}
     endings = ("", " mean", " coverage")
     assert {*found} == {f"{name}{ending}" for name in lines for ending in endings}
     counts = (
         Counter()
-    )  # of all items: the table of a partial file is of its own tasks alone
+    )  # of all items: the table of a partial file covers only its own tasks
     for task in all_tasks().values():
         if task.bucket in BUCKETS:
             names = [
@@ -173,7 +173,7 @@ def test_means_and_coverage_are_those_of_the_tables(log, report):
     assert found["axiomatic coverage"] < 1
 
 
-def test_what_failed_is_asked_again_and_nothing_else(log, model):
+def test_only_failed_calls_are_asked_again(log, model):
     assert log.status == "error"
     assert model.requests[0]["max_tokens"] == 900
     gone = instances()["two_segments/12"].prompt
@@ -184,9 +184,7 @@ def test_what_failed_is_asked_again_and_nothing_else(log, model):
     assert again.status == "success"
 
 
-def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(
-    model, tmp_path, monkeypatch
-):
+def test_grader_failure_is_an_error_and_the_reply_is_kept(model, tmp_path, monkeypatch):
     broken = Future()
     broken.set_result(
         scbench.grading.rows.wire.WireOutcome(
@@ -204,8 +202,8 @@ def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(
     assert answered(report)["status"].to_list() == ["answered"]
 
 
-def test_the_second_setting_has_python_and_search(replies, tmp_path):
-    """Python really runs; what it prints becomes part of the next request."""
+def test_tools_setting_has_python_and_search(replies, tmp_path):
+    """Python really runs; its output becomes part of the next request."""
     prompt = instances()["two_segments/07"].prompt
 
     def reply(body):
@@ -242,7 +240,7 @@ def call_of(name: str, arguments: str) -> dict:
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-def test_a_call_of_a_tool_that_was_never_offered_ends_the_reply(replies, tmp_path):
+def test_call_of_a_tool_that_was_not_offered_ends_the_reply(replies, tmp_path):
     ids = ["two_segments/07", "two_segments/08"]
     texts = {
         instances()[row_id].prompt: replies[instances()[row_id].prompt]
@@ -267,7 +265,7 @@ def test_a_call_of_a_tool_that_was_never_offered_ends_the_reply(replies, tmp_pat
         assert len(loopback.requests) == 4
 
 
-def test_a_reply_with_tools_ends_at_a_limit(tmp_path, monkeypatch):
+def test_reply_with_tools_ends_at_a_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(inspect_tasks, "MESSAGES_WITH_TOOLS", 7)
     given = {
         "ids": "two_segments/07",
@@ -286,7 +284,7 @@ def test_a_reply_with_tools_ends_at_a_limit(tmp_path, monkeypatch):
     assert answered(report)["score"].to_list() == [0]
 
 
-def test_ids_of_a_continued_run_are_added_to_whole_and_readable_ones_only(tmp_path):
+def test_ids_of_earlier_runs_are_kept_and_unreadable_files_refused(tmp_path):
     ids = tmp_path / "ids"
     assert _with_earlier_ids(["a", "b"], ids) == ["a", "b"]
     assert _with_earlier_ids(["c", "a"], ids) == ["a", "b", "c"]

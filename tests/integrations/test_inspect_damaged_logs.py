@@ -1,4 +1,4 @@
-"""A run of `scbench run` with a damaged log is refused in one sentence."""
+"""A `scbench run` folder with a damaged log is refused in one sentence."""
 
 import os
 
@@ -36,7 +36,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_damaged_log_is_named(tmp_path, fault):
+def test_damaged_log_is_named(tmp_path, fault):
     from scbench.integrations.inspect.play import check_logs  # noqa: PLC0415  (an extra)
 
     path = written.write_log(tmp_path / "log.eval", written.SAMPLES[:1])

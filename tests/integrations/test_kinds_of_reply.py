@@ -1,4 +1,4 @@
-"""Every kind of reply gives the same row by every route that can carry it."""
+"""Every kind of reply gives the same row through every route that can carry it."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -23,6 +23,13 @@ RIGHT = "the reference answer"
 WRONG = json.dumps({"segments": [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]})
 WORDS = "I would rather not say."
 MARKED = "I will not do that."
+
+OTHERS_LOG = "another's log"
+"""Logs of Inspect from a task of another project."""
+NO_FINISH = {"verifiers"}
+"""It logs only the finish reasons stop, length and tool_calls."""
+
+Rows = dict[str, tuple[str, float | None]]
 
 
 @dataclass
@@ -50,10 +57,6 @@ class Kind:
     without: set[str] = field(default_factory=set)
 
 
-OTHERS_LOG = "another's log"
-"""Of Inspect, by a task that is not ours."""
-NO_FINISH = {"verifiers"}
-"""It logs no finish reasons but stop, length and tool_calls."""
 KINDS = {
     "right": Kind("answered", 1, RIGHT),
     "wrong": Kind("answered", 0, WRONG),
@@ -202,7 +205,7 @@ def verifiers(kind: Kind, row_id: str) -> dict:
 
 
 def own_form(kind: Kind, row_id: str) -> dict:
-    """Return a line as the page on predictions describes it."""
+    """Return a line in the format of the page on predictions."""
     words = [part for part in (kind.text, kind.call, kind.refusal) if part]
     line = {"id": row_id, "model": "own form", "finish_reason": kind.finish}
     if words or kind.finish == "stop":
@@ -240,9 +243,6 @@ def lines(path: Path, made: Iterable[dict]) -> Path:
     return path
 
 
-Rows = dict[str, tuple[str, float | None]]
-
-
 def rows(files: dict[str, Path], folder: Path) -> dict[str, Rows]:
     """Return the status and score of each row, by route and id."""
     predictions = folder / "predictions.jsonl"
@@ -262,7 +262,7 @@ def expected(route: str) -> Rows:
 
 
 def table(by_route: dict[str, Rows]) -> str:
-    """Return status and score of every kind of reply by every route, a line a kind."""
+    """Return status and score of every kind of reply by every route, one line for each kind."""
     widths = [max(len(route), 13) for route in by_route]
     columns = list(zip(by_route, widths, strict=True))
     lines = [" " * 26 + " ".join(route.ljust(width) for route, width in columns)]
@@ -361,7 +361,7 @@ def test_every_kind_by_every_route(tmp_path, monkeypatch, others_form):
 
 
 def test_rewards_of_messages():
-    """They have no finish reason, so what failed or was withheld has the score of its text."""
+    """Messages have no finish reason, so failed or withheld ones get the score of their text."""
     by_id = {
         row_id: kind
         for row_id, kind in kinds().items()
@@ -375,7 +375,7 @@ def test_rewards_of_messages():
 
 
 def test_messages_as_text(tmp_path):
-    """A reply may be a message that somebody wrote as JSON; it has no status then."""
+    """A reply may be a message written as JSON; it has no status then."""
     made = []
     for row_id, kind in kinds().items():
         if kind.status == "answered":
@@ -393,8 +393,8 @@ def test_messages_as_text(tmp_path):
 
 
 @pytest.mark.skipif(find_spec("inspect_ai") is None, reason="extra [inspect]")
-def test_what_providers_say_in_place_of_a_reply(tmp_path, monkeypatch):
-    """An error inside a success keeps its words; what a policy refuses is not asked again."""
+def test_error_texts_in_place_of_a_reply(tmp_path, monkeypatch):
+    """An error inside a success keeps its words; a request refused by policy is not asked again."""
     import inspect_ai  # noqa: PLC0415
     from inspect_ai.model import get_model  # noqa: PLC0415
 

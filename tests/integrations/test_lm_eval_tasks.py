@@ -1,4 +1,4 @@
-"""The tasks for lm-evaluation-harness: what their files cover, and the functions they name."""
+"""The tasks for lm-evaluation-harness: the contents of their files, and their functions."""
 
 import io
 import json
@@ -48,11 +48,11 @@ def test_every_task_and_bucket_of_the_release_has_a_file():
 
 @pytest.fixture
 def documents():
-    """The module of functions, loaded anew by its path, as the harness does."""
+    """The module of functions, loaded from its path like the harness does."""
     return runpy.run_path(str(FOLDER / "documents.py"))
 
 
-def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, caplog):
+def test_prompts_with_pictures_are_left_out_and_form_a_separate_task(documents, caplog):
     instances = find_release().instances(["polynomial_curve_fitting"])
     pictured = [row_id for row_id, one in instances.items() if one.images]
     documents_loaded = documents["load"](tasks="polynomial_curve_fitting")["test"]
@@ -71,7 +71,7 @@ def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, capl
     assert documents_loaded["id"] == pictured
 
 
-def test_a_prompt_that_was_asked_without_its_pictures_has_no_score(documents, caplog):
+def test_prompt_asked_without_its_pictures_has_no_score(documents, caplog):
     document = documents["load"](images=True)["test"][0]
     (picture,) = documents["pictures"](document)
     assert documents["process_results"](document, ["no"]) == {}
@@ -84,12 +84,12 @@ def test_a_prompt_that_was_asked_without_its_pictures_has_no_score(documents, ca
 
 
 def scores_of(metrics: dict) -> list[float]:
-    """The scores of an answer, which both metrics get."""
+    """The scores of an answer, which both metrics receive."""
     assert metrics["score"] == metrics["mean"]
     return metrics["score"]["scores"]
 
 
-def test_what_cannot_be_graded_has_no_metric(documents, caplog):
+def test_ungradable_answer_has_no_metric(documents, caplog):
     document = {"id": "interlocking_parts/00", "release": None}
     here = [float(i % 5 == 0) for i in range(16)]
     program = {
@@ -104,8 +104,8 @@ def test_what_cannot_be_graded_has_no_metric(documents, caplog):
     assert "has no score (not_run)" in caplog.text
 
 
-def test_a_call_that_a_filter_ended_is_no_zero(tmp_path):
-    """The harness logs neither the reason nor that there was no text; it is told to."""
+def test_filtered_call_has_no_score(tmp_path):
+    """The harness logs no reason and no text; a marker takes their place."""
     withheld = {"role": "assistant", "content": None}
     with Loopback(lambda _: withheld) as served:
         (samples,) = run_lm_eval(

@@ -1,4 +1,4 @@
-"""The loop as an environment of OpenEnv, served and asked by its own library elsewhere."""
+"""The loop as an OpenEnv environment, served and called by OpenEnv in another process."""
 
 import json
 
@@ -31,18 +31,18 @@ def posted(route, **body):
 
 async def play(row_id, replies):
     async with GenericEnvClient(base_url=base, message_timeout_s=600) as client:
-        told = [(await client.reset(id=row_id)).observation["observation"]]
+        steps = [(await client.reset(id=row_id)).observation["observation"]]
         await ready.wait()
         for reply in replies:
             result = await client.step({"reply": reply})
-            told.append((result.observation["observation"], result.reward, result.done))
+            steps.append((result.observation["observation"], result.reward, result.done))
             if result.done:
                 break
-        return row_id, told, (await client.state())["prediction"]
+        return row_id, steps, (await client.state())["prediction"]
 
 async def main():
     global ready
-    ready = asyncio.Barrier(sessions)  # all are open at once
+    ready = asyncio.Barrier(sessions)  # all are open at the same time
     names = [*scripts]
     chosen = [names[i % len(names)] for i in range(sessions)]
     return await asyncio.gather(*(play(name, scripts[name]) for name in chosen))
@@ -55,31 +55,6 @@ print(json.dumps([done, posted("num_tasks", split="ladder"), first]))
 
 # Answers of `retry` are judged each time, which takes long.
 SESSIONS = dict.fromkeys(SCRIPTS, 64) | {"retry": 16}
-
-
-@pytest.mark.parametrize("setting", SCRIPTS)
-def test_many_sessions_play_as_in_a_plain_loop(setting, pytestconfig):
-    sessions = SESSIONS[setting]
-    folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
-    output = python(
-        PROGRAM, json.dumps([setting, scripts(setting), sessions]), PYTHONPATH=folder
-    )
-    trials, count, first = json.loads(output.splitlines()[-1])
-    plain = played(setting)
-    assert len(trials) == sessions
-    assert {row_id for row_id, *_ in trials} == plain.keys()
-    for row_id, told, prediction in trials:
-        turns = plain[row_id].turns
-        assert [observation for observation, *_ in told[1:]] == [
-            one["observation"] for one in turns
-        ]
-        assert prediction == json.loads(json.dumps(plain[row_id].prediction()))
-        ends = [over for *_, over in told[1:]]
-        assert ends == [False] * (len(turns) - 1) + [True]
-        assert None not in [reward for _, reward, _ in told[1:]]
-    assert count["num_tasks"] > 10
-    assert first["task"]["index"] == 0
-
 
 MISTAKES = """
 import asyncio, json
@@ -100,23 +75,6 @@ print(json.dumps({
     "metadata": client.get("/metadata").json(),
 }))
 """
-
-
-def test_mistakes_in_requests_are_answered_with_a_sentence(pytestconfig):
-    folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
-    output = python(MISTAKES, PYTHONPATH=folder)
-    answers = json.loads(output.splitlines()[-1])
-    status, words = answers["step"]
-    assert status == 409
-    assert "call reset first" in words
-    status, words = answers["index"]
-    assert status == 400
-    assert "no index -1 in the split 'default', which has the indices 0 to" in words
-    assert answers["split"][0] == answers["id"][0] == 400
-    assert "no item 'two_segments/99'" in answers["id"][1]
-    assert answers["task"] == [400, "Invalid task index"]
-    assert answers["metadata"]["name"] == "scbench"
-
 
 LIMITS = """
 import json, threading, time, urllib.error, urllib.request
@@ -157,6 +115,46 @@ wrong = [
 ]
 print(json.dumps([created, wrong]))
 """
+
+
+@pytest.mark.parametrize("setting", SCRIPTS)
+def test_many_sessions_play_like_a_plain_loop(setting, pytestconfig):
+    sessions = SESSIONS[setting]
+    folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
+    output = python(
+        PROGRAM, json.dumps([setting, scripts(setting), sessions]), PYTHONPATH=folder
+    )
+    trials, count, first = json.loads(output.splitlines()[-1])
+    plain = played(setting)
+    assert len(trials) == sessions
+    assert {row_id for row_id, *_ in trials} == plain.keys()
+    for row_id, steps, prediction in trials:
+        turns = plain[row_id].turns
+        assert [observation for observation, *_ in steps[1:]] == [
+            one["observation"] for one in turns
+        ]
+        assert prediction == json.loads(json.dumps(plain[row_id].prediction()))
+        ends = [over for *_, over in steps[1:]]
+        assert ends == [False] * (len(turns) - 1) + [True]
+        assert None not in [reward for _, reward, _ in steps[1:]]
+    assert count["num_tasks"] > 10
+    assert first["task"]["index"] == 0
+
+
+def test_wrong_requests_are_answered_with_a_sentence(pytestconfig):
+    folder = installed(pytestconfig.cache.mkdir("packages"), "openenv==0.10.0")
+    output = python(MISTAKES, PYTHONPATH=folder)
+    answers = json.loads(output.splitlines()[-1])
+    status, words = answers["step"]
+    assert status == 409
+    assert "call reset first" in words
+    status, words = answers["index"]
+    assert status == 400
+    assert "no index -1 in the split 'default', which has the indices 0 to" in words
+    assert answers["split"][0] == answers["id"][0] == 400
+    assert "no item 'two_segments/99'" in answers["id"][1]
+    assert answers["task"] == [400, "Invalid task index"]
+    assert answers["metadata"]["name"] == "scbench"
 
 
 def test_idle_sessions_end_and_wrong_arguments_are_named(pytestconfig):

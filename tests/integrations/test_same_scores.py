@@ -1,4 +1,4 @@
-"""The same replies give the same rows, whichever way they come."""
+"""The same replies give the same rows through every route."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +22,10 @@ from scbench.release.load import find_release
 
 Replies = Mapping[str, Stored]
 Maker = Callable[[str, Stored], dict]
+
+MAPPED = read_mapping("id=item,response=output,finish_reason=why")
+SAYS_NO_REASON = {"lm-eval", "lighteval"}
+"""They do not log why the model stopped, so a truncated reply looks like one without an answer."""
 
 
 def own(row_id: str, one: Stored) -> dict:
@@ -94,9 +98,6 @@ LINES: dict[str, Maker] = {
     "vllm": vllm,
     "table": table,
 }
-MAPPED = read_mapping("id=item,response=output,finish_reason=why")
-SAYS_NO_REASON = {"lm-eval", "lighteval"}
-"""They do not log why the model stopped, so what was cut off is only seen to be no answer."""
 
 
 def lines(path: Path, made: Iterable[dict]) -> Path:
@@ -157,7 +158,7 @@ def inspect_logs(folder: Path, replies: Replies) -> list[Path]:
 
 
 def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
-    """Return what each way writes for replies."""
+    """Return the files that each route writes for replies."""
     files_by_way = {
         way: [lines(folder / f"{way}.jsonl", [make(*pair) for pair in replies.items()])]
         for way, make in LINES.items()
@@ -182,7 +183,7 @@ def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
     return files_by_way
 
 
-def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
+def test_same_replies_give_the_same_rows_through_every_route(tmp_path):
     replies = stored_replies()
     files = written(tmp_path, replies)
     path = tmp_path / "predictions.jsonl"

@@ -1,4 +1,4 @@
-"""``scbench-grade --log``: what the real libraries keep, without a network."""
+"""``scbench-grade --log`` with the real libraries, without a network."""
 
 import json
 import sys
@@ -16,6 +16,12 @@ LIBRARIES = {
     "mlflow": ("mlflow==3.17.2", {"MLFLOW_TRACKING_URI": "sqlite:///mlflow.db"}),
 }
 
+FAILING = {
+    "wandb without a key": ("wandb", {"WANDB_MODE": "online", "WANDB_API_KEY": ""}),
+    "mlflow in a folder": ("mlflow", {"MLFLOW_TRACKING_URI": "file:./mlruns"}),
+    "mlflow that is down": ("mlflow", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:9"}),
+}
+
 
 @pytest.fixture
 def predictions(tmp_path):
@@ -25,7 +31,7 @@ def predictions(tmp_path):
 
 
 @pytest.mark.parametrize("tracker", LIBRARIES)
-def test_offline_it_keeps_tables_scores_and_files(
+def test_offline_tracker_keeps_tables_scores_and_files(
     tracker, predictions, tmp_path, pytestconfig
 ):
     package, settings = LIBRARIES[tracker]
@@ -54,15 +60,8 @@ def test_offline_it_keeps_tables_scores_and_files(
         assert sum(name.endswith(".wandb") for name in kept) == 2
 
 
-FAILING = {
-    "wandb without a key": ("wandb", {"WANDB_MODE": "online", "WANDB_API_KEY": ""}),
-    "mlflow in a folder": ("mlflow", {"MLFLOW_TRACKING_URI": "file:./mlruns"}),
-    "mlflow that is down": ("mlflow", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:9"}),
-}
-
-
 @pytest.mark.parametrize("case", FAILING)
-def test_a_tracker_that_cannot_be_used_is_named_before_anything_is_graded(
+def test_unusable_tracker_is_named_before_grading(
     case, predictions, tmp_path, pytestconfig
 ):
     tracker, settings = FAILING[case]
@@ -78,7 +77,7 @@ def test_a_tracker_that_cannot_be_used_is_named_before_anything_is_graded(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_tracker_that_fails_after_grading_changes_nothing_else(predictions, tmp_path):
+def test_tracker_failure_after_grading_changes_nothing_else(predictions, tmp_path):
     library = tmp_path / "library"
     library.mkdir()
     (library / "mlflow.py").write_text(

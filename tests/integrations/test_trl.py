@@ -1,4 +1,4 @@
-"""The reward function for TRL, called by the lines of the trainer that call one."""
+"""The reward function for TRL, called by the trainer's own code."""
 
 import ast
 import sys
@@ -17,7 +17,7 @@ from scbench.reward import for_trl, packed, unpacked
 
 @pytest.fixture(scope="module")
 def call(pytestconfig):
-    """A function that calls a reward function as ``GRPOTrainer._calculate_rewards`` does.
+    """A function that calls a reward function like ``GRPOTrainer._calculate_rewards``.
 
     The trainer cannot be imported without torch, so the lines that make the arguments, and the call
     itself, are taken from its source.
@@ -66,7 +66,7 @@ def call(pytestconfig):
     return make
 
 
-def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call):
+def test_text_and_message_completions_get_the_same_scores_as_the_command(call):
     replies = stored_replies()
     inputs = [{"prompt": "Q", "id": row_id, "difficulty": "easy"} for row_id in replies]
     texts = [one.text for one in replies.values()]
@@ -88,7 +88,7 @@ def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call)
     ] * len(inputs)
 
 
-def test_fresh_instances_travel_in_a_column(call):
+def test_fresh_instances_are_passed_in_a_column(call):
     first, second = scbench.generate("arithmetic", count=2, seed=3, length=3)
     inputs = [
         {"prompt": "Q", "id": first.id, "instance": packed(first)},
@@ -100,7 +100,7 @@ def test_fresh_instances_travel_in_a_column(call):
     assert call(inputs, ["Answer: 4", right, "Answer: 5"]) == given
 
 
-def test_what_cannot_be_graded_is_none_and_counted(call):
+def test_ungradable_completions_are_none_and_counted(call):
     here = [float(i % 5 == 0) for i in range(16)]
     program = {
         "fileContents": "print(1)",
@@ -120,14 +120,14 @@ def test_what_cannot_be_graded_is_none_and_counted(call):
     assert logged == [("scbench_scored", 0.5)]
 
 
-def test_a_data_set_without_ids_is_refused(call):
+def test_data_set_without_ids_is_refused(call):
     with pytest.raises(PredictionsError, match="neither a column 'id'"):
         call([{"prompt": "Q"}], ["x"])
     with pytest.raises(PredictionsError, match="not an instance"):
         call([{"prompt": "Q", "instance": "[]"}], ["x"])
 
 
-def test_the_block_of_the_page_makes_what_the_trainer_takes(monkeypatch):
+def test_example_on_the_page_fits_the_trainer(monkeypatch):
     page = Path(__file__).parents[2] / "docs" / "environments.md"
     (block,) = (
         part

@@ -1,4 +1,4 @@
-"""The environment for verifiers, played by the real package in a process of its own."""
+"""The environment for verifiers, played by the real package in a separate process."""
 
 import json
 import re
@@ -32,32 +32,32 @@ REFUSED = {
     "two_segments/20": ("long!", "api_error"),
     "two_segments/21": ("invalid!", "blocked"),
 }
-"""Calls that the provider refuses with 400, and what comes of them."""
+"""Calls that the provider refuses with 400, and the resulting statuses."""
 
 PROGRAM = """
 import json, sys
 import verifiers.v1 as vf
 from verifiers.v1.cli.eval.main import main
 config = vf.taskset_config_type("scbench-env")
-told = []
+results = []
 for asked in json.loads(sys.argv[1]):
     try:
         taskset = vf.load_taskset(config(id="scbench-env", **asked))
-        told.append([task.data.model_dump() for task in taskset])
+        results.append([task.data.model_dump() for task in taskset])
     except Exception as error:
-        told.append(str(error))
+        results.append(str(error))
 whole = vf.env_config_type("scbench-env")
 for runtime in ({}, {"runtime": {"type": "docker"}}):
     agent = {"harness": {"id": "bash"}} | runtime
     try:
         made = whole.model_validate({"taskset": {"id": "scbench-env"}, "agent": agent})
-        told.append(made.agent.runtime.type)
+        results.append(made.agent.runtime.type)
     except ValueError as error:
-        told.append(str(error))
-open(sys.argv[2], "w").write(json.dumps(told))
+        results.append(str(error))
+open(sys.argv[2], "w").write(json.dumps(results))
 main(sys.argv[3:])
 """
-"""Loads some tasksets, and then is the command vf-eval."""
+"""Loads some tasksets, then runs the command vf-eval."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations.md"
 (BLOCK,) = re.findall(
@@ -83,7 +83,7 @@ ASKED = [
 
 @pytest.fixture
 def played(once, pytestconfig):
-    """The tasksets that were loaded, the traces, and what the model was asked."""
+    """The loaded tasksets, the traces, and the requests to the model."""
     cache = pytestconfig.cache.mkdir("packages")
     out = once("verifiers", lambda folder: play(cache, folder))
     (traces,) = out.glob("outputs/*/traces.jsonl")
@@ -105,21 +105,23 @@ def play_trials(cache: Path, out: Path) -> None:
     ids = [*SCRIPTS["retry"]]
     with Loopback(scripted("retry")) as served:
         command = [
-            *(
-                sys.executable,
-                "-c",
-                "from verifiers.v1.cli.eval.main import main; main()",
-            ),
+            sys.executable,
+            "-c",
+            "from verifiers.v1.cli.eval.main import main; main()",
             *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
-            *("--no-rich", "--env.taskset.setting", "retry", "--env.taskset.tasks"),
+            "--no-rich",
+            "--env.taskset.setting",
+            "retry",
+            "--env.taskset.tasks",
             json.dumps(sorted({row_id.partition("/")[0] for row_id in ids})),
-            *("--select.include.keys", json.dumps(ids)),
+            "--select.include.keys",
+            json.dumps(ids),
         ]
         called(command, cache, out)
 
 
 def called(command: list[str], cache: Path, out: Path) -> None:
-    """Run a command where verifiers is installed."""
+    """Run a command in the environment that has verifiers."""
     folder = installed(cache, "verifiers==0.4.0")
     variables = {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
     variables |= {
@@ -141,22 +143,23 @@ def play(cache: Path, out: Path) -> None:
         for row_id, (fault, _) in REFUSED.items():
             served.faults[refused[row_id].prompt] = [fault]
         command = [
-            *(
-                sys.executable,
-                "-c",
-                PROGRAM,
-                json.dumps(ASKED),
-                str(out / "loaded.json"),
-            ),
+            sys.executable,
+            "-c",
+            PROGRAM,
+            json.dumps(ASKED),
+            str(out / "loaded.json"),
             *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
-            *("--no-rich", "--env.taskset.tasks", json.dumps(tasks)),
-            *("--select.include.keys", json.dumps(ids)),
+            "--no-rich",
+            "--env.taskset.tasks",
+            json.dumps(tasks),
+            "--select.include.keys",
+            json.dumps(ids),
         ]
         called(command, cache, out)
     (out / "asked.json").write_text(json.dumps(served.requests))
 
 
-def test_rewards_are_the_scores_of_the_command(played):
+def test_rewards_equal_the_scores_of_the_command(played):
     replies = stored_replies()
     _, traces, _ = played
     episodes = {
@@ -176,7 +179,7 @@ def test_rewards_are_the_scores_of_the_command(played):
     }
 
 
-def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
+def test_ungradable_reply_is_an_error_without_a_reward(played):
     _, traces, _ = played
     (episode,) = (
         one
@@ -191,14 +194,14 @@ def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
     assert f"{WITHHELD} has no score (api_error)" in error["message"]
 
 
-def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
+def test_prompt_is_sent_once_unchanged_and_with_its_pictures(played):
     instances = find_release().instances()
     _, _, asked = played
-    wanted = {
+    required = {
         instances[row_id].prompt
         for row_id in [*stored_replies(), WITHHELD, PICTURED, *REFUSED]
     }
-    assert {*map(prompt_of, asked)} == wanted
+    assert {*map(prompt_of, asked)} == required
     (pictured,) = (
         one for one in asked if not isinstance(one["messages"][0]["content"], str)
     )
@@ -207,7 +210,7 @@ def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
 
 
-def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
+def test_trial_and_replay_equal_a_plain_loop(played_in_a_loop):
     plain = played_by_script("retry")
     (traces,) = played_in_a_loop.glob("outputs/*/traces.jsonl")
     episodes = {
@@ -249,19 +252,19 @@ def test_tasksets_by_parameters(played):
         one["id"].endswith("-terse") and one["instance"] is None for one in terse
     )
     assert [one["id"][-2:] for one in no_pictures] == ["00", "01", "02", "03"]
-    wanted = [
+    required = [
         "Did you mean 'planning'",
         "name the tasks",
         "fresh",
         "no rung 99",
         "config ladder",
     ]
-    wanted += ["model's code on this machine", "docker"]  # a shell for the model
-    for told, error in zip(wanted, errors, strict=True):
-        assert told in error
+    required += ["model's code on this machine", "docker"]  # a shell for the model
+    for words, error in zip(required, errors, strict=True):
+        assert words in error
 
 
-def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):
+def test_conflict_with_the_openai_version_of_inspect_is_explained(tmp_path):
     (tmp_path / "openai-3.54.0.dist-info").mkdir()
     (tmp_path / "openai-3.54.0.dist-info" / "METADATA").write_text(
         "Name: openai\nVersion: 3.54.0"

@@ -1,4 +1,4 @@
-"""A small release, and submissions to it that tests may spoil."""
+"""A small release, and submissions to it that tests can damage."""
 
 import json
 import random
@@ -66,7 +66,7 @@ def rungs() -> Ladder:
 
 @pytest.fixture(scope="session")
 def climbed(tmp_path_factory: pytest.TempPathFactory, rungs: Ladder) -> Release:
-    """A frozen release with it."""
+    """A frozen release with this ladder."""
     folder = tmp_path_factory.mktemp("climbed") / "0.0.3"
     tasks = [get_task("delaunay_triangulation")]
     with public_keys_as_released():
@@ -77,7 +77,7 @@ def climbed(tmp_path_factory: pytest.TempPathFactory, rungs: Ladder) -> Release:
 def submit_climb(
     folder: Path, name: str, release: Release, most: int, tasks: str = "ladder"
 ) -> None:
-    """Submit answers of a model that is right up to a rung."""
+    """Submit answers of a model that is correct up to a rung."""
     about = ABOUT.format(release="0.0.3").replace("Aurora", name) + f"tasks: {tasks}\n"
     lines = answers(release)
     for line in lines:
@@ -89,7 +89,7 @@ def submit_climb(
 def answers(
     release: Release, tasks: Collection[str] = (), **more: object
 ) -> list[dict]:
-    """A line for every instance of tasks (the default config's), each with the reference answer."""
+    """A line for every instance of tasks (in the default config), with the reference answer."""
     tasks = tasks or release.manifest.default_tasks
     right = (
         ref
@@ -114,14 +114,14 @@ def submit(folder: Path, about: str, lines: list[dict]) -> None:
 
 
 def collected(root: Path, release: Release) -> Collected:
-    """Grade the submissions below a folder, without reports, into the site beside them."""
+    """Grade the submissions below a folder, without reports, into the site next to them."""
     places, finder = (root / "submissions", root / "site"), release_finder([release])
     return collect(*places, finder, WorkerLimits(1, 120, 0), reports=False)
 
 
 @pytest.fixture(scope="session")
 def kit() -> SimpleNamespace:
-    """What tests make submissions of, and collect them with."""
+    """Functions that make and collect submissions."""
     makers = {"answers": answers, "write": write_predictions, "skilled": skilled}
     verbs = {"submit": submit, "climb": submit_climb, "collected": collected}
     return SimpleNamespace(about=ABOUT, **makers, **verbs)
@@ -136,7 +136,7 @@ def _good(small: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def entry(_good: Path, tmp_path: Path) -> SimpleNamespace:
-    """A good submission in a folder of its own, with ways to spoil it."""
+    """A good submission in a separate folder, with functions that damage it."""
     folder = tmp_path / "submissions" / "aurora"
     folder.parent.mkdir()
     shutil.copytree(_good, folder)
@@ -219,7 +219,7 @@ def synthetic() -> Callable[..., None]:
                 text = text.replace("no_tools", "tools\ntools: [python]")
             text += model.get("more", "")
             (folder / "submission.yaml").write_text(text, "utf-8")
-            # Long enough that hashing it costs what it costs for a real one.
+            # Long enough to take as much time to hash as a real one.
             write_predictions(
                 folder / "predictions.jsonl", [{"id": name, "response": "x" * 10**6}]
             )
@@ -259,5 +259,5 @@ def synthetic() -> Callable[..., None]:
 
 
 def skilled(skill: float) -> Callable[[dict, random.Random], float]:
-    """Scores of a model that gets so many right."""
+    """Scores of a model with a given number of correct answers."""
     return lambda _, rng: float(rng.random() < skill)

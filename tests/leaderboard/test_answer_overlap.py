@@ -1,4 +1,4 @@
-"""Copies are noticed; models that are merely right, or wrong in the same easy way, are not."""
+"""Copied answers are noticed; shared correct answers and shared easy mistakes are not."""
 
 import json
 import random
@@ -12,7 +12,7 @@ from scbench.leaderboard.validate import release_finder, validate
 
 @pytest.fixture
 def warned(small, entry, kit):
-    """A function that says what is warned of, given what two models answer to each instance."""
+    """A function that returns the warnings, given the answers of two models to each instance."""
     other = entry.folder.parent / "borealis"
 
     def run(mine, theirs, organisation: str = "Other Lab"):
@@ -34,7 +34,7 @@ def warned(small, entry, kit):
 
 
 def noise(seed: int):
-    """Long answers that only chance could give twice."""
+    """Long answers that two models never share by chance."""
 
     def answer(i: int, reference: dict) -> dict:
         rng = random.Random(f"{seed} {i}")
@@ -51,11 +51,11 @@ def right(_: int, reference: object) -> object:
     return reference
 
 
-def test_right_answers_prove_nothing(warned):
+def test_correct_answers_prove_nothing(warned):
     assert warned(right, right) == []
 
 
-def test_a_copy_is_noticed_with_number_and_share(warned):
+def test_copy_is_noticed_with_number_and_share(warned):
     mine, own = noise(1), noise(2)
     (finding,) = warned(mine, lambda i, ref: (mine if i % 2 else own)(i, ref))
     assert (finding.level, finding.code, finding.file) == (
@@ -79,5 +79,5 @@ def test_a_copy_is_noticed_with_number_and_share(warned):
         (AnswerOverlap(0, 0, 20, 23), False),
     ],
 )
-def test_the_rule(overlap, suspicious):
+def test_overlap_rule(overlap, suspicious):
     assert overlap.suspicious is suspicious

@@ -1,4 +1,4 @@
-"""The board: what is shown, what is used again, what is graded anew, and what is never mixed."""
+"""The board: entries shown, reused or graded again, and releases never mixed."""
 
 import json
 import os
@@ -31,24 +31,22 @@ LIMITS = WorkerLimits(1, None, 0)
 
 @pytest.fixture
 def collected(small, tmp_path):
-    """A function that collects the submissions below ``tmp_path``, and says what was graded."""
+    """A function that collects the submissions below ``tmp_path``, and lists the graded ones."""
 
     def run(*releases, **options):
-        said: list[str] = []
-        options = {"reports": False, "on_step": said.append} | options
+        messages: list[str] = []
+        options = {"reports": False, "on_step": messages.append} | options
         finder = release_finder([small, *releases])
         folder, out = tmp_path / "submissions", tmp_path / "site"
-        return collect(folder, out, finder, LIMITS, **options), said
+        return collect(folder, out, finder, LIMITS, **options), messages
 
     return run
 
 
-def test_a_submission_is_graded_and_then_known_by_its_receipt(
-    entry, collected, tmp_path, small
-):
-    done, said = collected()
+def test_graded_submission_is_known_by_its_receipt(entry, collected, tmp_path, small):
+    done, messages = collected()
     assert not done.refused
-    assert said == ["aurora: grading (no receipt yet)"]
+    assert messages == ["aurora: grading (no receipt yet)"]
     (first,) = done.entries
     assert not first.reused
     receipt = first.receipt
@@ -66,12 +64,12 @@ def test_a_submission_is_graded_and_then_known_by_its_receipt(
     }
     assert receipt.date == "2026-01-02"
     stamp = (tmp_path / "site/graded/aurora/receipt.json").read_bytes()
-    done, said = collected()
-    assert said == []
+    done, messages = collected()
+    assert messages == []
     assert done.entries[0].reused
     assert done.entries[0].results.equals(first.results)
-    done, said = collected(regrade=True)
-    assert said == ["aurora: grading (requested)"]
+    done, messages = collected(regrade=True)
+    assert messages == ["aurora: grading (requested)"]
     assert (tmp_path / "site/graded/aurora/receipt.json").read_bytes() == stamp
 
 
@@ -103,12 +101,12 @@ def lose_results(entry, site):
         (lose_results, "cannot be read"),
     ],
 )
-def test_what_does_not_match_is_graded_anew(entry, collected, tmp_path, change, why):
+def test_mismatch_is_graded_again(entry, collected, tmp_path, change, why):
     before, _ = collected()
     change(entry, tmp_path / "site/graded/aurora")
-    done, said = collected()
-    assert len(said) == 1
-    assert why in said[0]
+    done, messages = collected()
+    assert len(messages) == 1
+    assert why in messages[0]
     assert not done.entries[0].reused
     assert done.entries[0].receipt.overall == before.entries[0].receipt.overall
 
@@ -117,7 +115,7 @@ def test_archives_and_folders_are_both_submissions(entry, collected, tmp_path):
     with open_submission(entry.folder) as opened:
         pack(opened, tmp_path / "submissions" / "boreal.tar.zst")
     done, _ = collected()
-    # Which of two with the same names is meant is not for the board to say.
+    # The board cannot decide between two submissions of the same name.
     assert done.entries == []
     for name in ("aurora", "boreal.tar.zst"):
         (found,) = done.refused[name]
@@ -128,7 +126,7 @@ def test_archives_and_folders_are_both_submissions(entry, collected, tmp_path):
     assert not done.refused
 
 
-def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
+def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
     bad = tmp_path / "submissions" / "bad"
     shutil.copytree(entry.folder, bad)
     (bad / "run.sh").write_text("x")
@@ -144,7 +142,7 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
     (tmp_path / "submissions" / "a b").mkdir()
     (tmp_path / "submissions" / "link").symlink_to(entry.folder)
     (tmp_path / "submissions" / "README.md").write_text("Submissions live here.")
-    done, said = collected()
+    done, messages = collected()
     assert [item.name for item in done.entries] == ["aurora"]
     codes = {
         name: [found.code for found in findings]
@@ -157,7 +155,7 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
         "link": ["not_a_file"],
     }
     assert not (tmp_path / "site/graded/claims/receipt.json").exists()
-    assert "claims: refused, 1 problem" in said
+    assert "claims: refused, 1 problem" in messages
     board = make_board(done)
     assert [part["submission"] for part in board["refused"]] == [
         "a b",
@@ -167,11 +165,11 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
     ]
 
 
-def test_a_name_that_is_no_text_does_not_stop_the_board(entry, collected, tmp_path):
+def test_non_text_name_does_not_stop_the_board(entry, collected, tmp_path):
     (tmp_path / "submissions" / os.fsdecode(b"bad\xff")).mkdir()
-    done, said = collected()
+    done, messages = collected()
     assert [item.name for item in done.entries] == [entry.folder.name]
-    assert "bad\\udcff: refused, 1 problem" in said
+    assert "bad\\udcff: refused, 1 problem" in messages
     (part,) = make_board(done)["refused"]
     assert part["submission"] == "bad\\udcff"
     json.dumps(make_board(done), ensure_ascii=False).encode()
@@ -200,7 +198,7 @@ def test_a_name_that_is_no_text_does_not_stop_the_board(entry, collected, tmp_pa
         ),
     ],
 )
-def test_claims_are_compared_to_the_digit_they_give(
+def test_claims_are_compared_to_their_last_digit(
     entry, check, tmp_path, claims_of, fits
 ):
     wrong = {"labels": ["no such label"]}
@@ -224,7 +222,7 @@ def test_claims_are_compared_to_the_digit_they_give(
     assert (tmp_path / "out/receipt.json").exists() is fits
 
 
-def test_a_receipt_does_not_outlive_a_failed_grading(entry, check, tmp_path):
+def test_receipt_does_not_outlive_a_failed_grading(entry, check, tmp_path):
     grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
     assert (tmp_path / "out/receipt.json").exists()
     (entry.folder / "claimed.json").write_text('{"scores": {"overall": 1.0}}')
@@ -232,7 +230,7 @@ def test_a_receipt_does_not_outlive_a_failed_grading(entry, check, tmp_path):
     assert not (tmp_path / "out/receipt.json").exists()
 
 
-def test_the_hash_of_results_is_of_rows_not_of_files(entry, check, tmp_path):
+def test_results_hash_covers_rows_and_not_files(entry, check, tmp_path):
     graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
     frame = pl.read_parquet(tmp_path / "out/results.parquet")
     frame.write_parquet(tmp_path / "again.parquet", compression="snappy")
@@ -246,7 +244,7 @@ def test_the_hash_of_results_is_of_rows_not_of_files(entry, check, tmp_path):
     assert results_hash(frame.reverse()) != graded.receipt.results_sha256
 
 
-def test_an_unfit_submission_is_not_graded(entry, check, tmp_path):
+def test_invalid_submission_is_not_graded(entry, check, tmp_path):
     (entry.folder / "x").write_text("")
     with pytest.raises(ResultsError, match="is not valid"):
         grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
@@ -255,7 +253,7 @@ def test_an_unfit_submission_is_not_graded(entry, check, tmp_path):
 
 @pytest.fixture(scope="module")
 def whole_board(synthetic, kit, tmp_path_factory):
-    """A board on the real release: ties, a gap, both settings."""
+    """A board on the real release, with ties, a gap and both settings."""
     release, root = find_release(), tmp_path_factory.mktemp("whole")
     gap = lambda row, rng: (  # noqa: E731
         None if row["id"] == "two_segments/00" else float(rng.random() < 0.5)
@@ -279,7 +277,7 @@ def whole_board(synthetic, kit, tmp_path_factory):
     return done, make_board(done), root / "site"
 
 
-def test_settings_are_ranked_apart_and_gaps_stand_last_without_a_rank(whole_board):
+def test_settings_are_ranked_separately_and_gaps_come_last_without_a_rank(whole_board):
     _, board, _ = whole_board
     (part,) = board["boards"]
     scores = {"overall": 0}
@@ -309,7 +307,7 @@ def test_settings_are_ranked_apart_and_gaps_stand_last_without_a_rank(whole_boar
     assert tools[0]["tools"] == ["python"]
 
 
-def test_figures_are_those_of_the_tables(whole_board):
+def test_figures_equal_those_of_the_tables(whole_board):
     _, board, site = whole_board
     name = "good"
     frame = pl.read_parquet(site / f"graded/{name}/results.parquet")
@@ -317,14 +315,14 @@ def test_figures_are_those_of_the_tables(whole_board):
     row = next(
         r for r in board["boards"][0]["settings"]["no_tools"] if r["submission"] == name
     )
-    for wanted in table.iter_rows(named=True):
-        found = row["buckets"][wanted["bucket"]]
-        assert (found["n"], found["scored"]) == (wanted["n"], wanted["scored"])
+    for expected in table.iter_rows(named=True):
+        found = row["buckets"][expected["bucket"]]
+        assert (found["n"], found["scored"]) == (expected["n"], expected["scored"])
         for key in MEANS:
-            assert found[key] == pytest.approx(wanted[key], abs=1e-12)
+            assert found[key] == pytest.approx(expected[key], abs=1e-12)
 
 
-def test_files_say_the_same(whole_board):
+def test_all_board_files_agree(whole_board):
     done, board, site = whole_board
     files = write_board(site, board, done.entries, "scbench/scbench")
     names = {path.relative_to(site).as_posix() for path in files}
@@ -360,8 +358,8 @@ def test_releases_are_never_mixed_and_history_has_both(
     synthetic(tmp_path, older, {"a-old": {"scores": kit.skilled(1), "model": "A"}})
     models = {"a-new": {"scores": kit.skilled(0), "model": "A"}}
     synthetic(tmp_path, small, models | {"b": {"scores": kit.skilled(1), "model": "B"}})
-    done, said = collected(older)
-    assert said == []
+    done, messages = collected(older)
+    assert messages == []
     board = make_board(done)
     assert [part["release"]["version"] for part in board["boards"]] == [
         "0.0.1",
@@ -387,7 +385,9 @@ def test_releases_are_never_mixed_and_history_has_both(
         ("  effort: high", '  effort: "\\ud800"'),
     ],
 )
-def test_a_character_that_is_none_stops_no_board(entry, collected, tmp_path, old, new):
+def test_invalid_character_does_not_stop_the_board(
+    entry, collected, tmp_path, old, new
+):
     bad = tmp_path / "submissions" / "bad"
     shutil.copytree(entry.folder, bad)
     about = bad / "submission.yaml"
@@ -397,7 +397,7 @@ def test_a_character_that_is_none_stops_no_board(entry, collected, tmp_path, old
     assert [found.code for found in done.refused["bad"]] == ["not_yaml"]
 
 
-def test_a_failure_in_one_submission_refuses_it_alone(
+def test_failure_in_one_submission_refuses_only_that_one(
     entry, collected, tmp_path, monkeypatch
 ):
     shutil.copytree(entry.folder, tmp_path / "submissions" / "bad")
@@ -416,7 +416,7 @@ def test_a_failure_in_one_submission_refuses_it_alone(
 
 
 @pytest.mark.parametrize("replacement", ["another file", "a pipe", "a link"])
-def test_a_folder_that_changes_is_graded_as_it_was(entry, small, tmp_path, replacement):
+def test_folder_that_changes_is_graded_as_it_was(entry, small, tmp_path, replacement):
     data = entry.predictions.read_bytes()
     with open_submission(entry.folder) as opened:
         entry.predictions.unlink()
@@ -435,10 +435,10 @@ def test_a_folder_that_changes_is_graded_as_it_was(entry, small, tmp_path, repla
 
 
 @pytest.mark.parametrize("replacement", ["pipe", "link"])
-def test_a_file_that_is_replaced_while_it_is_copied_is_refused(
+def test_file_replaced_during_copying_is_refused(
     entry, monkeypatch, tmp_path, replacement
 ):
-    """It is a file when its kind is asked for, and another thing when it is opened."""
+    """It is a regular file when checked, and something else when opened."""
     seen = entry.predictions.stat()
     entry.predictions.unlink()
     if replacement == "pipe":

@@ -1,4 +1,4 @@
-"""Levels on the board: a table of their own sorted by them, and a column beside the means."""
+"""Levels on the board: a separate table sorted by level, and a column next to the means."""
 
 import json
 
@@ -13,29 +13,23 @@ RIGHT_UP_TO = {"aurora": 3, "boreal": 6, "corona": 8}
 
 
 @pytest.fixture(scope="module")
-def found(climbed, kit, tmp_path_factory):
-    """Three models on the ladder, of which one answered the spatial tasks, too."""
+def collection(climbed, kit, tmp_path_factory):
+    """Three models on the ladder, one of which also answered the spatial tasks."""
     root = tmp_path_factory.mktemp("board")
-    for name, tasks in [
-        ("aurora", "spatial"),
-        *((name, "ladder") for name in RIGHT_UP_TO),
-    ]:
-        release = climbed.ladder() if tasks == "ladder" else climbed
-        kit.climb(
-            root / "submissions" / f"{name}-{tasks}",
-            name,
-            release,
-            RIGHT_UP_TO[name],
-            tasks,
-        )
+    submissions = root / "submissions"
+    most = RIGHT_UP_TO["aurora"]
+    kit.climb(submissions / "aurora-spatial", "aurora", climbed, most, "spatial")
+    for name, most in RIGHT_UP_TO.items():
+        folder = submissions / f"{name}-ladder"
+        kit.climb(folder, name, climbed.ladder(), most, "ladder")
     done = kit.collected(root, climbed)
     assert not done.refused
     assert all(entry.reused for entry in kit.collected(root, climbed).entries)
     return done
 
 
-def test_the_ladder_has_a_board_sorted_by_level(found):
-    spatial, ladder = make_board(found)["boards"]
+def test_ladder_has_a_board_sorted_by_level(collection):
+    spatial, ladder = make_board(collection)["boards"]
     assert (spatial["tasks_of"], ladder["tasks_of"]) == ("spatial", "ladder")
     assert ladder["release"]["version"] == "0.0.3+ladder"
     rows = ladder["settings"]["no_tools"]
@@ -47,21 +41,21 @@ def test_the_ladder_has_a_board_sorted_by_level(found):
     assert rows[1]["levels"][TASK] == levels[1]
 
 
-def test_a_model_has_its_level_beside_its_means(found):
-    board = make_board(found)
+def test_level_of_a_model_is_next_to_its_means(collection):
+    board = make_board(collection)
     (row,) = board["boards"][0]["settings"]["no_tools"]
     ladder = board["boards"][1]["settings"]["no_tools"]
     assert row["levels"] == {"overall": ladder[-1]["levels"]["overall"]}
     assert json.loads(json.dumps(board, allow_nan=False)) == board
 
 
-def test_the_hub_is_told_no_levels(found, tmp_path):
-    files = write_board(tmp_path, make_board(found), found.entries, "scbench/scbench")
-    assert [path.name for path in files if path.suffix == ".yaml"] == [
-        "aurora-spatial.yaml"
-    ]
-    ladder = next(
-        entry for entry in found.entries if entry.receipt.tasks_of == "ladder"
+def test_levels_are_not_sent_to_the_hub(collection, tmp_path):
+    files = write_board(
+        tmp_path, make_board(collection), collection.entries, "scbench/scbench"
     )
+    for_the_hub = [path.name for path in files if path.suffix == ".yaml"]
+    assert for_the_hub == ["aurora-spatial.yaml"]
+    receipts = [entry.receipt for entry in collection.entries]
+    of_ladder = next(one for one in receipts if one.tasks_of == "ladder")
     with pytest.raises(ResultsError, match="no levels"):
-        hub_results(ladder.receipt, "scbench/scbench")
+        hub_results(of_ladder, "scbench/scbench")

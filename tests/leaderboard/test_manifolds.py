@@ -1,4 +1,4 @@
-"""Boards of a release with text tasks: one of the spatial tasks, one of the others."""
+"""Boards of a release with text tasks: one for spatial tasks, one for text tasks."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def mixed(tmp_path_factory):
     return find_release(str(folder))
 
 
-def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
+def test_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
     lines = [
         *kit.answers(mixed),
         {"id": "boolean/00", "model": "aurora-large", "response": "x"},
@@ -33,7 +33,7 @@ def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_pat
     assert finding.message == "boolean is in release 0.0.2, but not on this board"
 
 
-def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
+def test_text_tasks_have_a_separate_board(mixed, kit, tmp_path):
     for name, tasks, wrong in (("aurora", "spatial", 0), ("boreal", "manifolds", 2)):
         about = kit.about.format(release="0.0.2") + f"tasks: {tasks}\n"
         lines = kit.answers(mixed, tasks=mixed.manifest.board_records(tasks))
@@ -52,10 +52,9 @@ def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
     (row,) = texts["settings"]["no_tools"]
     overall = row["buckets"]["overall"]
     assert (row["submission"], overall["mean"], overall["rank"]) == ("boreal", 0.6, 1)
-    right, answered, n, g = 3, 5, 5, overall["floor"]
-    assert overall["normalized"] == pytest.approx(
-        (right - g * answered) / (n * (1 - g))
-    )
+    # Three of five answers are right; the scale begins at the floor.
+    floor = overall["floor"]
+    assert overall["normalized"] == pytest.approx((3 - floor * 5) / (5 * (1 - floor)))
     assert [entry["tasks_of"] for entry in board["history"]] == ["manifolds", "spatial"]
     receipts = {entry.name: entry.receipt for entry in finding.entries}
     assert receipts["boreal"].tasks_of == "manifolds"

@@ -1,4 +1,4 @@
-"""Names that look like another's, signs that nobody sees, and who may submit for whom."""
+"""Lookalike names, invisible characters, and permission to submit for an organisation."""
 
 import pytest
 
@@ -16,30 +16,10 @@ ALIKE = [
     ("Zu\u0308rich", "Z\u00fcrich"),
 ]
 
-
-@pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_names_that_look_alike_have_one_skeleton(one, other):
-    assert skeleton(one) == skeleton(other)
-
-
 HIDDEN = (
     "\u200b \u200d \u2060 \ufeff \u00ad \u202e \u2066 \ue000 \U000e0041 \u034f \u3164 \u115f "
     "\u2800 \ufe0f \U000e0101 \u0007"
 )
-
-
-@pytest.mark.parametrize("sign", HIDDEN.split(" "))
-def test_signs_that_nobody_sees_are_refused_in_every_name(kit, sign):
-    assert hidden_signs(f"Aur{sign}ora")[0].startswith(f"U+{ord(sign):04X}")
-    escaped = f"\\U{ord(sign):08x}"
-    for old in ("Aurora", "Example Lab", "CC-BY-4.0", "someone@example.org", "effort"):
-        text = kit.about.format(release="4.0.0").replace(
-            old, f'"{old[:2]}{escaped}{old[2:]}"'
-        )
-        about, findings = read_submission(text.encode(), "submission.yaml")
-        assert about is None, old
-        assert findings
-
 
 FILE = """
 [[organisation]]
@@ -53,9 +33,27 @@ contacts = ["@other.example.org"]
 """
 
 
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_lookalike_names_have_one_skeleton(one, other):
+    assert skeleton(one) == skeleton(other)
+
+
+@pytest.mark.parametrize("sign", HIDDEN.split(" "))
+def test_invisible_characters_are_refused_in_every_name(kit, sign):
+    assert hidden_signs(f"Aur{sign}ora")[0].startswith(f"U+{ord(sign):04X}")
+    escaped = f"\\U{ord(sign):08x}"
+    for old in ("Aurora", "Example Lab", "CC-BY-4.0", "someone@example.org", "effort"):
+        text = kit.about.format(release="4.0.0").replace(
+            old, f'"{old[:2]}{escaped}{old[2:]}"'
+        )
+        about, findings = read_submission(text.encode(), "submission.yaml")
+        assert about is None, old
+        assert findings
+
+
 @pytest.fixture
-def known(tmp_path):
-    """The file that maintainers keep."""
+def organisations_file(tmp_path):
+    """The file maintained by the maintainers."""
     path = tmp_path / "organisations.toml"
     path.write_text(FILE, "utf-8")
     return path
@@ -89,16 +87,20 @@ def about_of(kit, **changes):
         ({"lab": "New Lab"}, "thief", ["unknown_organisation"]),
     ],
 )
-def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, codes):
+def test_who_may_submit_for_an_organisation(
+    kit, organisations_file, changes, submitter, codes
+):
     about = about_of(kit, **changes)
-    findings = list(check_organisation(about, read_organisations(known), submitter))
+    findings = list(
+        check_organisation(about, read_organisations(organisations_file), submitter)
+    )
     assert [finding.code for finding in findings] == codes
     for finding in findings:
         assert (finding.level == "warning") == (finding.code == "unknown_organisation")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[[organisation]", "is not valid TOML"),
         ("a = " + "[" * 100_000, "is not valid TOML"),
@@ -107,16 +109,16 @@ def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, code
         (FILE + FILE.replace("Example", "Ex\u0430mple"), "look the same"),
     ],
 )
-def test_a_file_that_cannot_be_used_says_why(tmp_path, text, said):
+def test_unusable_file_gives_the_reason(tmp_path, text, message):
     path = tmp_path / "organisations.toml"
     path.write_text(text, "utf-8")
-    with pytest.raises(ScbenchError, match=said):
+    with pytest.raises(ScbenchError, match=message):
         read_organisations(path)
     with pytest.raises(ScbenchError, match="cannot be read"):
         read_organisations(tmp_path / "none.toml")
 
 
-def test_two_submissions_beside_each_other(kit):
+def test_two_submissions_with_similar_names(kit):
     mine = about_of(kit)
     (same,) = alike(mine, about_of(kit), "other")
     assert (same.level, same.code) == ("problem", "duplicate_submission")

@@ -1,4 +1,4 @@
-"""One results file through everything that leaves the project: the score is the same figure."""
+"""Every export of one results file gives the same score."""
 
 import json
 import runpy
@@ -28,7 +28,7 @@ FIGURES = ("normalized", "mean")
 
 
 def model_of(share: float, floors: dict) -> dict:
-    """A model that earns a share of what lies above the floors, by luck."""
+    """A model that earns, by chance, a share of the room above the floors."""
 
     def score(row, rng):
         floor = floors[row["id"]]
@@ -47,7 +47,7 @@ def model_of(share: float, floors: dict) -> dict:
 
 @pytest.fixture(scope="module")
 def documents():
-    """The functions of lm-evaluation-harness's tasks, loaded by their path as the harness does."""
+    """The functions of the lm-evaluation-harness tasks, loaded by path like the harness does."""
     path = files("scbench.integrations") / "lm_eval" / "documents.py"
     return SimpleNamespace(**runpy.run_path(str(path)))
 
@@ -70,7 +70,7 @@ def exported(synthetic, kit, tmp_path_factory):
 
 
 def weighted_mean(rows, name, weights) -> dict:
-    """The score of each bucket and overall, by its definition."""
+    """The score of each bucket and overall, computed from its definition."""
     answers = normalized_answers(rows.filter(pl.col("model") == name))
     by_task = answers.group_by("bucket", "task").agg(pl.col("u").mean()).to_dicts()
     truth = {}
@@ -82,7 +82,7 @@ def weighted_mean(rows, name, weights) -> dict:
     return truth
 
 
-def test_a_guesser_has_0_and_a_perfect_model_1(exported):
+def test_guesser_scores_0_and_perfect_model_1(exported):
     assert exported.truth["guesser"] == dict.fromkeys(BUCKETS, 0.0)
     assert exported.truth["perfect"] == dict.fromkeys(BUCKETS, 1.0)
     for name in MODELS[1:-1]:
@@ -96,8 +96,8 @@ def tables_of(exported, name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_tables_and_trackers(exported, name):
-    """Weights & Biases and MLflow get the metrics of the same run."""
+def test_tables_and_trackers(exported, name):
+    """Weights & Biases and MLflow receive the metrics of the same run."""
     tables = tables_of(exported, name)
     lines = tables["bucket"].rows_by_key("bucket", named=True, unique=True)
     truth = exported.truth[name]
@@ -110,7 +110,7 @@ def test_the_tables_and_trackers(exported, name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_exports(exported, name):
+def test_exports(exported, name):
     lines = tables_of(exported, name)["bucket"].rows_by_key(
         "bucket", named=True, unique=True
     )
@@ -147,7 +147,7 @@ def answers_of(exported, name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_metrics_inside_other_harnesses(exported, documents, name):
+def test_metrics_inside_other_harnesses(exported, documents, name):
     weights = exported.release.weights()
     facts = ("id", "sample", "task", "bucket", "status", "floor")
     stored = []
@@ -176,7 +176,7 @@ def test_the_metrics_inside_other_harnesses(exported, documents, name):
     assert values["overall mean"] == pytest.approx(documents.mean(stored))
 
 
-def test_the_board_and_the_hub(exported, kit):
+def test_board_and_hub(exported, kit):
     board = make_board(kit.collected(exported.root, exported.release))
     rows = {
         row["submission"]: row["buckets"]

@@ -1,4 +1,4 @@
-"""The page: nothing in it is trusted, it loads nothing, and keys or no script at all do as well.
+"""The page trusts no content, loads nothing, and works with the keyboard or without scripts.
 
 The checks in a browser need Chromium; the others do not.
 """
@@ -46,7 +46,7 @@ def read(page) -> html_reader.Reader:
     return html_reader.read(page)
 
 
-def test_the_best_model_is_the_first_thing_said(read):
+def test_best_model_comes_first(read):
     text = " ".join("".join(read.texts).split())
     best, _, after = text.partition("Best: Alpha 10, ")[2].partition(" of 100 (95")
     assert float(best) > 50
@@ -80,7 +80,7 @@ def test_nothing_is_loaded_and_only_our_script_may_run(read):
             assert attrs["href"] == "data:,"
 
 
-def test_tables_are_announced_by_caption_and_heads(read, page):
+def test_tables_have_captions_and_headers(read, page):
     tables = [tag for tag, _ in read.elements].count("table")
     assert [tag for tag, _ in read.elements].count("caption") == tables == 7
     assert all(
@@ -121,7 +121,7 @@ def heads(browser):
     )
 
 
-def test_page_in_a_browser_asks_for_nothing_and_has_no_errors(page, browser):
+def test_page_in_a_browser_requests_nothing_and_has_no_errors(page, browser):
     browser.open(page)
     assert browser.driver.title == "Spatial Competence Benchmark: leaderboard"
     for button in heads(browser)[:5]:
@@ -132,7 +132,7 @@ def test_page_in_a_browser_asks_for_nothing_and_has_no_errors(page, browser):
     assert browser.requests() == []
 
 
-def test_columns_sort_by_click_and_what_has_no_rank_stays_last(page, browser):
+def test_columns_sort_by_click_and_unranked_models_stay_last(page, browser):
     browser.open(page)
     assert models(browser) == ["Alpha 10", "alpha 9", NASTY, "Gap"]
     model, overall = heads(browser)[1], heads(browser)[2]
@@ -151,11 +151,11 @@ def test_columns_sort_by_click_and_what_has_no_rank_stays_last(page, browser):
         "Alpha 10",
         "Gap",
     ]  # numbers in names count
-    said = browser.driver.find_element("id", "said").get_attribute("textContent")
-    assert said == "Sorted by Model, ascending"
+    message = browser.driver.find_element("id", "said").get_attribute("textContent")
+    assert message == "Sorted by Model, ascending"
 
 
-def test_text_can_be_read_and_the_page_never_scrolls_sideways(page, browser):
+def test_text_is_legible_and_the_page_never_scrolls_sideways(page, browser):
     browser.open(page)
     for summary in browser.driver.find_elements("css selector", "summary"):
         summary.click()
@@ -164,7 +164,7 @@ def test_text_can_be_read_and_the_page_never_scrolls_sideways(page, browser):
             assert browser.looks(width, mode) == (0, []), (width, mode)
 
 
-def test_a_narrow_page_folds_the_buckets_of_many_models():
+def test_narrow_page_folds_the_buckets_of_many_models():
     overview = environment().get_template("overview.html.j2").module.overview
     drawings = [f"<svg>{number}</svg>" for number in range(4)]
     chart = {"wide": "<svg>wide</svg>", "narrow": drawings}
@@ -180,8 +180,8 @@ def test_a_narrow_page_folds_the_buckets_of_many_models():
     assert "aria-hidden" not in re.search(r"<details>.*?</summary>", many, re.DOTALL)[0]
 
 
-def test_a_line_of_a_narrow_page_is_short(page, browser):
-    """Rank and model are in one line, and the figures side by side below."""
+def test_line_of_a_narrow_page_is_short(page, browser):
+    """Rank and model share one line, and the figures follow below it."""
     browser.open(page)
     with browser.sized(390, "light"):
         places = browser.driver.execute_script(

@@ -1,4 +1,4 @@
-"""What is odd about predictions without being wrong, and how far status and usage are believed."""
+"""Warnings about unusual predictions, and the limits of reported status and usage."""
 
 import json
 
@@ -26,14 +26,14 @@ def warnings(entry, check):
     return run
 
 
-def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
+def test_row_without_an_answer_lowers_coverage_with_a_warning(warnings):
     codes, done = warnings(answer=None, status="blocked")
     assert codes == [("coverage", None)]
     assert (done.checked.expected, done.checked.scored) == (27, 26)
     assert "coverage is 26 of 27 scores (1 blocked)" in done.findings[0].message
 
 
-def test_input_that_a_call_without_tools_cannot_have(warnings):
+def test_input_size_impossible_without_tools_is_noticed(warnings):
     assert warnings(usage={"input_tokens": 91_676})[0] == [("usage_input", 3)]
     assert (
         warnings(
@@ -59,7 +59,7 @@ def test_naming_a_tool_is_not_using_one(warnings, line):
     assert "usage_setting" not in dict(warnings(**line)[0])
 
 
-def test_real_answers_with_references_for_the_rest_pass(real_rows, kit, tmp_path):
+def test_real_answers_completed_with_references_pass(real_rows, kit, tmp_path):
     release = find_release()
     real = {row["id"]: row["answer"] for row, _ in real_rows if "answer" in row}
     lines = kit.answers(release)

@@ -1,4 +1,4 @@
-"""A private ladder beside the public one: scores, ranks and the gap are shown, and nothing else."""
+"""A private ladder next to the public one shows scores, ranks and the gap, and nothing else."""
 
 import json
 
@@ -13,9 +13,9 @@ from scbench.leaderboard.private import add_private, collect_private
 from scbench.release.load import find_release
 
 TASK = "delaunay_triangulation"
+# The rung up to which each model is correct: aurora has memorized the public ladder.
 PUBLIC = {"aurora": 8, "boreal": 6, "corona": 6}
 PRIVATE = {"aurora": 1, "boreal": 6}
-"""Rungs up to which each model is right: one knows the public ladder by heart."""
 LIMITS = WorkerLimits(1, 120, 0)
 
 
@@ -23,23 +23,22 @@ LIMITS = WorkerLimits(1, 120, 0)
 def folders(kit, climbed, rungs, tmp_path_factory):
     """Public submissions with their release, and the maintainers' folder."""
     root = tmp_path_factory.mktemp("private")
-    generate_folder(
-        rungs.experiment(seed=2**70, private=True), root / "held" / "release"
-    )
-    twin = find_release(str(root / "held" / "release"))
+    private = root / "held"
+    experiment = rungs.experiment(seed=2**70, private=True)
+    generate_folder(experiment, private / "release")
+    twin = find_release(str(private / "release"))
     for name, most in PUBLIC.items():
         kit.climb(root / "submissions" / name, name, climbed.ladder(), most)
+    submissions = private / "submissions"
     for name, most in PRIVATE.items():
-        kit.climb(root / "held" / "submissions" / name, name, twin, most)
-    kit.climb(
-        root / "held" / "submissions" / "wrong", "corona", twin, 8, tasks="spatial"
-    )
+        kit.climb(submissions / name, name, twin, most)
+    kit.climb(submissions / "wrong", "corona", twin, 8, tasks="spatial")
     return root, climbed, twin
 
 
 @pytest.fixture(scope="module")
 def board(folders, kit):
-    """The public board with the private one beside it."""
+    """The public board with the private one next to it."""
     root, release, _ = folders
     done = kit.collected(root, release)
     held = collect_private(root / "held", root / "site", LIMITS)
@@ -50,7 +49,7 @@ def board(folders, kit):
     return made
 
 
-def test_scores_ranks_and_gap_stand_beside_the_public_ones(board):
+def test_private_scores_ranks_and_gap_are_next_to_the_public_ones(board):
     assert board["format"] == 1
     assert [record["private"] for record in board["refused"]] == [True]
     public, private = board["boards"]
@@ -73,7 +72,7 @@ def test_scores_ranks_and_gap_stand_beside_the_public_ones(board):
     assert not {"private", "gap"} & rows["corona"].keys()
 
 
-def test_nothing_else_of_it_leaves_the_folder(board, folders):
+def test_other_private_data_never_leaves_the_folder(board, folders):
     root, _, twin = folders
     text = json.dumps(board) + render_board(board)
     for row in twin.instances(twin.manifest.tasks).values():
@@ -81,14 +80,13 @@ def test_nothing_else_of_it_leaves_the_folder(board, folders):
         assert json.dumps(row.prompt)[1:-1] not in text
     for row in board["boards"][1]["settings"]["no_tools"]:
         assert row["files"] == {}
-    assert {path.name for path in (root / "site" / "graded").iterdir()} == set(PUBLIC)
-    assert {path.name for path in (root / "held" / "graded").iterdir()} == {
-        *PRIVATE,
-        "wrong",
-    }
+    graded = {path.name for path in (root / "site" / "graded").iterdir()}
+    assert graded == set(PUBLIC)
+    graded = {path.name for path in (root / "held" / "graded").iterdir()}
+    assert graded == {*PRIVATE, "wrong"}
 
 
-def test_it_must_lie_apart_and_be_a_private_ladder(folders, tmp_path):
+def test_private_folder_must_be_separate_and_a_private_ladder(folders, tmp_path):
     root, release, _ = folders
     for out in (root / "held", root / "held" / "site", root):
         with pytest.raises(ResultsError, match="must not contain each other"):

@@ -1,4 +1,4 @@
-"""What is written for the Hub is what its own library reads."""
+"""Files for the Hub are readable by the Hub's own library."""
 
 import pytest
 import yaml
@@ -47,7 +47,7 @@ def test_entries_are_read_by_the_hubs_library(receipts):
         assert entry.notes.endswith(f"; mean {100 * score.mean:.1f}")
 
 
-def test_gaps_are_not_for_the_hub(receipts):
+def test_gaps_are_not_published(receipts):
     tasks = find_release().manifest.default_records.values()
     scores = sum(task.scores for task in tasks)
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Every kind of bad submission is refused, with a message that names the place and the remedy."""
+"""Every kind of bad submission is refused with a message that names the place and the remedy."""
 
 import io
 import os
@@ -22,9 +22,11 @@ from scbench.leaderboard.findings import (
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.packing import pack
 
+FILE, LINK = 0o100644, 0o120777
+
 
 def at(entry, number: int, **change: object) -> None:
-    """Change a line; None takes a field away."""
+    """Change a field of a line; None removes the field."""
 
     def apply(rows: list[dict]) -> None:
         row = rows[number - 1] | change
@@ -36,7 +38,7 @@ def at(entry, number: int, **change: object) -> None:
 
 
 def bare(entry, number: int, **change: object) -> None:
-    """Change a line and take its answer away."""
+    """Change a line and remove its answer."""
     at(entry, number, answer=None, **change)
 
 
@@ -205,7 +207,7 @@ def test_bad_submission_is_refused_with_the_right_message(
     assert {finding.code for finding in done.problems} <= {code} | follows
 
 
-def test_all_problems_are_found_at_once_and_in_order(entry, check):
+def test_all_problems_are_found_together_in_order(entry, check):
     entry.edit("organisation:", "organization:")
     (entry.folder / "notes.txt").write_text("x")
     done = check(entry.folder)
@@ -252,7 +254,6 @@ def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, 
     return info, b""
 
 
-FILE, LINK = 0o100644, 0o120777
 BAD_ARCHIVES: dict[str, tuple[str, bytes, str, str]] = {
     "up and away": (
         "x.zip", zipped([("../../etc/cron.d/x", b"a", FILE)]), "unsafe_path", "etc/cron.d"),
@@ -284,7 +285,7 @@ BAD_ARCHIVES: dict[str, tuple[str, bytes, str, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD_ARCHIVES)
-def test_bad_archive_is_refused_and_nothing_is_taken_out(check, tmp_path, name):
+def test_bad_archive_is_refused_and_nothing_is_extracted(check, tmp_path, name):
     file, data, code, words = BAD_ARCHIVES[name]
     path = tmp_path / file
     path.write_bytes(data)
@@ -296,16 +297,16 @@ def test_bad_archive_is_refused_and_nothing_is_taken_out(check, tmp_path, name):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_encrypted_zip_is_refused(check, tmp_path):
+def test_encrypted_zip_is_refused(check, tmp_path):
     data = bytearray(zipped([("README.md", b"a", FILE)]))
-    for mark in (b"PK\x03\x04", b"PK\x01\x02"):  # the flag stands in both headers
+    for mark in (b"PK\x03\x04", b"PK\x01\x02"):  # the flag is in both headers
         data[data.index(mark) + (6 if mark == b"PK\x03\x04" else 8)] |= 1
     path = tmp_path / "x.zip"
     path.write_bytes(data)
     assert [found.code for found in check(path).problems][:1] == ["encrypted"]
 
 
-def test_a_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
+def test_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
     info = tarfile.TarInfo("x")
     info.type = tarfile.XHDTYPE
     info.size = 8 * 2**30
@@ -317,7 +318,7 @@ def test_a_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".tar.zst"])
-def test_a_packed_submission_is_the_same_submission(entry, check, tmp_path, suffix):
+def test_compressed_submission_is_the_same_submission(entry, check, tmp_path, suffix):
     for name in ("one", "two"):
         with open_submission(entry.folder) as opened:
             pack(opened, tmp_path / f"{name}{suffix}")
@@ -345,7 +346,7 @@ def test_archives_made_by_common_tools_are_read(entry, check, tmp_path):
         assert not check(tmp_path / name).findings, name
 
 
-def test_equal_advice_on_several_lines_is_given_once():
+def test_equal_advice_for_several_lines_is_given_once():
     findings = [
         Finding("no_answer", "no answer found", "set the status", "p.jsonl", line)
         for line in (1, 2, 3)

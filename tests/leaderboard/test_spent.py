@@ -1,4 +1,4 @@
-"""What submissions spent, and the chart of score against it, whatever they report."""
+"""The spending of submissions, and the chart of score against it, for any reports."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -55,7 +55,7 @@ def test_any_amounts_make_a_chart_within_its_frame(xs):
     assert 1 <= len(ticks) <= 20, ticks
 
 
-def test_the_chart_is_over_what_most_models_report():
+def test_chart_uses_the_amount_that_most_models_report():
     tokens = {"spent": {"output_tokens": 5.0, "cost": None}}
     cost = {"spent": {"output_tokens": None, "cost": 1.0}}
     assert main_amount([tokens, tokens, cost]) == "output_tokens"
@@ -63,7 +63,7 @@ def test_the_chart_is_over_what_most_models_report():
     assert main_amount([tokens, cost, cost]) == "cost"
 
 
-def test_a_single_model_has_no_chart_of_amounts():
+def test_single_model_has_no_spending_chart():
     def row(name):
         score = {"normalized": 0.5, "normalized_low": 0.4, "normalized_high": 0.6}
         used = {"output_tokens": 5.0, "cost": None}

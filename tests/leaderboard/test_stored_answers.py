@@ -1,4 +1,4 @@
-"""Answers that the release prints are counted; those of a model that is right by itself are not."""
+"""Answers copied from the release are counted; a model's own correct answers are not."""
 
 import json
 from pathlib import Path
@@ -16,10 +16,16 @@ from scbench.scoring.judge import judge
 
 ONE_ANSWER = {task.id for task in available_tasks() if task.one_answer}
 
+REWRITES = {
+    "turned": lambda parts: parts[::-1],
+    "shifted": lambda parts: parts[1:] + parts[:1],
+    "exchanged": lambda parts: [parts[1], parts[0], *parts[2:]],
+}
+
 
 @pytest.fixture(scope="module")
 def frozen():
-    """The newest release, its references of the default config, and what tells."""
+    """The newest release, its references of the default config, and the marker of copies."""
     release = find_release()
     right = [
         (ref.id, ref.answer)
@@ -30,8 +36,8 @@ def frozen():
     return release, right, telling_answers(release)
 
 
-def other(text: str) -> str:
-    """Another answer of the same form: every list turned round, every text longer."""
+def another_answer(text: str) -> str:
+    """Another answer of the same form: every list reversed, every text longer."""
 
     def turned(value):
         if isinstance(value, dict):
@@ -46,7 +52,7 @@ def other(text: str) -> str:
     return canonical_json(answer | {"told": "apart"})
 
 
-def test_nothing_but_references_is_marked_with_the_counts_by_task(frozen):
+def test_submission_of_references_is_marked_with_counts_by_task(frozen):
     _, right, telling = frozen
     overlap = count_copies(right, telling)
     assert overlap.marked
@@ -58,11 +64,11 @@ def test_nothing_but_references_is_marked_with_the_counts_by_task(frozen):
     assert "hamiltonian_loop 10 of 10" in str(overlap)
 
 
-def test_a_model_that_gets_everything_right_by_itself_is_not(frozen):
+def test_model_with_its_own_correct_answers_is_not_marked(frozen):
     _, right, telling = frozen
-    # What has one right answer is as the reference has it; of what has many, another is given.
+    # Items with one correct answer get the reference; items with many get another one.
     own = [
-        (row, text if row.partition("/")[0] in ONE_ANSWER else other(text))
+        (row, text if row.partition("/")[0] in ONE_ANSWER else another_answer(text))
         for row, text in right
     ]
     overlap = count_copies(own, telling)
@@ -70,7 +76,7 @@ def test_a_model_that_gets_everything_right_by_itself_is_not(frozen):
     assert sum(overlap.of.values()) >= 100
 
 
-def test_a_reference_is_known_whatever_it_is_written_like(frozen):
+def test_reference_is_recognized_in_any_spelling(frozen):
     _, right, telling = frozen
 
     def respelt(text: str) -> str:
@@ -85,7 +91,7 @@ def test_a_reference_is_known_whatever_it_is_written_like(frozen):
     assert count_copies(loops, telling).references == {"hamiltonian_loop": 10}
 
 
-def test_counter_references_are_counted_apart(frozen):
+def test_counter_references_are_counted_separately(frozen):
     release, _, telling = frozen
     wrong = [
         (ref.id, ref.answer)
@@ -97,15 +103,8 @@ def test_counter_references_are_counted_apart(frozen):
     assert overlap.counter_references == {"hamiltonian_loop": 10}
 
 
-REWRITES = {
-    "turned": lambda parts: parts[::-1],
-    "shifted": lambda parts: parts[1:] + parts[:1],
-    "exchanged": lambda parts: [parts[1], parts[0], *parts[2:]],
-}
-
-
 @pytest.mark.parametrize("task_id", sorted(ONE_ANSWER))
-def test_what_is_taken_to_have_one_answer_has_no_other_but_in_order(frozen, task_id):
+def test_answers_assumed_unique_differ_only_in_order(frozen, task_id):
     release, right, _ = frozen
     task = get_task(task_id)
     instances = release.instances([task_id])
@@ -125,13 +124,13 @@ def test_what_is_taken_to_have_one_answer_has_no_other_but_in_order(frozen, task
 
 @pytest.fixture(scope="module")
 def loops(tmp_path_factory):
-    """A release of one task with many right answers."""
+    """A release of one task with many correct answers."""
     folder = tmp_path_factory.mktemp("loops") / "0.0.1"
     build_release("0.0.1", folder, [get_task("hamiltonian_loop")])
     return find_release(str(folder))
 
 
-def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(
+def test_marked_row_is_shown_with_a_warning_and_without_a_rank(
     loops, kit, tmp_path: Path
 ):
     lines = kit.answers(loops)

@@ -1,4 +1,4 @@
-"""The model of submission.yaml and its published JSON Schema accept the same."""
+"""The model of submission.yaml and its published JSON Schema accept the same files."""
 
 import copy
 import random
@@ -52,7 +52,7 @@ def accepts(value: object) -> bool:
     return True
 
 
-def test_schema_agrees_with_the_package_on_a_good_one_and_thousands_of_damaged_ones():
+def test_schema_and_package_agree_on_a_good_file_and_thousands_of_damaged_ones():
     assert accepts(GOOD)
     assert SCHEMA.is_valid(GOOD)
     rng = random.Random(7)
@@ -104,7 +104,7 @@ def test_schema_agrees_with_the_package_on_a_good_one_and_thousands_of_damaged_o
     assert verdicts == {True, False}
 
 
-def test_what_is_written_is_read_again_by_us_and_by_others():
+def test_written_file_is_read_by_us_and_by_other_parsers():
     about = Submission.model_validate(GOOD)
     text = about_text(about)
     assert read_submission(text.encode(), "x") == (about, [])
@@ -126,7 +126,7 @@ def test_what_is_written_is_read_again_by_us_and_by_others():
         ('"\\ud83d\\ude00": "\\ud83d\\ude00"', {"\U0001f600": "\U0001f600"}),
     ],
 )
-def test_yaml_is_read_as_json_would_be(text, value):
+def test_yaml_is_read_like_json(text, value):
     assert read_yaml(text.encode())[0] == value
 
 

@@ -1,4 +1,4 @@
-"""An instance of every task of the newest release, with what was stored as answers to it."""
+"""An instance of every task of the newest release, with stored answers to it."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from scbench.loop import Environment, Setup
 from scbench.release.load import find_release
 
 RELEASED = find_release().manifest.tasks
-"""A task joins when a release holds it."""
+"""Tasks are tested once a release contains them."""
 
 
 @dataclass
 class Stored:
-    """One instance, a right answer and wrong ones, as JSON texts."""
+    """One instance, a correct answer and wrong ones, as JSON texts."""
 
     __repr__ = object.__repr__
     instance: Instance

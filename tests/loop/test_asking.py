@@ -1,4 +1,4 @@
-"""Settings probe and act: with the real tasks, and with one whose moves are plain to see."""
+"""Settings probe and act, with the real tasks and with a simple one."""
 
 import json
 from typing import Literal
@@ -17,6 +17,55 @@ from scbench.release.load import find_release
 
 PROBE, ACT = playable("probe"), playable("act")
 RELEASED = [name for name in (*PROBE, *ACT) if name in find_release().manifest.tasks]
+
+JUNK = st.one_of(
+    st.text(max_size=50),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+        ),
+        max_leaves=8,
+    ).map(lambda value: json.dumps({"query": value, "action": value})),
+)
+
+QUICK = [name for name in ACT if name in RELEASED and name != "terrain_levelling"]
+
+MOVES = {
+    ("probe", "csg_union"): lambda _: {"query": "volume", "solids": [1]},
+    ("probe", "fluid_simulation"): lambda right: {"query": "rain", **right},
+    ("probe", "hyper_snake"): lambda right: {
+        "query": "walk", "path": [cell["pos"] for cell in right["path"]][:9],
+    },
+    ("probe", "lego_hemispherical_shell"): lambda right: {
+        "query": "bricks", "bricks": right["bricks"][:3],
+    },
+    ("probe", "maze_3d"): lambda right: {
+        "query": "reach", "maze": right["maze"], "start": [0, 0],
+    },
+    ("probe", "terrain_levelling"): lambda right: {"query": "blast", "blasts": right["blasts"][:2]},
+    ("probe", "tetrahedra_shadow_projection"): lambda right: {
+        "query": "shadow", "tetrahedrons": right["tetrahedrons"][:3],
+    },
+    ("act", "hyper_snake"): lambda right: {
+        "action": "move", "cells": [cell["pos"] for cell in right["path"]][1:9],
+    },
+    ("act", "terrain_levelling"): lambda right: {"action": "blast", "blasts": right["blasts"][:2]},
+    ("act", "hamiltonian_loop"): lambda _: {"action": "go", "cells": [[2, 1]]},
+    ("act", "shikaku_rectangles"): lambda right: {
+        "action": "place", "rectangles": right["rectangles"][:2],
+    },
+    ("act", "voxel_grid_projection"): lambda right: {
+        "action": "place", "cells": [voxel["xyz"] for voxel in right["voxels"][:9]],
+    },
+    ("act", "pipe_loop_fitting"): lambda right: {"action": "place", "joints": right["points"][:9]},
+    ("act", "pack_rectangular_prisms"): lambda right: {
+        "action": "place", "boxes": right["boxes"][:2],
+    },
+}  # fmt: skip
+"""A possible move for each task, made from its correct answer."""
+
+PLAYED = [("probe", name) for name in PROBE if name in RELEASED]
 
 
 class Side(Query):
@@ -47,7 +96,7 @@ def probe(all_stored):
     return Probe(setup, stored.task, stored.params, (Side,), 20), stored
 
 
-def test_a_query_is_carried_out_and_its_cost_counted(probe):
+def test_query_is_answered_and_its_cost_counted(probe):
     game, stored = probe
     assert "Ask how long a side is." in game.rules
     assert "may not exceed 3;" in game.rules
@@ -67,7 +116,7 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         ('{"query": "angle"}', "must be one of side; it is angle"),
         ('{"query": 5}', "it is missing or not text"),
@@ -82,15 +131,15 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
         ('<think>{"query": "side", "number": 8}</think>', "no readable query"),
     ],
 )  # fmt: skip
-def test_a_bad_query_says_what_is_wrong_and_takes_a_reply(probe, reply, said):
+def test_bad_query_is_explained_and_takes_a_reply(probe, reply, message):
     game, _ = probe
     move = game.play(reply)
-    assert said in move.observation
+    assert message in move.observation
     assert "Replies left: 8." in move.observation
     assert (game.over, game.used) == (False, 0)
 
 
-def test_a_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
+def test_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
     game, _ = probe
     for reply in ["Hm."] * 2 + ['{"query": "side", "number": 8}'] + ["Hm."] * 2:
         game.play(reply)
@@ -104,7 +153,7 @@ def test_a_model_that_only_talks_ends_after_five_replies_in_a_row(probe):
     assert again.replies_left
 
 
-def test_what_fails_here_ends_the_trial_without_a_score(probe):
+def test_internal_failure_ends_the_trial_without_a_score(probe):
     game, _ = probe
     move = game.play('{"query": "side", "number": 13}')
     assert (game.over, move.outcome.status, move.outcome.score) == (
@@ -117,13 +166,15 @@ def test_what_fails_here_ends_the_trial_without_a_score(probe):
     assert (game.over, move.outcome.status) == (True, Status.GRADER_ERROR)
 
 
-def test_the_last_reply_must_be_the_answer(probe):
+def test_last_reply_must_be_the_answer(probe):
     game, _ = probe
-    said = [game.play('{"query": "side", "number": 8}').observation for _ in range(9)]
+    message = [
+        game.play('{"query": "side", "number": 8}').observation for _ in range(9)
+    ]
     assert game.over
     assert game.used == 3
-    assert "not an answer" in said[-1]
-    assert sum("exceeds the remaining budget" in item for item in said) == 5
+    assert "not an answer" in message[-1]
+    assert sum("exceeds the remaining budget" in item for item in message) == 5
 
 
 class Add(Action):
@@ -162,7 +213,7 @@ def act(all_stored):
     return Act(Setup(setting="act"), stored.task, params, (Add,), 4, Sum)
 
 
-def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
+def test_actions_change_the_state_and_form_the_answer(act):
     assert act.rules.endswith('{"total":0}')
     first = act.play('{"action": "add", "amount": 3}')
     assert first.observation == '{"total":3}\nBudget left: 3 of 4. Replies left: 9.'
@@ -182,26 +233,11 @@ def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
     assert act.final().score == 0
 
 
-def test_an_act_of_junk_alone_is_scored_as_nothing_done(act):
+def test_trial_of_junk_is_scored_as_nothing_done(act):
     while not act.over:
         move = act.play("Hm.")
     assert act.turn == 10
     assert (move.outcome.status, move.outcome.score) == (Status.ANSWERED, 0)
-
-
-JUNK = st.one_of(
-    st.text(max_size=50),
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
-        ),
-        max_leaves=8,
-    ).map(lambda value: json.dumps({"query": value, "action": value})),
-)
-
-
-QUICK = [name for name in ACT if name in RELEASED and name != "terrain_levelling"]
 
 
 @given(replies=st.lists(JUNK, max_size=4), name=st.sampled_from(["maze_3d", *QUICK]))
@@ -218,49 +254,11 @@ def test_any_reply_has_an_observation(all_stored, replies, name):
         assert not grade_line(line, stored.task, stored.params).forged
 
 
-MOVES = {
-    ("probe", "csg_union"): lambda _: {"query": "volume", "solids": [1]},
-    ("probe", "fluid_simulation"): lambda right: {"query": "rain", **right},
-    ("probe", "hyper_snake"): lambda right: {
-        "query": "walk", "path": [cell["pos"] for cell in right["path"]][:9],
-    },
-    ("probe", "lego_hemispherical_shell"): lambda right: {
-        "query": "bricks", "bricks": right["bricks"][:3],
-    },
-    ("probe", "maze_3d"): lambda right: {
-        "query": "reach", "maze": right["maze"], "start": [0, 0],
-    },
-    ("probe", "terrain_levelling"): lambda right: {"query": "blast", "blasts": right["blasts"][:2]},
-    ("probe", "tetrahedra_shadow_projection"): lambda right: {
-        "query": "shadow", "tetrahedrons": right["tetrahedrons"][:3],
-    },
-    ("act", "hyper_snake"): lambda right: {
-        "action": "move", "cells": [cell["pos"] for cell in right["path"]][1:9],
-    },
-    ("act", "terrain_levelling"): lambda right: {"action": "blast", "blasts": right["blasts"][:2]},
-    ("act", "hamiltonian_loop"): lambda _: {"action": "go", "cells": [[2, 1]]},
-    ("act", "shikaku_rectangles"): lambda right: {
-        "action": "place", "rectangles": right["rectangles"][:2],
-    },
-    ("act", "voxel_grid_projection"): lambda right: {
-        "action": "place", "cells": [voxel["xyz"] for voxel in right["voxels"][:9]],
-    },
-    ("act", "pipe_loop_fitting"): lambda right: {"action": "place", "joints": right["points"][:9]},
-    ("act", "pack_rectangular_prisms"): lambda right: {
-        "action": "place", "boxes": right["boxes"][:2],
-    },
-}  # fmt: skip
-"""A move that each task carries out, made of its right answer."""
-
-
-PLAYED = [("probe", name) for name in PROBE if name in RELEASED]
 PLAYED += [("act", name) for name in ACT if name in RELEASED]
 
 
 @pytest.mark.parametrize(("setting", "name"), PLAYED)
-def test_traces_of_real_tasks_are_played_again_to_the_same_score(
-    all_stored, setting, name
-):
+def test_traces_of_real_tasks_replay_to_the_same_score(all_stored, setting, name):
     stored = all_stored[name]
     key = {"probe": "query", "act": "action"}[setting]
     environment = Environment(Setup(setting=setting, budget=2))

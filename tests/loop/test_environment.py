@@ -11,7 +11,7 @@ from scbench.release.load import find_release
 
 @pytest.fixture
 def trial(all_stored):
-    """A trial of three wrong answers that differ, as a line, and what grades it."""
+    """A trial of three different wrong answers, as a line, and its grading context."""
     stored = all_stored["enumerate_edges"]
     environment, _ = stored.played(stored.wrong[:3])
     return stored, environment.prediction()
@@ -25,14 +25,14 @@ def forged(line, **changes):
     return json.loads(json.dumps(line)) | changes
 
 
-def test_a_trace_as_it_was_played_is_graded(trial):
+def test_unchanged_trace_is_graded(trial):
     stored, line = trial
     outcome = grade(stored, line)
     assert not outcome.forged
     assert outcome.trial.scores == ((0.0,),) * 3
 
 
-def test_an_edited_observation_is_named_by_its_turn(trial):
+def test_edited_observation_is_named_by_its_turn(trial):
     stored, line = trial
     line = forged(line)
     line["turns"][1]["observation"] = line["turns"][1]["observation"].replace("0", "1")
@@ -65,7 +65,7 @@ def edited(turns, change):
         ("all dropped", 1),
     ],
 )
-def test_turns_that_were_dropped_added_or_moved_are_named(trial, change, turn):
+def test_dropped_added_or_moved_turns_are_named(trial, change, turn):
     stored, line = trial
     outcome = grade(stored, forged(line, turns=edited(line["turns"], change)))
     assert outcome.forged
@@ -75,14 +75,14 @@ def test_turns_that_were_dropped_added_or_moved_are_named(trial, change, turn):
 @pytest.mark.parametrize(
     "change", [{"disclose": "score"}, {"attempts": 5}, {"attempts": 2}]
 )
-def test_a_trace_of_another_setup_is_named(trial, change):
+def test_trace_of_another_setup_is_named(trial, change):
     stored, line = trial
     outcome = grade(stored, forged(line, loop=line["loop"] | change))
     assert outcome.forged
     assert outcome.reason.startswith("turn ")
 
 
-def test_a_trace_of_another_instance_is_named(all_stored):
+def test_trace_of_another_instance_is_named(all_stored):
     stored = all_stored["enumerate_edges"]
     environment, _ = stored.played([stored.wrong[0], stored.right])
     other = replace(stored, instance=find_release().instances()["enumerate_edges/01"])
@@ -91,15 +91,15 @@ def test_a_trace_of_another_instance_is_named(all_stored):
     assert outcome.reason.startswith("turn 1: ")
 
 
-def test_versions_that_differ_are_not_called_forged(trial):
+def test_different_versions_are_not_called_forged(trial):
     stored, line = trial
-    for change, said in (({"rules": 99}, "rules"), ({"grader": 99}, "grader")):
+    for change, message in (({"rules": 99}, "rules"), ({"grader": 99}, "grader")):
         outcome = grade(stored, forged(line, loop=line["loop"] | change))
         assert (outcome.status, outcome.forged) == (Status.NOT_RUN, False)
-        assert said in outcome.reason
+        assert message in outcome.reason
 
 
-def test_a_trial_that_was_cut_off_says_so_with_a_status(trial):
+def test_truncated_trial_needs_a_status(trial):
     stored, line = trial
     half = forged(line, turns=line["turns"][:1])
     assert grade(stored, half).forged
@@ -119,7 +119,7 @@ def test_a_trial_that_was_cut_off_says_so_with_a_status(trial):
         ("interlocking_parts", "truncated"),
     ],
 )
-def test_a_trial_cut_at_its_best_turn_keeps_the_status_it_declares(
+def test_trial_cut_at_its_best_turn_keeps_the_status_it_declares(
     all_stored, name, status
 ):
     stored = all_stored[name]
@@ -136,7 +136,7 @@ def test_a_trial_cut_at_its_best_turn_keeps_the_status_it_declares(
 
 
 @pytest.mark.parametrize("status", ["truncated", "refused", "unparsed"])
-def test_actions_that_were_cut_off_do_not_count(all_stored, status):
+def test_truncated_actions_do_not_count(all_stored, status):
     stored = all_stored["hyper_snake"]
     environment, steps = stored.played(["nothing", "nothing more"], setting="act")
     assert not steps[-1].done
@@ -145,7 +145,7 @@ def test_actions_that_were_cut_off_do_not_count(all_stored, status):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"setting": "no_tools"}, "needs setting retry or probe or act"),
         ({"setting": None}, "needs setting"),
@@ -162,8 +162,8 @@ def test_actions_that_were_cut_off_do_not_count(all_stored, status):
         ({"loop": {"setting": "retry", "budget": 10**9}}, "budget"),
     ],
 )
-def test_junk_in_place_of_a_trace_is_no_prediction(trial, changes, said):
+def test_junk_in_place_of_a_trace_is_no_prediction(trial, changes, message):
     _, line = trial
     with pytest.raises(ValidationError) as error:
         Prediction.model_validate(forged(line, **changes))
-    assert said in str(error.value)
+    assert message in str(error.value)

@@ -1,4 +1,4 @@
-"""Settings probe and act can be won: players that know only what they are told get full scores."""
+"""Settings probe and act can be won: players that only see the observations score fully."""
 
 import json
 
@@ -11,57 +11,6 @@ from scbench.graders.shared.interaction import QueryError
 from scbench.loop import grade_line
 from scbench.release.load import find_release
 
-
-def with_present_prompts(instances):
-    """The same instances with the prompts of the present builders, which the players read."""
-    rows = {}
-    for key, instance in instances.items():
-        task = get_task(instance.task)
-        params = task.params_model.model_validate_json(instance.all_params)
-        prompt = task.builder().prompt(params)
-        rows[key] = instance.model_copy(update={"prompt": prompt})
-    return rows
-
-
-@pytest.fixture(scope="module")
-def ladder():
-    tasks = ["fluid_simulation", "terrain_levelling"]
-    return with_present_prompts(find_release().ladder().instances(tasks))
-
-
-@pytest.fixture(scope="module")
-def paper():
-    return with_present_prompts(find_release().instances(["fluid_simulation"]))
-
-
-def won(instance, setting):
-    environment, info, longest = trial(instance, setting)
-    assert info["score"] == 1
-    assert longest < 2600
-    task = get_task(instance.task)
-    line = Prediction.model_validate_json(json.dumps(environment.prediction()))
-    params = task.params_model.model_validate_json(instance.all_params)
-    again = grade_line(line, task, params)
-    assert again.score == 1
-    assert again.trial.used == info["used"]
-    return info["used"]
-
-
-def test_rain_is_led_where_every_goal_of_the_paper_wants_it(paper):
-    assert [won(instance, "probe") for instance in paper.values()] == [1] * 7 + [2] + [
-        1
-    ] * 3
-
-
-def test_holes_that_the_rain_shows_are_filled(ladder):
-    assert won(ladder["fluid_simulation/ladder-05-2"], "probe") == 2
-
-
-@pytest.mark.parametrize("setting", ["probe", "act"])
-def test_ground_is_levelled_by_looking_at_what_blasts_left(ladder, setting):
-    assert 2 <= won(ladder["terrain_levelling/ladder-03-3"], setting) <= 10
-
-
 PLACED = {
     "hamiltonian_loop": ["01", "ladder-01-1", "ladder-03-1"],
     "shikaku_rectangles": ["01", "ladder-02-1", "ladder-03-1"],
@@ -70,15 +19,7 @@ PLACED = {
     "pack_rectangular_prisms": ["00"],
 }
 
-
-@pytest.mark.parametrize("name", PLACED)
-def test_what_is_placed_step_by_step_solves_the_task(name):
-    release = find_release()
-    rows = release.instances([name]) | release.ladder().instances([name])
-    for number in PLACED[name]:
-        assert 0 < won(rows[f"{name}/{number}"], "act") <= 100
-
-
+# For each task: a possible action, two impossible ones, and one that undoes the first.
 LEGAL = {
     "hamiltonian_loop": (
         {"action": "go", "cells": [[2, 1], [3, 1]]},
@@ -114,23 +55,86 @@ LEGAL = {
         {"action": "remove", "places": [0]},
     ),
 }
-"""Of each task: what can be done, twice what cannot, and what undoes the first."""
+
+
+def with_present_prompts(instances):
+    """The same instances with the prompts of the current builders, which the players read."""
+    rows = {}
+    for key, instance in instances.items():
+        task = get_task(instance.task)
+        params = task.params_model.model_validate_json(instance.all_params)
+        prompt = task.builder().prompt(params)
+        rows[key] = instance.model_copy(update={"prompt": prompt})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def ladder():
+    tasks = ["fluid_simulation", "terrain_levelling"]
+    return with_present_prompts(find_release().ladder().instances(tasks))
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return with_present_prompts(find_release().instances(["fluid_simulation"]))
+
+
+def won(instance, setting):
+    environment, info, longest = trial(instance, setting)
+    assert info["score"] == 1
+    assert longest < 2600
+    task = get_task(instance.task)
+    line = Prediction.model_validate_json(json.dumps(environment.prediction()))
+    params = task.params_model.model_validate_json(instance.all_params)
+    again = grade_line(line, task, params)
+    assert again.score == 1
+    assert again.trial.used == info["used"]
+    return info["used"]
+
+
+def test_rain_is_led_to_every_goal_of_the_paper(paper):
+    # The number of queries: the eighth item needs a second look.
+    queries = [won(instance, "probe") for instance in paper.values()]
+    assert queries == [1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1]
+
+
+def test_holes_found_by_rain_are_filled(ladder):
+    assert won(ladder["fluid_simulation/ladder-05-2"], "probe") == 2
+
+
+@pytest.mark.parametrize("setting", ["probe", "act"])
+def test_ground_is_levelled_by_observing_blasts(ladder, setting):
+    assert 2 <= won(ladder["terrain_levelling/ladder-03-3"], setting) <= 10
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_placing_step_by_step_solves_the_task(name):
+    release = find_release()
+    rows = release.instances([name]) | release.ladder().instances([name])
+    for number in PLACED[name]:
+        assert 0 < won(rows[f"{name}/{number}"], "act") <= 100
 
 
 @pytest.mark.parametrize("name", LEGAL)
-def test_what_was_done_can_be_undone_and_a_fault_changes_nothing(name):
+def test_actions_can_be_undone_and_a_fault_changes_nothing(name):
     task = get_task(name)
     row = find_release().instances([name])[f"{name}/01"]
     params = task.params_model.model_validate_json(row.all_params)
-    assert (150 if name == "shikaku_rectangles" else 100) == task.actions.BUDGET
+    budget = 150 if name == "shikaku_rectangles" else 100
+    assert budget == task.actions.BUDGET
     play = task.actions.Play(params)
-    kinds = {
-        kind.model_fields["action"].annotation.__args__[0]: kind
-        for kind in task.actions.action_types()
-    }
-    size = str(play.look().get("left", [[[]]])[0][0])
-    moves = [json.loads(json.dumps(item).replace('"a"', size)) for item in LEGAL[name]]
-    do, *faults, undo = (kinds[item["action"]].model_validate(item) for item in moves)
+    kinds = {}
+    for kind in task.actions.action_types():
+        (action_name,) = kind.model_fields["action"].annotation.__args__
+        kinds[action_name] = kind
+    text = json.dumps(LEGAL[name])
+    if name == "pack_rectangular_prisms":
+        # "a" stands for the size of the first box that is left.
+        text = text.replace('"a"', str(play.look()["left"][0][0]))
+    moves = []
+    for item in json.loads(text):
+        moves.append(kinds[item["action"]].model_validate(item))  # noqa: PERF401
+    do, *faults, undo = moves
     before = play.look()
     after = play.step(do)
     assert after != before

@@ -19,75 +19,6 @@ from scbench.scoring.outcomes import grade_prediction
 
 JUNK = "I would rather talk about the weather."
 
-
-def reply(answer: str) -> str:
-    return f"I thought hard.\n\n```json\n{answer}\n```"
-
-
-def test_a_player_that_repairs_by_the_checks_ends_at_full_score(stored):
-    environment, steps = stored.played([reply(stored.wrong[0]), reply(stored.right)])
-    assert [step.done for step in steps] == [False, True]
-    assert steps[-1].info["score"] == 1
-    assert "full score" in steps[-1].observation
-    assert environment.turns[0]["action"] == reply(stored.wrong[0])
-    # The replay equals what was seen live, and the one-shot verdict on the same answer.
-    line = stored.prediction(environment)
-    outcome = grade_line(line, stored.task, stored.params)
-    assert outcome.status is Status.ANSWERED
-    alone = Prediction(id=line.id, response=reply(stored.right))
-    assert (
-        outcome.verdicts == grade_prediction(alone, stored.task, stored.params).verdicts
-    )
-    means = [
-        None if item is None else sum(item) / len(item) for item in outcome.trial.scores
-    ]
-    assert means == [step.info["score"] for step in steps]
-
-
-def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
-    """Of tasks with one right answer: not as a word, nor any of its parts that was not given."""
-    task = stored.task
-    assert one_right(task) == (task.one_answer or task.bucket == MANIFOLDS)
-    if task.heavy or not one_right(task):
-        return
-    right = json.loads(stored.right)
-    fixed = set(task.checks.values())
-    for answer in stored.wrong:
-        line = Prediction(id="x", response=reply(answer))
-        outcome = grade_prediction(line, task, stored.params)
-        for said in disclosed(task, outcome.verdicts, "places")[1:]:
-            rule = said.partition("this rule is broken: ")[2]
-            check = said.removeprefix("- ").partition(":")[0]
-            if check not in {"answer_schema", "answer_found", *task.own_faults}:
-                assert rule in fixed or said.startswith("- resource_limit")
-            if shape_of(task.answer_model).is_short:
-                parts = (
-                    right["answer"]
-                    if isinstance(right["answer"], list)
-                    else [right["answer"]]
-                )
-                words = set(re.findall(r"[\w/().-]+", said.replace(rule, "").lower()))
-                assert not words & {
-                    str(part).lower() for part in parts if str(part) not in answer
-                }
-
-
-def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
-    """Of any task: no twenty characters of it that neither the wrong answer nor the row has."""
-    if stored.task.seconds > SECONDS:
-        return
-    right = canonical_json(json.loads(stored.right))
-    pieces = {right[i : i + 20] for i in range(max(1, len(right) - 19))}
-    for answer in stored.wrong[: 2 if stored.task.heavy else 12]:
-        line = Prediction(id="x", response=reply(answer))
-        outcome = grade_prediction(line, stored.task, stored.params)
-        said = "\n".join(disclosed(stored.task, outcome.verdicts, "places"))
-        row = stored.instance
-        known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
-        leaked = {said[i : i + 20] for i in range(len(said) - 19)} & pieces
-        assert not {piece for piece in leaked if piece not in known}
-
-
 OWN = {
     "shikaku_rectangles": {
         "overlap": "the first at column",
@@ -104,8 +35,78 @@ OWN = {
 }
 
 
+def reply(answer: str) -> str:
+    return f"I thought hard.\n\n```json\n{answer}\n```"
+
+
+def test_player_that_repairs_by_the_checks_ends_at_full_score(stored):
+    environment, steps = stored.played([reply(stored.wrong[0]), reply(stored.right)])
+    assert [step.done for step in steps] == [False, True]
+    assert steps[-1].info["score"] == 1
+    assert "full score" in steps[-1].observation
+    assert environment.turns[0]["action"] == reply(stored.wrong[0])
+    # The replay equals the live trial, and the single-answer verdict on the same answer.
+    line = stored.prediction(environment)
+    outcome = grade_line(line, stored.task, stored.params)
+    assert outcome.status is Status.ANSWERED
+    alone = Prediction(id=line.id, response=reply(stored.right))
+    assert (
+        outcome.verdicts == grade_prediction(alone, stored.task, stored.params).verdicts
+    )
+    means = [
+        None if item is None else sum(item) / len(item) for item in outcome.trial.scores
+    ]
+    assert means == [step.info["score"] for step in steps]
+
+
+def test_feedback_never_contains_the_reference_answer(stored):
+    """For tasks with one correct answer: neither as a word nor any part that was not given."""
+    task = stored.task
+    assert one_right(task) == (task.one_answer or task.bucket == MANIFOLDS)
+    if task.heavy or not one_right(task):
+        return
+    right = json.loads(stored.right)
+    fixed = set(task.checks.values())
+    for answer in stored.wrong:
+        line = Prediction(id="x", response=reply(answer))
+        outcome = grade_prediction(line, task, stored.params)
+        for message in disclosed(task, outcome.verdicts, "places")[1:]:
+            rule = message.partition("this rule is broken: ")[2]
+            check = message.removeprefix("- ").partition(":")[0]
+            if check not in {"answer_schema", "answer_found", *task.own_faults}:
+                assert rule in fixed or message.startswith("- resource_limit")
+            if shape_of(task.answer_model).is_short:
+                parts = (
+                    right["answer"]
+                    if isinstance(right["answer"], list)
+                    else [right["answer"]]
+                )
+                words = set(
+                    re.findall(r"[\w/().-]+", message.replace(rule, "").lower())
+                )
+                assert not words & {
+                    str(part).lower() for part in parts if str(part) not in answer
+                }
+
+
+def test_feedback_contains_no_piece_of_the_reference(stored):
+    """For any task: no twenty characters of it that neither the wrong answer nor the row has."""
+    if stored.task.seconds > SECONDS:
+        return
+    right = canonical_json(json.loads(stored.right))
+    pieces = {right[i : i + 20] for i in range(max(1, len(right) - 19))}
+    for answer in stored.wrong[: 2 if stored.task.heavy else 12]:
+        line = Prediction(id="x", response=reply(answer))
+        outcome = grade_prediction(line, stored.task, stored.params)
+        message = "\n".join(disclosed(stored.task, outcome.verdicts, "places"))
+        row = stored.instance
+        known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
+        leaked = {message[i : i + 20] for i in range(len(message) - 19)} & pieces
+        assert not {piece for piece in leaked if piece not in known}
+
+
 @pytest.mark.parametrize("name", OWN)
-def test_faults_of_the_answer_itself_are_told_where_one_is_right(all_stored, name):
+def test_faults_of_the_answer_itself_are_reported_for_unique_answers(all_stored, name):
     stored = all_stored[name]
     (key, parts), *_ = json.loads(stored.right).items()
     beside = {
@@ -121,7 +122,7 @@ def test_faults_of_the_answer_itself_are_told_where_one_is_right(all_stored, nam
     assert "this rule is broken" not in step.observation
 
 
-def test_what_can_be_guessed_soon_is_played_only_if_asked_for(all_stored):
+def test_easily_guessed_items_are_played_only_on_request(all_stored):
     stored = all_stored["boolean"]
     with pytest.raises(PredictionsError, match="at least 10 % of the time"):
         Environment(Setup(setting="retry")).reset(stored.instance)
@@ -133,8 +134,8 @@ def test_what_can_be_guessed_soon_is_played_only_if_asked_for(all_stored):
     assert outcome.forged
 
 
-def test_going_through_the_choices_earns_nothing(all_stored):
-    """Each of a shuffle's options is as likely: the floor after k answers is what that scores."""
+def test_trying_all_choices_earns_nothing(all_stored):
+    """Each option of a shuffle is equally likely: the floor after k answers is that score."""
     rows = list(find_release().instances(["shuffle"]).values())[::7]
     task = all_stored["shuffle"].task
     for attempts in (1, 2, 4):
@@ -151,7 +152,7 @@ def test_going_through_the_choices_earns_nothing(all_stored):
         assert abs(solved - guessed) / len(rows) < 0.12
 
 
-def test_more_is_told_the_more_is_disclosed(all_stored):
+def test_higher_disclosure_reveals_more(all_stored):
     stored = all_stored["two_segments"]
     texts = {}
     for level in ("score", "checks", "places"):
@@ -162,7 +163,7 @@ def test_more_is_told_the_more_is_disclosed(all_stored):
     assert "{" not in texts["checks"]
 
 
-def test_what_is_told_is_bounded_and_says_what_was_left_out():
+def test_feedback_is_bounded_and_states_its_omissions():
     task = get_task("two_segments")
     many = tuple(
         Check(
@@ -207,7 +208,7 @@ def test_nothing_is_read_after_the_end(all_stored):
     assert environment.turns == before
 
 
-def test_a_state_is_small_json_and_can_be_gone_to(all_stored):
+def test_state_is_small_json_and_can_be_restored(all_stored):
     stored = all_stored["enumerate_edges"]
     environment, _ = stored.played([JUNK])
     state = json.loads(json.dumps(environment.state))
@@ -221,9 +222,7 @@ def test_a_state_is_small_json_and_can_be_gone_to(all_stored):
     assert other.prediction() == environment.prediction()
 
 
-def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(
-    all_stored, monkeypatch
-):
+def test_ungradable_answer_ends_the_trial_without_a_score(all_stored, monkeypatch):
     stored = all_stored["enumerate_edges"]
     grade = "scbench.graders.enumerate_edges.grade"
     monkeypatch.setattr(grade, lambda *_: 1 / 0)
@@ -239,7 +238,7 @@ def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(
 @given(
     texts=st.lists(st.text(max_size=200) | st.binary(max_size=50).map(repr), max_size=6)
 )
-def test_any_reply_is_answered_and_played_again_alike(all_stored, texts):
+def test_any_reply_is_answered_and_replays_alike(all_stored, texts):
     stored = all_stored["two_segments"]
     environment, steps = stored.played([*texts, "\ud800{", *[JUNK] * 9], attempts=7)
     assert steps[-1].done

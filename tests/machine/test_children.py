@@ -1,4 +1,4 @@
-"""Files that abort the library that reads them cost a sentence, whichever command reads them."""
+"""A file that crashes its reader costs one sentence, whichever command reads it."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from scbench.machine.children import check_parquet, lines_of_child
 
 @pytest.fixture(params=[424, 426], ids=["aborts", "panics"])
 def broken(request, tmp_path) -> Path:
-    """A Parquet file with one wrong bit, over which polars 2.1.0 aborts or panics."""
+    """A Parquet file with one wrong bit, which makes polars 2.1.0 abort or panic."""
     path = tmp_path / "file.parquet"
     pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(path)
     data = bytearray(path.read_bytes())
@@ -26,7 +26,7 @@ def broken(request, tmp_path) -> Path:
     return path
 
 
-def test_a_broken_file_is_refused_and_the_next_one_read(broken, tmp_path):
+def test_broken_file_is_refused_and_the_next_one_read(broken, tmp_path):
     sound = tmp_path / "sound.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(sound)
     for _ in range(2):
@@ -38,12 +38,12 @@ def test_a_broken_file_is_refused_and_the_next_one_read(broken, tmp_path):
 @pytest.mark.parametrize(
     "read", [lambda path: read_results([path]), lambda path: read_labels([path])]
 )
-def test_results_and_labels_end_no_command(broken, tmp_path, read):
+def test_broken_results_and_labels_end_no_command(broken, tmp_path, read):
     with pytest.raises(ResultsError, match="cannot be read as Parquet"):
         read(broken)
 
 
-def test_a_child_whose_lines_nobody_wants_is_ended():
+def test_child_with_unread_output_is_ended():
     lines = lines_of_child("while True: print(1, flush=True)", None)
     assert next(lines) == b"1\n"
     lines.close()
@@ -60,9 +60,7 @@ def test_ctrl_c_does_not_reach_a_child(tmp_path):
     assert children._parquet_child(os.getpid()) is child
 
 
-def test_a_reply_that_nobody_waited_for_is_not_that_of_the_next_file(
-    broken, tmp_path, monkeypatch
-):
+def test_abandoned_reply_is_not_used_for_the_next_file(broken, tmp_path, monkeypatch):
     sound = tmp_path / "sound.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(sound)
     child = children._parquet_child(os.getpid())
@@ -77,7 +75,7 @@ def test_a_reply_that_nobody_waited_for_is_not_that_of_the_next_file(
     assert child.returncode is not None
 
 
-def test_a_fork_has_a_child_of_its_own(tmp_path):
+def test_fork_has_a_separate_child(tmp_path):
     sound = tmp_path / "sound.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(sound)
     check_parquet(sound, "it", ResultsError)

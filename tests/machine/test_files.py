@@ -1,4 +1,4 @@
-"""Reading files of others: regular files only, and no more than the limit."""
+"""Reading unknown files: regular files only, and no more than the limit."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,10 @@ import pytest
 
 from scbench.machine.files import open_regular, read_foreign, read_regular
 
+REFUSED = r"not a regular file|Is a directory"
 
-def test_a_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
+
+def test_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"12345")
     assert read_regular(path) == b"12345"
@@ -16,9 +18,6 @@ def test_a_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
     assert read_foreign(tmp_path, ["a"], 5) == b"12345"
     with pytest.raises(OSError, match="more than 4 bytes"):
         read_foreign(tmp_path, ["a"], 4)
-
-
-REFUSED = r"not a regular file|Is a directory"
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])

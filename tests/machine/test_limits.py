@@ -14,7 +14,7 @@ from scbench.machine import limits
 
 @pytest.fixture(autouse=True)
 def fresh():
-    """Forget what was checked before."""
+    """Forget earlier checks."""
     limits.check_limits.cache_clear()
     yield
     limits.check_limits.cache_clear()
@@ -26,7 +26,7 @@ def test_this_machine_has_enough():
     assert threading.active_count() == before
 
 
-def test_the_number_of_threads_grows_with_the_processors_up_to_a_limit(monkeypatch):
+def test_number_of_threads_grows_with_the_processors_up_to_a_limit(monkeypatch):
     numbers = []
     monkeypatch.setattr(
         limits, "startable_threads", lambda most: numbers.append(most) or most
@@ -61,7 +61,7 @@ def test_threads_are_counted_with_small_stacks_that_later_threads_do_not_get():
     assert threading.stack_size() == usual_stack
 
 
-def test_little_address_space_is_not_blamed_on_threads():
+def test_small_address_space_is_not_blamed_on_threads():
     program = (
         "import resource\n"
         "from scbench.machine.limits import startable_threads\n"
@@ -80,7 +80,7 @@ def test_little_address_space_is_not_blamed_on_threads():
         ("RLIMIT_AS", limits.check_memory, "only 5.9e-08 GiB of address space"),
     ],
 )
-def test_a_low_soft_limit_is_named(monkeypatch, name, check, message):
+def test_low_soft_limit_is_named(monkeypatch, name, check, message):
     number = getattr(limits.resource, name)
     unlimited = limits.resource.RLIM_INFINITY
     soft_limits = {number: 63}
@@ -95,7 +95,7 @@ def test_a_low_soft_limit_is_named(monkeypatch, name, check, message):
     check()
 
 
-def test_a_command_names_the_limit_before_it_imports_its_libraries():
+def test_command_names_the_limit_before_it_imports_its_libraries():
     # Libraries that cannot start threads end the process, or blame the files that they read.
     program = (
         "import _thread, atexit, sys\n"
@@ -124,7 +124,7 @@ def test_limits_are_unknown_on_systems_without_them(monkeypatch):
     limits.limit_memory(1)
 
 
-def test_the_limit_of_memory_stays_below_the_hard_one():
+def test_memory_limit_stays_below_the_hard_one():
     hard = 3 * 2**30
     program = (
         "import resource\n"

@@ -1,4 +1,4 @@
-"""macOS, as far as Linux can play it: what Python and the C library do not have there is gone.
+"""A macOS simulated on Linux, without the parts of Python and C library that it does not have.
 
 So are the paths of the code that ask for the platform tried; nothing here shows that it runs there.
 """
@@ -37,7 +37,7 @@ class Library:
 ctypes.CDLL = Library
 """
 PLAYED = f"""#!/bin/sh
-# An interpreter of children: without options, and what is gone is gone before the file runs.
+# The interpreter of children: without options; the missing parts are removed before the file runs.
 while [ "${{1#-}}" != "$1" ]; do shift; done
 exec {os.path.realpath(sys._base_executable)} -P -s -S -B -c 'import sys, runpy
 sys.argv = sys.argv[1:]
@@ -48,7 +48,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")' FOLDER/gone.py "$@"
 
 @pytest.fixture
 def macos(tmp_path):
-    """A function that runs a command of ours there; its processes and children are there, too."""
+    """A function that runs an scbench command there, with all its processes and children."""
     (tmp_path / "gone.py").write_text(GONE)
     python = tmp_path / "python"
     python.write_text(PLAYED.replace("FOLDER", str(tmp_path)))
@@ -62,7 +62,7 @@ def macos(tmp_path):
     return partial(run, cwd=tmp_path, PYTHONPATH=tmp_path)
 
 
-def test_all_is_graded_there_but_programs(macos, tmp_path):
+def test_everything_but_programs_is_graded_there(macos, tmp_path):
     reference = (
         TaskBuilder().reference(TaskBuilder().paper()[0].params).model_dump(mode="json")
     )
@@ -76,16 +76,17 @@ def test_all_is_graded_there_but_programs(macos, tmp_path):
     ]
     (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = macos(
-        *(
-            "scbench-grade",
-            "p.jsonl",
-            "--out",
-            "out",
-            "--partial",
-            "--allow-code",
-            "--quiet",
-        ),
-        *("--workers", 2, "--tasks", "interlocking_parts,two_segments"),
+        "scbench-grade",
+        "p.jsonl",
+        "--out",
+        "out",
+        "--partial",
+        "--allow-code",
+        "--quiet",
+        "--workers",
+        2,
+        "--tasks",
+        "interlocking_parts,two_segments",
     )
     summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
     assert summary["walls"][0] == "rlimits: memory, time, sizes, descriptors", (

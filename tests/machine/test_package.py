@@ -1,4 +1,4 @@
-"""Workers refuse to judge with another copy of scbench than their parent's."""
+"""Workers refuse to grade with another copy of scbench than their parent's."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from scbench.machine.package import PackageCopy, check_same_package, loaded_pack
 from scbench.machine.processes import WorkerProcesses
 
 
-def test_the_copy_of_this_process_is_accepted():
+def test_copy_of_this_process_is_accepted():
     check_same_package(loaded_package())
 
 
@@ -17,13 +17,13 @@ def test_another_folder_is_refused_with_both_names():
         check_same_package(copy)
 
 
-def test_files_that_changed_are_refused():
+def test_changed_files_are_refused():
     copy = loaded_package()._replace(digest="0" * 64)
     with pytest.raises(EngineError, match="changed while it was running"):
         check_same_package(copy)
 
 
-def test_a_worker_compares_before_it_does_anything():
+def test_worker_compares_copies_first():
     pool = WorkerProcesses(1)
     try:
         assert pool.submit(abs, -1).result() == 1

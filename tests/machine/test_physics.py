@@ -1,4 +1,4 @@
-"""Engines in children: whose they are, how they end, and what is said where there is none."""
+"""Engines in child processes: who starts them, how they end, and messages without one."""
 
 import os
 import subprocess
@@ -15,10 +15,12 @@ from scbench.machine.physics import VARIABLE, PhysicsError, engine_python, open_
 
 DOUBLES = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 1 / 3, 12.0]
 
+FACTS = '{"pybullet": "3.2.7", "system": "Linux", "machine": "x86_64"}'
+
 
 @pytest.fixture(autouse=True)
 def another_python(monkeypatch, tmp_path):
-    """An interpreter that has a library of that name, and nothing else of ours."""
+    """An interpreter that has a library of that name, and nothing else of scbench."""
     site = tmp_path / "site"
     (site / "pybullet-3.2.9.dist-info").mkdir(parents=True)
     (site / "pybullet-3.2.9.dist-info" / "METADATA").write_text(
@@ -47,7 +49,7 @@ def engine(tmp_path):
 
 
 def ends(pid: int) -> bool:
-    """Whether a process is gone, or ended and waits to be asked for, within a minute."""
+    """Whether a process ends (it may be a zombie) within a minute."""
     for _ in range(6000):
         try:
             if (
@@ -61,7 +63,7 @@ def ends(pid: int) -> bool:
     return False
 
 
-def test_doubles_go_both_ways_to_the_bit_and_noise_does_not_matter(engine):
+def test_doubles_are_transferred_exactly_and_noise_does_not_matter(engine):
     there = engine(
         "print('noise', flush=True); os.write(2, b'noise'); return numbers[::-1]"
     )
@@ -72,14 +74,14 @@ def test_doubles_go_both_ways_to_the_bit_and_noise_does_not_matter(engine):
     assert set(there.facts) == {"pybullet", "system", "machine"}
 
 
-def test_one_that_crashes_says_so_and_the_next_is_another(engine):
+def test_crashed_engine_is_reported_and_replaced(engine):
     for body in ("os.abort()", "raise MemoryError", "os._exit(0)"):
         with pytest.raises(PhysicsError, match="the physics engine exited with code"):
             engine(body).call(DOUBLES * 10_000)
     assert engine().call([1, 2]) == [2, 1]
 
 
-def test_it_dies_with_a_process_that_is_killed_whatever_it_is_at(tmp_path):
+def test_engine_dies_with_its_killed_process(tmp_path):
     (tmp_path / "engine.py").write_text(
         "import os, time\ndef roll(numbers):\n    if len(numbers) > 1: time.sleep(600)\n"
         "    return [os.getpid()]\n"
@@ -97,9 +99,7 @@ def test_it_dies_with_a_process_that_is_killed_whatever_it_is_at(tmp_path):
     assert ends(pid)
 
 
-def test_what_is_no_interpreter_or_has_no_library_is_said(
-    engine, monkeypatch, tmp_path
-):
+def test_missing_interpreter_or_library_is_reported(engine, monkeypatch, tmp_path):
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\nexit 0\n")
     silent.chmod(0o755)
@@ -119,7 +119,7 @@ def test_what_is_no_interpreter_or_has_no_library_is_said(
         engine(head="import no_such_thing")
 
 
-def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(
+def test_interpreter_is_the_named_one_or_this_one_or_the_installed_one(
     monkeypatch, tmp_path
 ):
     assert engine_python() == os.environ[VARIABLE]
@@ -143,9 +143,6 @@ def test_the_interpreter_is_the_one_named_or_this_or_the_one_made(
     assert engine_python() == str(made)
 
 
-FACTS = '{"pybullet": "3.2.7", "system": "Linux", "machine": "x86_64"}'
-
-
 @pytest.mark.parametrize(
     ("program", "why"),
     [
@@ -160,10 +157,10 @@ FACTS = '{"pybullet": "3.2.7", "system": "Linux", "machine": "x86_64"}'
         (r"""printf '{"fault":"\\u001b[31mX\\u202e"}\n'""", r"\\x1b\[31mX\\u202e"),
     ],
 )
-def test_a_python_that_is_none_is_refused_and_ended(
+def test_invalid_python_is_refused_and_ended(
     program, why, engine, monkeypatch, tmp_path
 ):
-    # Only those that say nothing are waited for in vain.
+    # Only silent ones use up the waiting time.
     patience = 2 if "2 s" in why else 600
     monkeypatch.setattr(physics, "_GREETING_SECONDS", patience)
     path = tmp_path / "fake"
@@ -175,7 +172,7 @@ def test_a_python_that_is_none_is_refused_and_ended(
     assert ends(int((tmp_path / "pid").read_text()))
 
 
-def test_a_reply_of_any_length_is_refused(engine, monkeypatch, tmp_path):
+def test_wrong_reply_of_any_length_is_refused(engine, monkeypatch, tmp_path):
     path = tmp_path / "fake"
     path.write_text(f"#!/bin/sh\necho '{FACTS}'\nsleep 1\nexec yes\n")
     path.chmod(0o755)
@@ -184,7 +181,7 @@ def test_a_reply_of_any_length_is_refused(engine, monkeypatch, tmp_path):
         engine().call([1.0])
 
 
-def test_a_python_that_hangs_dies_with_its_process(tmp_path):
+def test_hanging_python_dies_with_its_process(tmp_path):
     path = tmp_path / "fake"
     path.write_text(
         f"#!/bin/sh\necho $$ > {tmp_path}/pid\necho '{FACTS}'\nexec sleep 1000\n"
@@ -205,8 +202,8 @@ def test_a_python_that_hangs_dies_with_its_process(tmp_path):
 
 
 @pytest.mark.parametrize("home", [None, "closed", "/" + "h" * 300, "a_file", "."])
-def test_a_cache_that_cannot_be_read_is_no_cache(home, monkeypatch, tmp_path):
-    """Neither is one of the working folder, whose programs would be run."""
+def test_unreadable_cache_is_not_used(home, monkeypatch, tmp_path):
+    """Nor is one in the working folder, because its programs would run."""
     closed = tmp_path / "closed"
     closed.mkdir()
     (tmp_path / "a_file").touch()
@@ -243,7 +240,7 @@ def test_without_a_home_the_environment_cannot_be_made(monkeypatch):
 
 
 @pytest.mark.parametrize("program", ["uv", "python3.11"])
-def test_an_environment_is_made_by_what_there_is(program, monkeypatch, tmp_path):
+def test_environment_is_made_with_the_available_tools(program, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
     (tmp_path / "bin").mkdir()
@@ -266,7 +263,7 @@ def test_an_environment_is_made_by_what_there_is(program, monkeypatch, tmp_path)
     assert not folder.exists()
 
 
-def test_an_environment_that_was_interrupted_leaves_nothing(monkeypatch, tmp_path):
+def test_interrupted_environment_leaves_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = physics.environment_folder()
 
@@ -282,6 +279,6 @@ def test_an_environment_that_was_interrupted_leaves_nothing(monkeypatch, tmp_pat
     assert not folder.exists()
 
 
-def test_a_program_that_cannot_be_started_is_named(tmp_path):
+def test_program_that_cannot_be_started_is_named(tmp_path):
     with pytest.raises(MachineError, match="uv cannot be started: No such file"):
         physics.run_command([str(tmp_path / "uv")], tmp_path)

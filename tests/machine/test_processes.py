@@ -1,4 +1,4 @@
-"""Worker processes: their time limits do not follow the clock of the system."""
+"""Worker processes: their time limits do not follow the system clock."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ def pool():
 
 
 def opened_by(call: Future, gate: Path) -> int:
-    """Return the end to write to of a named pipe, as soon as a call reads the other one."""
+    """Return the write end of a named pipe, as soon as a call reads the other end."""
     while True:
         # A worker that cannot make the call would never read.
         assert not call.done(), call.exception()
@@ -50,7 +50,7 @@ def gate(tmp_path):
     return path
 
 
-def test_a_clock_that_is_put_forward_ends_no_call(pool, gate, monkeypatch):
+def test_clock_set_forward_ends_no_call(pool, gate, monkeypatch):
     call = pool.submit(Path.read_text, gate, seconds=10_000)
     end = opened_by(call, gate)
     set_clock(monkeypatch, 1_000_000)
@@ -63,7 +63,7 @@ def test_a_clock_that_is_put_forward_ends_no_call(pool, gate, monkeypatch):
     assert call.result() == "open"
 
 
-def test_a_clock_that_is_put_back_does_not_lengthen_a_limit(pool, gate, monkeypatch):
+def test_clock_set_back_does_not_extend_a_limit(pool, gate, monkeypatch):
     call = pool.submit(Path.read_text, gate, seconds=5)
     end = opened_by(call, gate)
     set_clock(monkeypatch, -1_000_000)
@@ -86,12 +86,12 @@ def call_that_dies() -> None:
 
 
 @pytest.mark.parametrize("fail", [call_after_idle_death, call_that_dies])
-def test_a_worker_that_dies_is_named(fail):
+def test_dead_worker_is_named(fail):
     with pytest.raises(MachineError, match="a worker process died; is there enough"):
         fail()
 
 
-def test_calls_of_a_broken_pool_are_no_results(monkeypatch):
+def test_calls_of_a_broken_pool_are_not_results(monkeypatch):
     broken: Future = Future()
     broken.set_exception(BrokenProcessPool())
     monkeypatch.setattr(WorkerProcesses, "submit", lambda *_, **__: broken)
@@ -99,7 +99,7 @@ def test_calls_of_a_broken_pool_are_no_results(monkeypatch):
         list(map_in_processes(abs, range(40), 1))
 
 
-def test_other_errors_of_calls_are_theirs():
+def test_other_errors_of_calls_are_passed_on():
     first, second = map_in_processes(int, ["1", "x"], 1)
     assert first.result() == 1
     with pytest.raises(ValueError, match="invalid literal"):

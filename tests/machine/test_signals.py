@@ -1,4 +1,4 @@
-"""A signal is raised where it comes, behind what it may not disturb, or when it is asked for."""
+"""A signal is raised immediately, after a protected block, or when checked."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from scbench.machine.signals import blocked, uninterrupted, watched
 
 @pytest.fixture
 def hits(monkeypatch):
-    """Signals that reached the handler of before, which raises as ours does."""
+    """Signals that reached the previous handler, which raises like ours."""
     received = []
 
     def handler(number, frame):
@@ -28,7 +28,7 @@ def send() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def test_one_that_a_library_swallowed_is_raised_by_a_check(hits):
+def test_swallowed_signal_is_raised_by_a_check(hits):
     with watched() as interrupts:
         interrupts.check()
         with contextlib.suppress(KeyboardInterrupt):
@@ -37,7 +37,7 @@ def test_one_that_a_library_swallowed_is_raised_by_a_check(hits):
             interrupts.check()
 
 
-def test_one_waits_for_the_end_of_the_outermost_block(hits):
+def test_signal_waits_for_the_end_of_the_outermost_block(hits):
     steps = []
 
     def disturbed(interrupts) -> None:
@@ -49,11 +49,11 @@ def test_one_waits_for_the_end_of_the_outermost_block(hits):
     with watched() as interrupts, pytest.raises(KeyboardInterrupt):
         disturbed(interrupts)
     assert (steps, hits) == (["the rest of the block"], [signal.SIGTERM])
-    with uninterrupted(), pytest.raises(KeyboardInterrupt):  # nobody watches
+    with uninterrupted(), pytest.raises(KeyboardInterrupt):  # not within `watched`
         send()
 
 
-def test_blocked_ones_come_at_the_end(hits):
+def test_blocked_signals_come_at_the_end(hits):
     received = []
 
     def protected() -> None:

@@ -1,4 +1,4 @@
-"""A store finds what was added to it, and passes over what is damaged or half there."""
+"""A store finds added records, and skips damaged or partial ones."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ def values_of(path, *keys: str) -> list[bytes | None]:
     return values
 
 
-def test_values_come_back_and_the_last_of_a_key_counts(path):
+def test_values_are_found_and_the_last_of_a_key_counts(path):
     store = Store(path)
     assert (len(store), path.exists()) == (0, False)
     places = [
@@ -55,14 +55,14 @@ def test_values_come_back_and_the_last_of_a_key_counts(path):
 
 
 @pytest.mark.parametrize(("key", "value"), [("a b", b""), ("a\n", b""), ("a", b"\n")])
-def test_what_would_break_a_line_is_not_added(path, key, value):
+def test_line_breaking_values_are_not_added(path, key, value):
     store = Store(path)
     with pytest.raises(ValueError, match="must not contain a space"):
         store.add(key, value)
     assert not path.exists()
 
 
-def test_a_record_cut_off_anywhere_is_dropped_and_the_next_stands_alone(path):
+def test_truncated_record_is_dropped_and_the_next_one_is_separate(path):
     fill(path, one=b"1 one", two=b"2 two")
     data = path.read_bytes()
     first = data.index(b"\n") + 1
@@ -76,7 +76,7 @@ def test_a_record_cut_off_anywhere_is_dropped_and_the_next_stands_alone(path):
         assert values_of(path, "two") == [b"again"]
 
 
-def test_a_damaged_record_is_passed_over_wherever_it_is_damaged(path):
+def test_damaged_record_is_skipped_wherever_it_is_damaged(path):
     fill(path, one=b"1", two=b"value", three=b"3")
     data = path.read_bytes()
     start = data.index(b"\n") + 1
@@ -91,7 +91,7 @@ def test_a_damaged_record_is_passed_over_wherever_it_is_damaged(path):
     "text",
     [b"", b"\n", b"{", b"a b c\n", b"\x00\xff\n", sha256("k").encode() + b" k\n"],
 )
-def test_what_is_no_record_does_no_harm(path, text):
+def test_invalid_record_does_no_harm(path, text):
     path.write_bytes(text)
     fill(path, one=b"1")
     assert len(Store(path)) == 1
@@ -127,7 +127,7 @@ def test_no_pipe_or_folder_is_opened(path):
         Store(path)
 
 
-def test_two_processes_that_add_do_not_mix(path):
+def test_two_writing_processes_do_not_mix(path):
     commands = [[sys.executable, "-c", ADD, path, name] for name in ("x", "y")]
     for process in [subprocess.Popen(command) for command in commands]:
         assert process.wait() == 0
@@ -135,7 +135,7 @@ def test_two_processes_that_add_do_not_mix(path):
     assert values_of(path, "y-299") == [b"y" * 500]
 
 
-def test_what_is_changed_under_a_reader_is_told(path):
+def test_change_during_reading_is_reported(path):
     fill(path, one=b"1")
     store = Store(path)
     path.write_bytes(path.read_bytes().replace(b" 1", b" 2"))

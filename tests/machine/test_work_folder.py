@@ -1,4 +1,4 @@
-"""A folder for one process: found again after a kill, refused where it is not ours."""
+"""A folder for one process: found again after a kill, refused if it is not ours."""
 
 import errno
 import fcntl
@@ -28,7 +28,7 @@ def path(tmp_path):
     return tmp_path / ".work"
 
 
-def test_it_is_found_again_with_its_identity_and_removed_whole(path):
+def test_folder_is_found_again_with_its_identity_and_removed_whole(path):
     work = WorkFolder(path)
     assert (work.previous, work.locked) == ("", True)
     assert interrupted(path)
@@ -44,7 +44,7 @@ def test_it_is_found_again_with_its_identity_and_removed_whole(path):
     assert not interrupted(path)
 
 
-def test_it_has_one_holder_and_death_frees_it(path):
+def test_folder_has_one_holder_and_death_frees_it(path):
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, path],
         stdin=subprocess.PIPE,
@@ -92,7 +92,7 @@ def test_it_has_one_holder_and_death_frees_it(path):
         "dead",
     ],
 )
-def test_what_is_not_ours_is_refused_and_left_as_it_is(path, make):
+def test_foreign_folder_is_refused_and_left_unchanged(path, make):
     make(path)
     before = sorted(
         (file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*")
@@ -119,7 +119,7 @@ def test_clearing_follows_no_links(path, tmp_path):
     assert not path.exists()
 
 
-def test_a_file_system_without_locks_is_told(path, monkeypatch):
+def test_file_system_without_locks_is_reported(path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -130,7 +130,7 @@ def test_a_file_system_without_locks_is_told(path, monkeypatch):
 @pytest.mark.parametrize(
     "content", ["[" * 1024, "[]", "1", '{"scbench": "4.0.0"}', "NaN"]
 )
-def test_a_marker_of_somebody_else_is_refused(path, content):
+def test_foreign_marker_is_refused(path, content):
     path.mkdir()
     (path / MARKER).write_text(content)
     with pytest.raises(ResultsError, match="was not made by scbench"):

@@ -10,7 +10,7 @@ from scbench.play.items import Items
 from scbench.release.load import find_release
 
 
-def test_a_site_has_its_items_and_no_answers(tmp_path):
+def test_site_has_its_items_and_no_answers(tmp_path):
     items = Items(find_release())
     instances = [items.instance(name) for name in ("two_segments/07", "movies/96")]
     folder = tmp_path / "site"

@@ -1,4 +1,4 @@
-"""Every editor: a robot solves an item by mouse and keys and gets full marks."""
+"""Every editor: a robot solves an item by mouse and keyboard and gets full marks."""
 
 import json
 from functools import cache
@@ -18,6 +18,9 @@ from scbench.release.load import find_release
 
 # Seconds of a whole simulation on a busy machine.
 PATIENCE = 300
+
+# No regular polygon solves an item with pipes, and a robot finds no other loop.
+DRAWN = sorted({*editor_names()} - {"pipe_loop_fitting"})
 
 
 @cache
@@ -57,12 +60,8 @@ def score_of(browser):
     return robot.all("#result .score")[0].text
 
 
-# No regular polygon solves an item with pipes, and a robot finds no other loop.
-DRAWN = sorted({*editor_names()} - {"pipe_loop_fitting"})
-
-
 @pytest.mark.parametrize("task", DRAWN)
-def test_a_right_answer_can_be_drawn(browser, address, task):
+def test_right_answer_can_be_drawn(browser, address, task):
     instance, answer = open_item(browser, address, task)
     getattr(hands, task)(hands.Robot(browser), json.loads(instance.params), answer)
     assert score_of(browser) == "Score 1"
@@ -77,7 +76,7 @@ def test_pipes_keep_their_lengths_when_a_joint_moves(browser, address):
     assert not any("length" in text for text in failed), failed
 
 
-def test_a_grid_is_as_large_as_its_column_or_the_window_allows(browser, address):
+def test_grid_is_as_large_as_its_column_or_the_window_allows(browser, address):
     open_item(browser, address, "hamiltonian_loop")
     board = hands.Robot(browser).all("#editor svg.e-grid")[0]
     own_width = float(board.get_dom_attribute("viewBox").split()[2])
@@ -90,13 +89,13 @@ def test_a_grid_is_as_large_as_its_column_or_the_window_allows(browser, address)
 
 
 @pytest.mark.parametrize("task", ["arithmetic", "word_sorting", "movies"])
-def test_the_answer_to_a_text_task_can_be_typed(browser, address, task):
+def test_answer_to_a_text_task_can_be_typed(browser, address, task):
     _, answer = open_item(browser, address, task)
     hands.text(hands.Robot(browser), {}, answer)
     assert score_of(browser) == "Score 1"
 
 
-def test_a_wrong_move_is_shown_where_it_is_wrong(browser, address):
+def test_wrong_move_is_marked_in_place(browser, address):
     instance, answer = open_item(browser, address, "shikaku_rectangles")
     robot = hands.Robot(browser)
     wrong = {"rectangles": answer["rectangles"][:-1]}
@@ -107,7 +106,7 @@ def test_a_wrong_move_is_shown_where_it_is_wrong(browser, address):
     assert browser.get_log("browser") == []
 
 
-def test_a_session_of_people_becomes_a_human_line(browser, tmp_path):
+def test_human_session_becomes_a_human_line(browser, tmp_path):
     options = ("--tasks", "shikaku_rectangles", "--rungs", "1", "--per-rung", "2")
     people = []
     for player in ("p01", "p02"):
@@ -160,7 +159,7 @@ def test_a_session_of_people_becomes_a_human_line(browser, tmp_path):
 def answer_all(browser, address, *, wrong):
     """Answer both items of a session by mouse, the second one possibly wrong.
 
-    The page is loaded again in the middle; the session goes on with the same item.
+    The page is reloaded in the middle; the session continues with the same item.
     """
     browser.get(address)
     robot = hands.Robot(browser)

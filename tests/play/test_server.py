@@ -1,4 +1,4 @@
-"""The server of the page: what it answers, and what it refuses."""
+"""The server of the page: its answers and its refusals."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def checked(client, body):
     return state["result"]
 
 
-def test_an_item_has_what_its_prompt_states_and_no_answer(client, items):
+def test_item_has_the_data_of_its_prompt_and_no_answer(client, items):
     item = client.get(path("api/item"), params={"id": ITEM}).json()
     instance = items.instance(ITEM)
     assert item["prompt"] == instance.prompt
@@ -57,7 +57,7 @@ def test_an_item_has_what_its_prompt_states_and_no_answer(client, items):
     assert item["picture"]["views"][0]["svg"].startswith("<svg")
 
 
-def test_an_answer_is_judged_with_its_checks_and_picture(client):
+def test_answer_is_judged_with_its_checks_and_picture(client):
     right = checked(client, {"id": ITEM, "answer": RIGHT})
     assert right["score"] == 1
     assert all(check["passed"] for check in right["verdicts"][0]["checks"])
@@ -66,7 +66,7 @@ def test_an_answer_is_judged_with_its_checks_and_picture(client):
     assert not all(check["passed"] for check in wrong["verdicts"][0]["checks"])
 
 
-def test_the_picture_of_an_answer_follows_its_verdict(client):
+def test_picture_of_an_answer_follows_its_verdict(client):
     body = {"id": ITEM, "answer": {"segments": RIGHT["segments"][:1]}}
     number = client.post(path("api/checks"), json=body).json()["check"]
     while not client.get(path(f"api/checks/{number}")).json()["done"]:
@@ -77,7 +77,7 @@ def test_the_picture_of_an_answer_follows_its_verdict(client):
     assert answered["views"] != unanswered["views"]
 
 
-def test_a_reply_shows_what_is_read_from_it(client):
+def test_reply_shows_the_extracted_answer(client):
     reply = f"I would cut it so:\n```json\n{json.dumps(RIGHT)}\n```"
     result = checked(client, {"id": ITEM, "reply": reply})
     assert result["answer"] == RIGHT
@@ -144,7 +144,7 @@ def test_bad_requests_are_refused_in_a_sentence(client, method, place, body, sta
     assert place == "/" or "problem" in response.json()
 
 
-def test_a_request_that_breaks_off_is_refused_in_a_sentence(grader, items):
+def test_incomplete_request_is_refused_in_a_sentence(grader, items):
     app = create_app(Desk(items, Opening(ITEM), grader), PREFIX)
     parts = [
         {"type": "http.request", "body": b"{", "more_body": True},
@@ -171,7 +171,7 @@ def test_a_request_that_breaks_off_is_refused_in_a_sentence(grader, items):
     assert sent[0]["status"] == 400
 
 
-def test_only_this_machine_by_its_own_name_is_answered(client):
+def test_only_requests_from_this_machine_by_its_name_are_answered(client):
     response = client.get(path("api/start"), headers={"host": "evil.example"})
     assert response.status_code == 400
 
@@ -187,7 +187,7 @@ def test_pages_load_nothing_from_elsewhere(client):
     )
 
 
-def test_a_measurement_shows_only_its_own_items(grader, items, tmp_path):
+def test_measurement_shows_only_its_own_items(grader, items, tmp_path):
     instances = [items.instance(ITEM)]
     study = Study(instances, "p01", 60, tmp_path / "out.jsonl")
     app = create_app(Desk(items, Opening(""), grader, study), PREFIX)

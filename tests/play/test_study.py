@@ -27,7 +27,7 @@ def ids_of(items, plan):
     return [instance.id for instance in planned_items(items, plan)]
 
 
-def test_a_plan_is_drawn_by_its_seed(items):
+def test_plan_depends_on_its_seed(items):
     ids = ids_of(items, PLAN)
     assert ids == ids_of(items, PLAN)
     assert ids != ids_of(items, PLAN._replace(seed=8))
@@ -37,7 +37,7 @@ def test_a_plan_is_drawn_by_its_seed(items):
         planned_items(items, PLAN._replace(per_rung=7))
 
 
-def test_a_session_goes_on_where_it_stopped(items, tmp_path):
+def test_session_resumes(items, tmp_path):
     out = tmp_path / "p01.jsonl"
     instances = planned_items(items, PLAN)
     study = Study(instances, "p01", 100, out)
@@ -60,7 +60,7 @@ def test_a_session_goes_on_where_it_stopped(items, tmp_path):
     assert set().union(*lines) <= known
 
 
-def test_an_answer_is_saved_whole_or_not_at_all(tmp_path):
+def test_answer_is_saved_completely_or_not_at_all(tmp_path):
     path = tmp_path / "answers.jsonl"
     append_whole(path, b"first\n")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -76,11 +76,11 @@ def test_an_answer_is_saved_whole_or_not_at_all(tmp_path):
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 5, 9, 29, 200])
-def test_quantiles_are_those_of_student(freedom):
+def test_quantiles_equal_students(freedom):
     assert t_quantile(0.975, freedom) == pytest.approx(stats.t.ppf(0.975, freedom))
 
 
-def test_the_interval_is_over_players():
+def test_interval_is_over_players():
     values = [0.5, 0.7, 0.9, 0.6]
     low, high = stats.t.interval(0.95, 3, pl.Series(values).mean(), stats.sem(values))
     assert over_players(values, 0, 1) == pytest.approx((0.675, low, high))

@@ -1,4 +1,4 @@
-"""What changed between two releases, instance by instance."""
+"""Changes between two releases, instance by instance."""
 
 import shutil
 from pathlib import Path

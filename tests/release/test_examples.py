@@ -22,7 +22,7 @@ def test_every_task_has_an_example_that_no_baseline_solves():
 
 
 @pytest.mark.parametrize("task", ["two_segments", "csg_union", "hyper_snake", "movies"])
-def test_the_answer_of_an_example_is_correct(task):
+def test_answer_of_an_example_is_correct(task):
     example = examples(find_release(), [task])[task]
     params = get_task(task).params_model.model_validate_json(
         example.instance.all_params
@@ -42,5 +42,5 @@ def test_the_answer_of_an_example_is_correct(task):
         ("A line.\n\nA list:\n\n- one\n- two", "A line."),
     ],
 )
-def test_texts_are_cut_where_something_ends(text, start):
+def test_texts_are_cut_at_natural_ends(text, start):
     assert beginning(text, 17) == start

@@ -1,4 +1,4 @@
-"""A release may be anybody's: odd files, absurd sizes, and text that steers terminals and pages."""
+"""Untrusted releases: odd files, absurd sizes, and text that controls terminals and pages."""
 
 import json
 import os
@@ -26,12 +26,28 @@ STEERING = (
     "\x1b[31mred\x1b]0;t\x07 <script>alert(1)</script> \u202e\u2066\u200b\x9b &\"'"
 )
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
-"""What may not reach a terminal."""
+"""Characters that must not reach a terminal."""
+
+COMMANDS = {
+    "tasks": ["tasks", "--release", "r"],
+    "show": ["show", "enumerate_edges/00", "--release", "r", "--text"],
+    "show as page": [
+        "show",
+        "enumerate_edges/00",
+        "--release",
+        "r",
+        "--reference",
+        "--out",
+        "s.html",
+    ],
+    "diff": ["release", "diff", "r", "4.0.0"],
+    "verify": ["release", "verify", "r", "--workers", "1"],
+}
 
 
 @pytest.fixture
 def replaced(copy):
-    """A function that puts something in the place of a file."""
+    """A function that replaces a file by something else."""
 
     def put(name: str, kind: str) -> Path:
         path = copy / name
@@ -53,7 +69,7 @@ def replaced(copy):
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "secret", "huge"])
-def test_a_manifest_that_is_no_plain_file_is_refused_at_once(replaced, kind):
+def test_irregular_manifest_is_refused_immediately(replaced, kind):
     root = replaced(MANIFEST, kind)
     with pytest.raises(ReleaseError) as caught:
         open_release(root)
@@ -64,9 +80,7 @@ def test_a_manifest_that_is_no_plain_file_is_refused_at_once(replaced, kind):
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "secret", "huge"])
 @pytest.mark.parametrize("name", [DATA, REFERENCES])
-def test_a_file_that_is_no_plain_one_is_refused_at_once(
-    replaced, name, kind, monkeypatch
-):
+def test_irregular_file_is_refused_immediately(replaced, name, kind, monkeypatch):
     root = replaced(name, kind)
     with pytest.raises(ReleaseError, match=re.escape(name)) as caught:
         open_release(root).instances()
@@ -75,7 +89,7 @@ def test_a_file_that_is_no_plain_one_is_refused_at_once(
     assert any(name in problem for problem in verify_release(root))
 
 
-def test_a_size_that_the_manifest_makes_up_is_not_believed(copy, monkeypatch):
+def test_size_claimed_by_the_manifest_is_not_trusted(copy, monkeypatch):
     most = 10**7
     for module in ("release.sources", "freezing.verify.files"):
         monkeypatch.setattr(f"scbench.{module}.MOST_BYTES", most)
@@ -89,14 +103,14 @@ def test_a_size_that_the_manifest_makes_up_is_not_believed(copy, monkeypatch):
     assert f"{DATA}: is too large for a file of a release" in problems
 
 
-def test_a_manifest_nested_without_end_is_refused(copy):
+def test_endlessly_nested_manifest_is_refused(copy):
     (copy / MANIFEST).write_bytes(b'{"experiment":{"tasks":[' + b"[" * 1_000_000)
     with pytest.raises(ReleaseError, match="is not a manifest"):
         open_release(copy)
 
 
-def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge, monkeypatch):
-    """A small file that holds many equal rows."""
+def test_too_many_rows_are_refused_before_they_are_made(copy, forge, monkeypatch):
+    """A small file can contain many equal rows."""
     schema = read_table((copy / REFERENCES).read_bytes()).schema
     one = read_table((copy / REFERENCES).read_bytes()).slice(0, 1)
     count = 20_000
@@ -121,7 +135,7 @@ def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge, monke
         read_table((copy / REFERENCES).read_bytes())
 
 
-def test_parquet_that_its_library_panics_over_is_refused(copy, forge):
+def test_parquet_that_crashes_its_library_is_refused(copy, forge):
     pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(
         copy / REFERENCES
     )
@@ -135,7 +149,7 @@ def test_parquet_that_its_library_panics_over_is_refused(copy, forge):
 
 @pytest.mark.parametrize("key", ["version", "package_version", "canary"])
 @pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e", "\u200b", "\x9b", "\n"])
-def test_a_manifest_holds_nothing_that_cannot_be_shown(copy, key, sign):
+def test_unprintable_manifest_text_is_refused(copy, key, sign):
     record = json.loads((copy / MANIFEST).read_text("utf-8"))
     record[key] += sign
     text = Manifest.model_validate(record).sealed().text()
@@ -149,7 +163,7 @@ def test_a_manifest_holds_nothing_that_cannot_be_shown(copy, key, sign):
 
 @pytest.fixture(scope="module")
 def steering(sound, tmp_path_factory):
-    """A release with right hashes, whose prompts and other texts hold what steers terminals."""
+    """A release with right hashes, whose prompts and other texts contain control characters."""
     home = tmp_path_factory.mktemp("steering")
     root = shutil.copytree(sound, home / "r")
 
@@ -174,25 +188,8 @@ def steering(sound, tmp_path_factory):
     return home
 
 
-COMMANDS = {
-    "tasks": ["tasks", "--release", "r"],
-    "show": ["show", "enumerate_edges/00", "--release", "r", "--text"],
-    "show as page": [
-        "show",
-        "enumerate_edges/00",
-        "--release",
-        "r",
-        "--reference",
-        "--out",
-        "s.html",
-    ],
-    "diff": ["release", "diff", "r", "4.0.0"],
-    "verify": ["release", "verify", "r", "--workers", "1"],
-}
-
-
 @pytest.mark.parametrize("name", COMMANDS)
-def test_text_of_a_release_steers_no_terminal_and_no_page(steering, monkeypatch, name):
+def test_release_text_controls_no_terminal_and_no_page(steering, monkeypatch, name):
     monkeypatch.chdir(steering)
     done = CliRunner().invoke(app, COMMANDS[name])
     assert done.exit_code in {0, 1}, done.output
@@ -203,7 +200,7 @@ def test_text_of_a_release_steers_no_terminal_and_no_page(steering, monkeypatch,
             assert "<script>alert" not in (steering / page).read_text("utf-8")
 
 
-def test_nor_does_it_in_a_run_and_its_report(steering, monkeypatch):
+def test_release_text_controls_no_run_and_no_report(steering, monkeypatch):
     monkeypatch.chdir(steering)
     done = CliRunner().invoke(
         grade, ["p.jsonl", "--release", "r", "--out", "o", "--report"]

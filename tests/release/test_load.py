@@ -1,4 +1,4 @@
-"""Finding and reading releases: what was changed after it was frozen is refused by name."""
+"""Finding and reading releases: files changed after freezing are refused by name."""
 
 import shutil
 from dataclasses import replace
@@ -32,7 +32,7 @@ def test_installed_releases_are_listed_oldest_first(home):
     assert list(installed_releases()) == ["0.2.0", "0.9.0rc1", "0.9.0", "0.10.0"]
 
 
-def test_an_unknown_version_names_near_ones(home):
+def test_unknown_version_suggests_similar_ones(home):
     with pytest.raises(ReleaseError) as caught:
         find_release("v0.9.0")
     message = str(caught.value)
@@ -49,7 +49,7 @@ def test_odd_names_are_refused_in_words(home, name):
         find_release(name)
 
 
-def test_weights_are_those_of_the_manifest_or_follow_from_the_floors(sound):
+def test_weights_come_from_the_manifest_or_from_the_floors(sound):
     release = find_release(str(sound))
     records = release.manifest.tasks
     assert release.weights() == {
@@ -86,7 +86,7 @@ def test_only_the_files_of_named_tasks_are_read(copy):
         ),
     ],
 )
-def test_a_file_changed_after_freezing_is_refused_by_name(copy, name, read):
+def test_file_changed_after_freezing_is_refused_by_name(copy, name, read):
     data = bytearray((copy / name).read_bytes())
     data[len(data) // 2] ^= 1
     (copy / name).write_bytes(data)
@@ -109,14 +109,14 @@ def test_a_file_changed_after_freezing_is_refused_by_name(copy, name, read):
     ],
     ids=["column missing", "column added", "wrong value", "no images"],
 )
-def test_rows_that_are_no_instances_are_refused_by_name(copy, forge, change):
+def test_invalid_rows_are_refused_by_name(copy, forge, change):
     write_table(copy / DATA, change(read_table((copy / DATA).read_bytes())))
     forge(copy)
     with pytest.raises(ReleaseError, match=rf"{DATA} has the wrong content"):
         find_release(str(copy)).instances()
 
 
-def test_an_id_that_stands_twice_is_refused(copy, forge):
+def test_duplicate_id_is_refused(copy, forge):
     table = read_table((copy / DATA).read_bytes())
     write_table(copy / DATA, pa.concat_tables([table, table.slice(0, 1)]))
     forge(copy)
@@ -125,7 +125,7 @@ def test_an_id_that_stands_twice_is_refused(copy, forge):
 
 
 @pytest.mark.parametrize("floors", [[1.5], [float("nan")], [0.25, 0.5]])
-def test_a_floor_that_is_not_one_score_is_refused(copy, forge, floors):
+def test_floor_that_is_not_one_score_is_refused(copy, forge, floors):
     rewrite(
         copy / REFERENCES,
         lambda rows: [

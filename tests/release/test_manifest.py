@@ -1,4 +1,4 @@
-"""The manifest: what it refuses, and how versions sort."""
+"""The manifest: its refusals, and the order of versions."""
 
 import json
 
@@ -40,7 +40,7 @@ def test_versions_sort_by_number_and_stage():
         "١.٠.٠",
     ],
 )
-def test_other_names_are_no_versions(name):
+def test_other_names_are_not_versions(name):
     assert not is_version(name)
 
 
@@ -57,7 +57,7 @@ def test_file_names_cannot_lead_out_of_the_folder(sound, name):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "Invalid JSON"),
         (b"\xff\xfe\x00", "Invalid JSON"),
@@ -70,10 +70,10 @@ def test_file_names_cannot_lead_out_of_the_folder(sound, name):
         (b'{"tasks": {}}', "is missing|at least 1"),
     ],
 )
-def test_what_is_no_manifest_is_refused_with_a_reason(tmp_path, data, said):
+def test_invalid_manifest_is_refused_with_a_reason(tmp_path, data, message):
     (tmp_path / MANIFEST).write_bytes(data)
     with pytest.raises(
-        ReleaseError, match=rf"MANIFEST\.json is not a manifest: .*({said})"
+        ReleaseError, match=rf"MANIFEST\.json is not a manifest: .*({message})"
     ):
         read_manifest(tmp_path)
 
@@ -82,5 +82,5 @@ def test_what_is_no_manifest_is_refused_with_a_reason(tmp_path, data, said):
     ("floors", "weight"),
     [([0.0] * 10, 20.0), ([0.0, 1.0, 1.0], 4.348), ([1.0, 1.0], 0.0), ([], 0)],
 )
-def test_a_task_weighs_by_its_answers_with_room(floors, weight):
+def test_task_weighs_by_its_answers_with_room(floors, weight):
     assert weight_of(floors) == weight

@@ -1,4 +1,4 @@
-"""Where releases may come from: folders, zip archives and the Hub; files are proven when read."""
+"""Sources of releases: folders, zip archives and the Hub; files are verified when read."""
 
 import random
 import shutil
@@ -27,7 +27,7 @@ def pack(root: Path, path: Path, prefix: str = "") -> Path:
 
 
 @pytest.mark.parametrize("prefix", ["", "1.0.0/", "a folder/"])
-def test_a_zip_archive_is_as_good_as_a_folder(sound, tmp_path, prefix):
+def test_zip_archive_works_like_a_folder(sound, tmp_path, prefix):
     release = find_release(str(pack(sound, tmp_path / "release.zip", prefix)))
     folder = find_release(str(sound))
     assert release.manifest == folder.manifest
@@ -40,7 +40,7 @@ def test_a_zip_archive_is_as_good_as_a_folder(sound, tmp_path, prefix):
 
 
 @pytest.mark.parametrize("name", [DATA, REFERENCES, "README.md", "croissant.json"])
-def test_a_file_changed_in_an_archive_is_refused_by_name(copy, tmp_path, name):
+def test_file_changed_in_an_archive_is_refused_by_name(copy, tmp_path, name):
     data = bytearray((copy / name).read_bytes())
     data[len(data) // 2] ^= 1
     (copy / name).write_bytes(data)
@@ -82,14 +82,14 @@ def test_names_that_lead_elsewhere_are_only_named(sound, tmp_path, name):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_that_stands_twice_is_refused(sound, tmp_path):
+def test_duplicate_name_is_refused(sound, tmp_path):
     path = pack(sound, tmp_path / "release.zip")
     add(path, DATA)
     with pytest.raises(ReleaseError, match=f"contains '{DATA}' twice"):
         find_release(str(path))
 
 
-def test_a_bomb_is_not_blown_up(copy, forge, tmp_path, monkeypatch):
+def test_decompression_bomb_is_not_expanded(copy, forge, tmp_path, monkeypatch):
     (copy / REFERENCES).write_bytes(bytes(30_000_000))
     path = pack(copy, tmp_path / "release.zip")
     assert path.stat().st_size < 200_000
@@ -108,7 +108,7 @@ def test_a_bomb_is_not_blown_up(copy, forge, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("tops", [[], ["a/", "b/"], ["", "a/"], ["a/b/"], ["x"]])
-def test_an_archive_must_hold_one_release(sound, tmp_path, tops):
+def test_archive_must_contain_one_release(sound, tmp_path, tops):
     path = tmp_path / "release.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("README.md", "x")
@@ -120,7 +120,7 @@ def test_an_archive_must_hold_one_release(sound, tmp_path, tops):
         find_release(str(path))
 
 
-def test_damaged_archives_are_told_in_words(sound, tmp_path):
+def test_damaged_archives_are_explained(sound, tmp_path):
     path = pack(sound, tmp_path / "release.zip")
     whole = path.read_bytes()
     rng = random.Random(5)
@@ -142,7 +142,7 @@ def test_damaged_archives_are_told_in_words(sound, tmp_path):
 
 
 def fill(hub, sound: Path) -> str:
-    """Put a release on a Hub without our own publishing; return the commit."""
+    """Put a release on a Hub without scbench's publishing code; return the commit."""
     paths = [path for path in sound.rglob("*") if path.is_file()]
     files = {path.relative_to(sound).as_posix(): path.read_bytes() for path in paths}
     hub.objects |= {sha256(data): data for data in files.values()}
@@ -151,7 +151,7 @@ def fill(hub, sound: Path) -> str:
     return repo.tags["v0.0.1"]
 
 
-def test_a_release_on_the_hub_is_fetched_once(hub, sound, monkeypatch):
+def test_release_on_the_hub_is_fetched_once(hub, sound, monkeypatch):
     sha = fill(hub, sound)
     release = find_release(f"{REPO}@v0.0.1")
     assert release.instances() == find_release(str(sound)).instances()
@@ -166,7 +166,7 @@ def test_a_release_on_the_hub_is_fetched_once(hub, sound, monkeypatch):
     assert find_release(f"{REPO}@main").version == "0.0.1"
 
 
-def test_a_snapshot_with_holes_is_completed(hub, sound):
+def test_incomplete_snapshot_is_completed(hub, sound):
     fill(hub, sound)
     root = find_release(f"{REPO}@v0.0.1").root
     (root / DATA).unlink()
@@ -174,7 +174,7 @@ def test_a_snapshot_with_holes_is_completed(hub, sound):
     assert verify_anywhere(f"{REPO}@v0.0.1") == ()
 
 
-def test_a_hub_that_fails_is_told(hub, sound):
+def test_failing_hub_is_reported(hub, sound):
     fill(hub, sound)
     hub.fail("GET", "/revision/", 503, times=9)
     with pytest.raises(HubError, match=r"internal error \(HTTP 503\)"):

@@ -1,4 +1,4 @@
-"""A release in small and what two models made of it, to report on."""
+"""A small release and the answers of two models, to report on."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -22,10 +22,12 @@ from scbench.scoring.outcomes import grade_prediction
 
 VERSION, HASH = "9.9.9", "small"
 
+FEW = ("csg_union", "lego_hemispherical_shell", "shikaku_rectangles", "two_segments")
+
 
 @dataclass
 class Small:
-    """A few instances of a release, with what a report asks of one."""
+    """A few instances of a release, with the attributes that a report needs."""
 
     held: dict[str, Instance]
     root: Path = Path("small")
@@ -62,7 +64,7 @@ class Small:
 def graded(
     instance: Instance, answer: object, model: str, **rest: object
 ) -> pl.DataFrame:
-    """The rows that grading one prediction gives."""
+    """The rows from grading one prediction."""
     prediction = Prediction(id=instance.id, answer=answer, model=model, **rest)
     data = canonical_json({"id": instance.id, "model": model}).encode()
     task = get_task(instance.task)
@@ -95,11 +97,8 @@ def small(installed: Release) -> Small:
     return Small({key: row for key, row in rows.items() if key.endswith("/00")})
 
 
-FEW = ("csg_union", "lego_hemispherical_shell", "shikaku_rectangles", "two_segments")
-
-
 def right_and_wrong(instances: Iterable[Instance], answers) -> pl.DataFrame:
-    """What ``right`` and ``wrong`` made of them: references, and what is nearest to right."""
+    """Answers of the models ``right`` and ``wrong``: references, and the closest wrong answers."""
     parts = []
     for instance in instances:
         kinds = answers[instance.id]
@@ -124,7 +123,7 @@ def rows(small: Small, answers) -> pl.DataFrame:
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Callable[[pl.DataFrame], Path]:
-    """A function that puts results into a folder as scbench-grade does."""
+    """A function that puts results into a folder like scbench-grade."""
 
     def write(frame: pl.DataFrame, name: str = "results") -> Path:
         folder = tmp_path / name

@@ -1,4 +1,4 @@
-"""The report in headless Chromium: nothing breaks, nothing is loaded, everything can be reached."""
+"""The report in headless Chromium: nothing breaks, nothing is loaded, everything is reachable."""
 
 import pytest
 from bounds import until
@@ -9,14 +9,14 @@ from scbench.report.picture import draw_of
 pytestmark = pytest.mark.slow
 
 
-def shown(driver) -> int:
+def items_shown(driver) -> int:
     return driver.execute_script(
         "return [...document.querySelectorAll('.item')].filter(item => !item.hidden).length"
     )
 
 
 def choose(driver, name: str, value: str) -> None:
-    """Set a filter as a person does, and wait until it has been applied."""
+    """Set a filter like a person, and wait until it has been applied."""
     driver.execute_script(
         "const field = document.querySelector(`form [name=${arguments[0]}]`);"
         "field.value = arguments[1]; field.dispatchEvent(new Event('input', {bubbles: true}))",
@@ -27,14 +27,14 @@ def choose(driver, name: str, value: str) -> None:
 
 
 def filtered(driver) -> None:
-    """Wait until filters are applied, which is a moment after the last change of one."""
+    """Wait until filters are applied, shortly after the last change of one."""
     # The page's own timer was set before and runs out before this one, however busy the machine.
     driver.execute_async_script("setTimeout(arguments[0], 121)")
 
 
 def press(driver, element) -> None:
-    """Click what may be anywhere on the page."""
-    # What comes into sight may be drawn only now and push the rest away: let the page come to rest.
+    """Click an element anywhere on the page."""
+    # Content that scrolls into view may be drawn late and move the rest: wait for a stable page.
     driver.execute_async_script(
         "const [element, done] = arguments;"
         "element.scrollIntoView({block: 'center'});"
@@ -49,32 +49,32 @@ def wait_for(driver, script: str, *args) -> None:
     until(lambda: driver.execute_script(f"return {script}", *args))
 
 
-def test_it_opens_filters_and_shows_every_task(
+def test_report_opens_filters_and_shows_every_task(
     browser, whole_report, small, tmp_path, ungraded
 ):
     browser.open(whole_report)
     driver = browser.driver
     everything = 2 * len(small.held)
-    assert shown(driver) == everything
+    assert items_shown(driver) == everything
     choose(driver, "run", "2")
-    assert shown(driver) == everything // 2
+    assert items_shown(driver) == everything // 2
     choose(driver, "result", "short")
-    assert shown(driver) == everything // 2, (
+    assert items_shown(driver) == everything // 2, (
         "every counter-reference is short of full marks"
     )
     choose(driver, "bucket", "planning")
-    assert 0 < shown(driver) < everything // 2
+    assert 0 < items_shown(driver) < everything // 2
     assert "bucket=planning" in driver.current_url
     choose(driver, "min", "0.9999")
-    assert shown(driver) == 0
+    assert items_shown(driver) == 0
     assert driver.find_element("css selector", ".count").text.startswith("0 of")
     driver.find_element("css selector", "form [type=reset]").click()
     filtered(driver)
-    assert shown(driver) == everything
+    assert items_shown(driver) == everything
     for name in small.held:
         task = name.split("/")[0]
         choose(driver, "task", task)
-        assert shown(driver) == 2
+        assert items_shown(driver) == 2
         item = driver.find_elements("css selector", f".item[data-task={task}]")[1]
         item.find_element("css selector", "summary").click()
         driver.execute_script("arguments[0].scrollIntoView()", item)
@@ -92,7 +92,7 @@ def test_it_opens_filters_and_shows_every_task(
     assert browser.requests() == []
 
 
-def test_a_view_can_be_turned(browser, whole_report, tmp_path):
+def test_view_can_be_turned(browser, whole_report, tmp_path):
     from selenium.webdriver import ActionChains  # noqa: PLC0415  (wanted by few tests)
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415
 
@@ -128,7 +128,7 @@ def test_a_view_can_be_turned(browser, whole_report, tmp_path):
     assert browser.requests() == []
 
 
-def test_the_keyboard_is_enough(browser, whole_report):
+def test_keyboard_is_enough(browser, whole_report):
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415
 
     browser.open(whole_report)
@@ -159,7 +159,7 @@ def test_the_keyboard_is_enough(browser, whole_report):
     wait_for(driver, "document.activeElement.className.includes('canvas')")
 
 
-def test_without_scripts_texts_and_pictures_are_there(browser, whole_report):
+def test_texts_and_pictures_work_without_scripts(browser, whole_report):
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)
 
     driver = browser.driver

@@ -1,4 +1,4 @@
-"""Charts: every form holds what it should, and pages work without a network."""
+"""Charts: the contents of every format, and pages that work without a network."""
 
 import re
 from html.parser import HTMLParser
@@ -24,6 +24,10 @@ from scbench.report.charts import (
 
 BUDGETS = (1024, 4096, 8192, 32768, 65536)
 
+TASKS = ("csg_union", "hamiltonian_loop", "hyper_snake")
+
+LONG_NAME = "an-organization/a-model-with-a-long-name"
+
 
 @pytest.fixture(scope="module")
 def points(make_results):
@@ -37,7 +41,7 @@ def points(make_results):
     return budget_sweep(make_results(*rows))
 
 
-def test_an_svg_labels_every_budget(points):
+def test_svg_labels_every_budget(points):
     text = draw(budget_chart(points), "svg").decode()
     assert text.startswith("<svg")
     for budget in BUDGETS:
@@ -48,7 +52,7 @@ def test_an_svg_labels_every_budget(points):
 
 
 class Tags(HTMLParser):
-    """Collects the tags of a page; what stands in scripts is none."""
+    """Collects the tags of a page, except those inside scripts."""
 
     def __init__(self):
         super().__init__()
@@ -58,7 +62,7 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_a_page_needs_no_network(points):
+def test_page_needs_no_network(points):
     tags = Tags()
     tags.feed(draw(budget_chart(points), "html").decode())
     names = [tag for tag, _ in tags.found]
@@ -67,9 +71,6 @@ def test_a_page_needs_no_network(points):
     for tag, attributes in tags.found:
         assert not {"src", "href"} & attributes.keys(), tag
     assert "cdn.jsdelivr" not in str(tags.found)
-
-
-TASKS = ("csg_union", "hamiltonian_loop", "hyper_snake")
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +117,6 @@ def test_names_of_partial_runs_are_whole(partial_run, kind):
     assert not any("…" in line for line in lines)
 
 
-LONG_NAME = "an-organization/a-model-with-a-long-name"
-
-
 def test_long_names_are_whole_on_narrow_pages():
     marks = [
         ScoreMark("overall", name, "50.0", 50, 40, 60) for name in (LONG_NAME, "other")
@@ -133,7 +131,7 @@ def test_long_names_are_whole_on_narrow_pages():
 @pytest.mark.parametrize(
     "name", ["constructor", "toString", "__proto__", "__defineGetter__"]
 )
-def test_a_model_may_have_the_name_of_a_member_of_objects(name):
+def test_model_may_be_named_like_an_object_member(name):
     marks = [ScoreMark("all", model, "5.0", 5.0, 1.0, 9.0) for model in (name, "other")]
     wide, (narrow,) = overview_charts(marks)
     for spec in (wide, narrow):
@@ -143,7 +141,7 @@ def test_a_model_may_have_the_name_of_a_member_of_objects(name):
     assert name in draw(wide, "html").decode()
 
 
-def test_the_narrow_chart_of_failure_modes_fits_a_phone():
+def test_narrow_chart_of_failure_modes_fits_a_phone():
     row = dict.fromkeys(SHARES) | {"model": LONG_NAME, "setting": "no_tools"}
     row |= {"failure_mode": "near_miss", "count": 1, "judged": 1, "share": 1.0}
     table = pl.DataFrame([row], schema=SHARES)
@@ -157,7 +155,7 @@ def test_the_narrow_chart_of_failure_modes_fits_a_phone():
     assert not any("…" in line for line in lines)
 
 
-def test_the_chart_of_items_names_its_axes(partial_run):
+def test_chart_of_items_names_its_axes(partial_run):
     lines = svg_texts(item_chart(item_table(partial_run)))
     assert lines.count("item") == len(TASKS)
     assert "mean of 2 runs" in lines

@@ -10,39 +10,42 @@ from scbench.report.draw.svg import Drawing
 
 def covered(path: str) -> set[tuple[int, int, int, int]]:
     """The tenths of pixels at which the rectangles of a path begin and end."""
-    found = set()
+    rectangles = set()
     x = y = 0.0
     pattern = r"([Mm])(-?[\d.]+) (-?[\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z"
-    for kind, dx, dy, wide, high in re.findall(pattern, path):
-        x, y = (float(dx), float(dy)) if kind == "M" else (x + float(dx), y + float(dy))
-        ends = (x, y, x + float(wide), y + float(high))
-        found.add(tuple(round(10 * end) for end in ends))
-    return found
+    for kind, *numbers in re.findall(pattern, path):
+        dx, dy, width, height = map(float, numbers)
+        # "M" is absolute, "m" is relative to the corner before.
+        if kind == "M":
+            x = y = 0.0
+        x, y = x + dx, y + dy
+        ends = (x, y, x + width, y + height)
+        rectangles.add(tuple(round(10 * end) for end in ends))
+    return rectangles
 
 
 def test_tiles_in_a_row_become_one():
     drawing = Drawing((0, 0, 30, 30), size=100)
-    cells = [(x, y) for y in range(3) for x in range(10)] + [(20, 20), (22, 20)]
-    drawing.tiles(cells, "answer")
+    rows = [(x, y) for y in range(3) for x in range(10)]
+    single = [(20, 20), (22, 20)]
+    drawing.tiles(rows + single, "answer")
     text = drawing.render("x")
     short = compacted(text)
     assert len(short) < len(text) / 3
     boxes = covered(re.search(r' d="([^"]*)"', short)[1])
     assert len(boxes) == 3 + 2
-    step = drawing.scale * 10
+    side = drawing.scale * 10  # of a cell, in tenths of pixels
     for left, top, right, bottom in boxes:
-        assert bottom - top == pytest.approx(step, abs=1)
-        assert right - left == pytest.approx(
-            10 * step if right - left > 2 * step else step, abs=1
-        )
+        assert bottom - top == pytest.approx(side, abs=1)
+        is_row = right - left > 2 * side
+        assert right - left == pytest.approx(10 * side if is_row else side, abs=1)
     whole = covered(re.search(r' d="([^"]*)"', text)[1])
-    assert min(whole)[0] == pytest.approx(min(boxes)[0], abs=1)
-    assert max(box[2] for box in whole) == pytest.approx(
-        max(box[2] for box in boxes), abs=1
-    )
+    first, last = min(left for left, *_ in whole), max(box[2] for box in whole)
+    assert min(left for left, *_ in boxes) == pytest.approx(first, abs=1)
+    assert max(box[2] for box in boxes) == pytest.approx(last, abs=1)
 
 
-def test_places_are_rounded_and_words_are_not():
+def test_coordinates_are_rounded_and_words_are_not():
     drawing = Drawing((0, 0, 1, 1), size=333)
     words = 'a d="M1.2345" x="0.98765" title'
     drawing.line([(0.123, 0.456), (0.789, 0.012)], "answer", tip=words)

@@ -1,4 +1,4 @@
-"""What a report says first: how good, how sure, compared with what; and that it can be read."""
+"""The top of a report: scores, intervals, comparisons, and legibility."""
 
 import re
 
@@ -8,6 +8,28 @@ from scbench.report import write_report
 
 LONG = "acme-large-reasoning-2026-11-preview"
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
+
+CHECKS = (
+    '[{"id":"a_check","passed":false,"message":"Something is wrong.","details":{}}]'
+)
+
+BROKEN = """
+const broken = [];
+for (const cell of document.querySelectorAll('th.clip, td.clip, .name, .lead')) {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    for (const word of walker.currentNode.textContent.matchAll(/[A-Za-z0-9]{2,}/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
+}
+return broken;
+"""
+"""Words that are broken over lines."""
 
 
 @pytest.fixture
@@ -22,25 +44,19 @@ def report(make_results, stored, tmp_path):
 
 
 def twenty():
-    return [
-        {
-            "model": f"{LONG}-{run:02d}" if run else NASTY,
-            "subtask": i,
-            "score": float(i * run > 40),
-        }
-        | {"task": task, "checks": CHECKS, "answer": '{"n":' + "1" * 400 + "}"}
-        for run in range(20)
-        for task in ("two_segments", "csg_union")
-        for i in range(6)
-    ]
+    models = [NASTY, *(f"{LONG}-{number:02d}" for number in range(1, 20))]
+    usual = {"checks": CHECKS, "answer": '{"n":' + "1" * 400 + "}"}
+    rows = []
+    for run, model in enumerate(models):
+        for task in ("two_segments", "csg_union"):
+            for item in range(6):
+                score = float(item * run > 40)
+                row = {"model": model, "subtask": item, "score": score, "task": task}
+                rows.append(row | usual)
+    return rows
 
 
-CHECKS = (
-    '[{"id":"a_check","passed":false,"message":"Something is wrong.","details":{}}]'
-)
-
-
-def test_of_twenty_runs_all_have_columns_and_twelve_are_shown(report):
+def test_all_of_twenty_runs_have_columns_and_twelve_are_shown(report):
     text = report(twenty(), items="failed").read_text("utf-8")
     assert text.count('<input type="checkbox"') == 20
     assert text.count(" checked>") == 12
@@ -51,7 +67,7 @@ def test_of_twenty_runs_all_have_columns_and_twelve_are_shown(report):
 
 
 @pytest.mark.slow
-def test_it_can_be_read_at_every_width_and_runs_can_be_chosen_and_sorted(
+def test_report_is_legible_at_every_width_and_runs_can_be_chosen_and_sorted(
     report, browser
 ):
     from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)
@@ -81,22 +97,3 @@ def test_it_can_be_read_at_every_width_and_runs_can_be_chosen_and_sorted(
     assert driver.execute_script(shown) == 13
     assert browser.errors() == []
     assert browser.requests() == []
-
-
-BROKEN = """
-const broken = [];
-for (const cell of document.querySelectorAll('th.clip, td.clip, .name, .lead')) {
-  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    for (const word of walker.currentNode.textContent.matchAll(/[A-Za-z0-9]{2,}/g)) {
-      const range = document.createRange();
-      range.setStart(walker.currentNode, word.index);
-      range.setEnd(walker.currentNode, word.index + word[0].length);
-      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
-      if (lines.size > 1) broken.push(word[0]);
-    }
-  }
-}
-return broken;
-"""
-"""Words that are broken over lines."""

@@ -19,7 +19,7 @@ def results():
     return ladder_results({"<b>aurora": levels, "boreal": 4.0}, FEW)
 
 
-def test_what_leaves_the_ladder_points_out_of_it(results):
+def test_levels_beyond_the_ladder_point_out_of_the_chart(results):
     found = climbs_of(results, 60)
     spec = ladder_chart(ladder_table(found), rung_table(found))
     marks = {
@@ -40,7 +40,7 @@ def test_what_leaves_the_ladder_points_out_of_it(results):
     )
 
 
-def test_a_report_on_a_ladder_has_its_levels(results, tmp_path):
+def test_report_on_a_ladder_has_its_levels(results, tmp_path):
     results.write_parquet(tmp_path / "results.parquet")
     write_report([tmp_path], tmp_path / "report.html", items="none")
     text = (tmp_path / "report.html").read_text("utf-8")
@@ -50,10 +50,10 @@ def test_a_report_on_a_ladder_has_its_levels(results, tmp_path):
     assert "<b>aurora" not in text
 
 
-def test_the_picture_of_the_readme_is_of_what_is_computed():
-    """Run ``python tests/fixtures/ladders.py docs/ladder.svg`` where it is not."""
+def test_readme_picture_is_up_to_date():
+    """If it is not, run ``python tests/fixtures/ladders.py docs/ladder.svg``."""
 
-    def said(svg: str) -> list[str]:
+    def texts_in(svg: str) -> list[str]:
         labels = re.findall(r'aria-label="([^"]*)"', svg)
         return [
             re.sub(r"-?\d+\.\d+", lambda n: f"{float(n[0]):.1f}", label)
@@ -62,4 +62,4 @@ def test_the_picture_of_the_readme_is_of_what_is_computed():
 
     stored = (Path(__file__).parents[2] / "docs" / "ladder.svg").read_text("utf-8")
     assert "simulated, stronger" in stored
-    assert said(stored) == said(picture().decode())
+    assert texts_in(stored) == texts_in(picture().decode())

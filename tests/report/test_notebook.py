@@ -1,4 +1,4 @@
-"""What a notebook shows of results."""
+"""The display of results in a notebook."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a report says first of what was graded."""
+"""The notes at the top of a report about its coverage."""
 
 import polars as pl
 import pytest
@@ -11,7 +11,7 @@ SPATIAL = list(find_release().manifest.default_tasks)
 TEXTS = [task.id for task in all_tasks().values() if task.bucket == MANIFOLDS]
 
 
-def said(tasks):
+def notes_on(tasks):
     rows = pl.DataFrame(
         {
             "id": [f"{task}/00" for task in tasks],
@@ -25,5 +25,5 @@ def said(tasks):
 
 
 @pytest.mark.parametrize("tasks", [SPATIAL, TEXTS, SPATIAL + TEXTS])
-def test_a_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
-    assert said(tasks) == []
+def test_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
+    assert notes_on(tasks) == []

@@ -1,4 +1,4 @@
-"""The report's files: what they hold, that nothing in them is trusted, and that they are whole."""
+"""The report's files: their contents, no trust in the data, and complete writing."""
 
 import json
 import re
@@ -16,7 +16,7 @@ NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)
 
 
 @pytest.mark.slow
-def test_it_holds_an_item_of_every_task_with_its_picture(whole_report, small):
+def test_report_has_an_item_of_every_task_with_its_picture(whole_report, small):
     page = read(whole_report)
     items = [attrs for tag, attrs in page.elements if attrs.get("class") == "item"]
     assert len(items) == 2 * len(small.held)
@@ -39,7 +39,7 @@ def test_it_holds_an_item_of_every_task_with_its_picture(whole_report, small):
     assert len(names) == len(set(names)), "an id stands twice"
 
 
-def test_it_asks_for_nothing_and_runs_only_what_its_policy_names(
+def test_report_requests_nothing_and_runs_only_the_scripts_of_its_policy(
     rows, small, stored, tmp_path
 ):
     few = rows.filter(pl.col("task").is_in(["csg_union", "two_segments"]))
@@ -110,7 +110,7 @@ def test_nothing_in_the_results_is_trusted(make_results, stored, tmp_path, field
     )
 
 
-def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path):
+def test_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path):
     from scbench.base.canonical import sha256  # noqa: PLC0415
 
     line = json.dumps(
@@ -135,9 +135,7 @@ def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path)
     assert not (tmp_path / "r.html").exists()
 
 
-def test_a_picture_that_fails_costs_itself_only(
-    rows, small, stored, tmp_path, monkeypatch
-):
+def test_failed_picture_costs_only_itself(rows, small, stored, tmp_path, monkeypatch):
     def draw(task):
         if task.id != "shikaku_rectangles":
             return draw_of(task)
@@ -156,7 +154,7 @@ def test_a_picture_that_fails_costs_itself_only(
     assert "the frame" in text, "the other task has its picture"
 
 
-def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
+def test_report_is_written_completely_or_not_at_all(many, tmp_path, monkeypatch):
     out = tmp_path / "out" / "r.html"
     write_report([many], out)
     before = out.read_bytes()
@@ -171,7 +169,7 @@ def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
     assert out.read_bytes() == before
 
 
-def test_warnings_stand_first(make_results, stored, tmp_path):
+def test_warnings_come_first(make_results, stored, tmp_path):
     frame = make_results(
         {"score": 1.0},
         {"subtask": 1, "status": "blocked", "score": None},

@@ -1,4 +1,4 @@
-"""Pages of items: how long they are, what stands in which, and what goes away."""
+"""Pages of items: their length, their contents, and the removal of old ones."""
 
 import re
 
@@ -15,41 +15,37 @@ def items(page) -> list[str]:
     return re.findall(r'class="item" id="([^"]+)"', page.read_text("utf-8"))
 
 
-def test_many_items_go_into_pages_of_their_own(many, tmp_path):
+def test_many_items_are_split_into_pages(many, tmp_path):
     out = tmp_path / "out" / "r.html"
     written = write_report([many], out, most_items=6)
     names = ["r.html", "r-2.html", "r-3.html", "r-4.html", "r-5.html"]
     assert [path.name for path in written.pages] == names
     assert sorted(path.name for path in out.parent.iterdir()) == sorted(names)
-    held = [items(page) for page in written.pages]
-    assert [len(found) for found in held] == [0, 6, 6, 6, 2]
-    assert len({name for found in held for name in found}) == 20
+    by_page = list(map(items, written.pages))
+    assert [len(names_of_items) for names_of_items in by_page] == [0, 6, 6, 6, 2]
+    assert len(set().union(*by_page)) == 20
     for page in written.pages:
         text = page.read_text("utf-8")
         assert re.findall(r'<td><a href="([^"]+)"', text) == names
         assert re.findall(r'<a href="([^"]+)" aria-current="page"', text) == [page.name]
-        assert ("Scores by run" in text) == (page == out), (
-            "the tables are on the first page"
-        )
+        # Only the first page has tables.
+        assert ("Scores by run" in text) == (page == out)
     bare = re.sub(r"<[^>]+>|\s+", " ", written.pages[2].read_text("utf-8"))
     words = "3 (this page) 6 Two Segments (4), CSG Union (2) 4 6 CSG Union (6) 5 2 CSG"
     assert words in re.sub(r" +", " ", bare)
-    # A shorter report takes the pages of the longer one away, and nothing else.
-    (out.parent / "r-6.html").write_text("somebody's own")
+    # A shorter report removes the pages of the longer one, and nothing else.
+    (out.parent / "r-6.html").write_text("of another program")
     write_report([many], out)
     assert sorted(path.name for path in out.parent.iterdir()) == ["r-6.html", "r.html"]
 
 
-def test_no_page_is_longer_than_it_may_be(make_results, stored, tmp_path):
-    answer = '{"n":' + "1" * 1_500 + "}"
-    rows = [
-        {"subtask": i, "model": m, "score": 0.0, "answer": answer}
-        for i in range(200)
-        for m in "ab"
-    ]
-    written = write_report(
-        [stored(make_results(*rows))], tmp_path / "r.html", most_bytes=500_000
-    )
+def test_no_page_exceeds_its_limit(make_results, stored, tmp_path):
+    usual = {"score": 0.0, "answer": '{"n":' + "1" * 1_500 + "}"}
+    rows = []
+    for item in range(200):
+        rows += [{"subtask": item, "model": model, **usual} for model in ("a", "b")]
+    folder = stored(make_results(*rows))
+    written = write_report([folder], tmp_path / "r.html", most_bytes=500_000)
     sizes = [path.stat().st_size for path in written.pages]
     assert max(sizes) <= 500_000
     assert len(sizes) > 3
@@ -58,12 +54,11 @@ def test_no_page_is_longer_than_it_may_be(make_results, stored, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(
+def test_script_for_3d_counts_and_is_only_where_it_is_needed(
     rows, small, stored, tmp_path
 ):
-    few = rows.filter(
-        pl.col("task").is_in(["two_segments", "csg_union", "lego_hemispherical_shell"])
-    )
+    tasks = ["two_segments", "csg_union", "lego_hemispherical_shell"]
+    few = rows.filter(pl.col("task").is_in(tasks))
     script = len(page_parts(in_3d=True)["plotly"])
     most = script + 210_000
     written = write_report(
@@ -78,24 +73,20 @@ def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(
 
 def test_equal_answers_to_an_instance_are_drawn_once(monkeypatch):
     drawn = []
-    monkeypatch.setattr(
-        figures_module,
-        "draw",
-        lambda job: drawn.append(job) or Figure(caption=str(job)),
-    )
+
+    def draw(job):
+        drawn.append(job)
+        return Figure(caption=str(job))
+
+    monkeypatch.setattr(figures_module, "draw", draw)
     job = FigureJob("two_segments", "{}", "1", ())
-    jobs = [
-        job,
-        job._replace(answer="2"),
-        job,
-        None,
-        None,
-        job._replace(params="{ }"),
-        job,
-    ]
-    captions = ["" if job is None else str(job) for job in jobs]
-    assert [f.caption for f in draw_all(jobs, 1)] == captions
-    assert drawn == [jobs[0], jobs[1], jobs[5], jobs[6]]
+    other_answer = job._replace(answer="2")
+    other_params = job._replace(params="{ }")
+    jobs = [job, other_answer, job, None, None, other_params, job]
+    captions = ["" if one is None else str(one) for one in jobs]
+    assert [figure.caption for figure in draw_all(jobs, 1)] == captions
+    # Another instance comes in between, after which a figure is no longer kept.
+    assert drawn == [job, other_answer, other_params, job]
 
 
 def test_items_without_an_answer_start_no_process_and_have_no_picture(
@@ -117,15 +108,14 @@ def test_items_without_an_answer_start_no_process_and_have_no_picture(
     }
     statuses = ("not_run", "blocked", "api_error")
     models = [f"model {i}" for i in range(20)]
-    rows = make_results(
-        *(
-            unscored | {"model": model, "status": status, "sample": sample}
-            for model in models
-            for sample, status in enumerate(statuses)
-        )
-    )
+    rows = []
+    for model in models:
+        for sample, status in enumerate(statuses):
+            row = {"model": model, "status": status, "sample": sample}
+            rows.append(unscored | row)
+    folder = stored(make_results(*rows))
     written = write_report(
-        [stored(rows)], tmp_path / "r.html", release=small, items="failed", workers=2
+        [folder], tmp_path / "r.html", release=small, items="failed", workers=2
     )
     assert written.items == len(models) * len(statuses)
     assert not written.without_picture

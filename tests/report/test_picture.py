@@ -1,4 +1,4 @@
-"""Gauges: what was reached beside what was asked for."""
+"""Gauges: the value reached and the value required."""
 
 import xml.etree.ElementTree as ET
 
@@ -11,7 +11,7 @@ def bars(panel) -> list[ET.Element]:
     return list(ET.fromstring(panel.view.render("x")).iter("rect"))  # noqa: S314  (our own text)
 
 
-def test_bars_are_as_long_as_the_share_and_marks_stand_at_what_was_wanted():
+def test_bars_are_as_long_as_the_share_and_marks_are_at_the_target():
     (panel,) = gauge_panels([Gauge("cells", 30, 60, False), Gauge("jumps", 4, 2, True)])
     text = panel.view.render("x")
     ground, cells, _, jumps = bars(panel)

@@ -1,4 +1,4 @@
-"""A picture as one file."""
+"""Panels combined into one picture file."""
 
 import xml.etree.ElementTree as ET
 
@@ -27,7 +27,7 @@ def placed(
 
 
 @pytest.mark.parametrize("title", ["plain", NASTY])
-def test_panels_stand_side_by_side_and_wrap(title):
+def test_panels_are_placed_side_by_side_and_wrap(title):
     panels = tuple(Panel(title, flat(), title) for _ in range(4))
     picture = Picture(
         panels, NASTY, (("missing", NASTY), ("wrong", "words"), ("given", "w"))

@@ -1,4 +1,4 @@
-"""One item by itself, as text and as a page."""
+"""A single item, as text and as a page."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from scbench.report.single import RunChoice
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("two_segment/01", "Did you mean 'two_segments'"),
         (
@@ -24,12 +24,12 @@ from scbench.report.single import RunChoice
         ),
     ],
 )
-def test_an_unknown_id_is_said_with_what_there_is(installed, name, said):
-    with pytest.raises(ReleaseError, match=said):
+def test_unknown_id_is_reported_with_the_available_ones(installed, name, message):
+    with pytest.raises(ReleaseError, match=message):
         single.find_instance(installed, name)
 
 
-def test_what_is_stored_is_shown_as_it_was_graded(rows, small, stored, installed):
+def test_stored_results_are_shown_as_graded(rows, small, stored, installed):
     folder = stored(rows)
     instance = small.held["two_segments/00"]
     item, note = single.stored_by(folder, instance, RunChoice("right"))
@@ -44,7 +44,7 @@ def test_what_is_stored_is_shown_as_it_was_graded(rows, small, stored, installed
         single.stored_by(folder, other, RunChoice("right"))
 
 
-def test_an_answer_that_cannot_be_read_has_no_solids(installed):
+def test_unreadable_answer_has_no_solids(installed):
     instance = single.find_instance(installed, "csg_union/00")
     item = single.unanswered(instance)
     assert single.solids(item, instance)

@@ -11,7 +11,7 @@ from scbench.release.load import find_release
 from scbench.report.page import write_report
 
 
-def test_the_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
+def test_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     release = find_release()
     instance = release.instances(["two_segments"])["two_segments/00"]
     answers = {
@@ -19,8 +19,8 @@ def test_the_turns_of_an_item_are_a_strip_of_scores_and_pictures(tmp_path):
     }
     environment = Environment(Setup(setting="retry"))
     environment.reset(instance)
-    for said in ("Hm <b>.", answers["other_regions"], answers["reference"]):
-        environment.step(said)
+    for message in ("Hm <b>.", answers["other_regions"], answers["reference"]):
+        environment.step(message)
     path = tmp_path / "trials.jsonl"
     path.write_text(json.dumps(environment.prediction()) + "\n")
     limits = WorkerLimits(1, None, 0)

@@ -1,4 +1,4 @@
-"""Which rows are diagnosed, and what the others are called."""
+"""The rows that are diagnosed, and the labels of the others."""
 
 import polars as pl
 import pytest
@@ -8,7 +8,7 @@ from scbench.analysis.failure_modes.modes import PASS
 from scbench.base.model import Status
 
 
-def test_the_papers_candidates(paper_results):
+def test_paper_candidates(paper_results):
     result = candidates(paper_results)
     counts = {
         (model, setting): n
@@ -45,13 +45,13 @@ def test_the_papers_candidates(paper_results):
         *(({"status": s.value}, False, s.value) for s in Status if not s.scored),
     ],
 )
-def test_only_what_the_model_said_is_diagnosed(make_results, row, chosen, state):
+def test_only_model_replies_are_diagnosed(make_results, row, chosen, state):
     rows = make_results(row)
     assert candidates(rows).height == chosen
     assert undiagnosed(rows)["state"].to_list() == [state]
 
 
-def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_results):
+def test_candidate_name_depends_only_on_its_content(make_results):
     row = {"score": 0.0, "budget": 7}
     name = candidates(make_results(row))["candidate"][0]
     assert name == "9fa46eecc7a9f363"
@@ -65,13 +65,14 @@ def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_result
     remaining = [
         row | change
         for change in (
-            *(
-                {"model": "n"},
-                {"setting": None},
-                {"setting": "tools"},
-                {"budget": None},
-            ),
-            *({"budget": 8}, {"sample": 1}, {"subtask": 1}, {"task": "csg_union"}),
+            {"model": "n"},
+            {"setting": None},
+            {"setting": "tools"},
+            {"budget": None},
+            {"budget": 8},
+            {"sample": 1},
+            {"subtask": 1},
+            {"task": "csg_union"},
         )
     ]
     names = {candidates(make_results(second))["candidate"][0] for second in remaining}
@@ -79,7 +80,7 @@ def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_result
     assert name not in names
 
 
-def test_the_answer_stands_with_each_of_its_scores(make_results):
+def test_answer_is_next_to_each_of_its_scores(make_results):
     rows = [
         {"task": "interlocking_parts", "subtask": i, "score": float(i < 3)}
         for i in range(9)

@@ -1,4 +1,4 @@
-"""The built-in judge: its decisions, in its order."""
+"""The built-in judge: its decisions, in order."""
 
 import json
 
@@ -145,8 +145,8 @@ def test_decisions(decide, row, checks, label, confidence):
     assert decision["justification"].endswith(".")
 
 
-def test_a_count_of_something_else_is_no_number_of_places(decide):
-    """As interlocking parts count parts, and pipe loops crossings."""
+def test_other_counts_are_not_numbers_of_places(decide):
+    """For example, interlocking parts count parts, and pipe loops count crossings."""
     odd = {
         "id": "hull",
         "passed": False,
@@ -156,7 +156,7 @@ def test_a_count_of_something_else_is_no_number_of_places(decide):
     assert decide(odd)["failure_mode"] == "near_miss"
 
 
-def test_a_defining_check_outranks_the_number_of_places(decide, monkeypatch):
+def test_defining_check_outranks_the_number_of_places(decide, monkeypatch):
     from scbench.graders import delaunay_triangulation  # noqa: PLC0415
 
     monkeypatch.setattr(
@@ -169,7 +169,7 @@ def test_a_defining_check_outranks_the_number_of_places(decide, monkeypatch):
 
 
 @pytest.mark.parametrize("column", ["checks", "answer"])
-def test_what_is_not_json_is_named(make_results, column):
+def test_invalid_json_is_named(make_results, column):
     rows = make_results({"score": 0.0, column: "[0"})
     with pytest.raises(
         ResultsError, match=f"two_segments/00 .subtask 0.: its {column} is not"

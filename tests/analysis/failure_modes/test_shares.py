@@ -1,4 +1,4 @@
-"""Shares, deltas, transitions and agreement: the stored figures, and what they leave out."""
+"""Shares, deltas, transitions and agreement: the stored figures, and the rows left out."""
 
 import numpy as np
 import polars as pl
@@ -24,12 +24,26 @@ from scbench.base.errors import ResultsError
 
 KINDS = ("no_tools", "tools")
 
+MIXED = (
+    *({"subtask": i, "score": 1.0} for i in range(3)),
+    *({"subtask": i, "score": 0.0} for i in range(3, 6)),
+    {"subtask": 6, "status": "missing"},
+    {"subtask": 7, "score": 0.0, "status": "truncated"},
+    {"subtask": 8, "score": 0.0, "status": "unparsed", "response_characters": 0},
+    *({"setting": "tools", "subtask": i, "score": 1.0} for i in (0, 3, 6)),
+    *({"setting": "tools", "subtask": i, "score": 0.0} for i in (1, 4)),
+    *({"setting": "tools", "subtask": i, "status": "blocked"} for i in (2, 5, 7, 8)),
+)
+MODES = ("near_miss", "near_miss", "local_only", "local_only", "evasion_forfeit")
+
 
 def label(rows: pl.DataFrame, modes) -> pl.DataFrame:
-    """Labels of candidates, in their order."""
+    """Labels of candidates, in order."""
     result = candidates(rows)
     decisions = result.select(
-        *("candidate", "task", "subtask"),
+        "candidate",
+        "task",
+        "subtask",
         failure_mode=pl.Series(list(modes), dtype=pl.String),
         confidence=pl.lit(1.0),
         justification=pl.lit("as stored"),
@@ -65,18 +79,18 @@ def paper_labels(paper_results, stored):
 
 
 @pytest.fixture(scope="module")
-def found(paper_results, paper_labels):
+def paper_states(paper_results, paper_labels):
     return states(paper_results, paper_labels)
 
 
 @pytest.fixture(scope="module")
 def scores(paper_numbers) -> int:
-    """How many scores the paper has of each run."""
+    """The number of scores that the paper has for each run."""
     return paper_numbers["table1"][-1]["n"]
 
 
-def test_the_papers_label_counts_and_shares(found, stored, scores):
-    table = label_shares(found)
+def test_paper_label_counts_and_shares(paper_states, stored, scores):
+    table = label_shares(paper_states)
     assert table.height == 6 * 5
     for row in table.iter_rows(named=True):
         report = stored[row["model"], row["setting"]]
@@ -88,8 +102,8 @@ def test_the_papers_label_counts_and_shares(found, stored, scores):
         assert row["answered"] == scores
 
 
-def test_the_papers_differences_of_states(found, paper_numbers, scores):
-    table = state_deltas(found, run_pairs(found))
+def test_paper_differences_of_states(paper_states, paper_numbers, scores):
+    table = state_deltas(paper_states, run_pairs(paper_states))
     assert table.height == 3 * 6
     expected = paper_numbers["failure_modes"]["state_rate_deltas_over_285"]
     for row in table.iter_rows(named=True):
@@ -105,26 +119,13 @@ def test_the_papers_differences_of_states(found, paper_numbers, scores):
     )
 
 
-MIXED = (
-    *({"subtask": i, "score": 1.0} for i in range(3)),
-    *({"subtask": i, "score": 0.0} for i in range(3, 6)),
-    {"subtask": 6, "status": "missing"},
-    {"subtask": 7, "score": 0.0, "status": "truncated"},
-    {"subtask": 8, "score": 0.0, "status": "unparsed", "response_characters": 0},
-    *({"setting": "tools", "subtask": i, "score": 1.0} for i in (0, 3, 6)),
-    *({"setting": "tools", "subtask": i, "score": 0.0} for i in (1, 4)),
-    *({"setting": "tools", "subtask": i, "status": "blocked"} for i in (2, 5, 7, 8)),
-)
-MODES = ("near_miss", "near_miss", "local_only", "local_only", "evasion_forfeit")
-
-
 @pytest.fixture(scope="module")
 def mixed(make_results):
     rows = make_results(*MIXED)
     return states(rows, label(rows, MODES))
 
 
-def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
+def test_matrix_is_square_and_pairs_the_same_subtasks(mixed):
     table = transitions(mixed, run_pairs(mixed))
     cells = {(a, b): n for a, b, n in table.select(pl.nth(2, 3, 4)).iter_rows()}
     listing = [*ordered_states(), "unparsed", "truncated", "blocked", "missing"]
@@ -143,15 +144,15 @@ def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
     }
 
 
-def test_runs_can_be_named(found):
-    (pair,) = run_pairs(found, "gpt-5.2 tools", "gemini-3-pro-preview tools")
+def test_runs_can_be_named(paper_states):
+    (pair,) = run_pairs(paper_states, "gpt-5.2 tools", "gemini-3-pro-preview tools")
     assert pair == (("gpt-5.2", "tools", None), ("gemini-3-pro-preview", "tools", None))
     with pytest.raises(
         ResultsError, match=r"no run 'gpt-5 tools'.*Did you mean 'gpt-5.2 tools'"
     ):
-        run_pairs(found, "gpt-5 tools", "gpt-5.2 tools")
+        run_pairs(paper_states, "gpt-5 tools", "gpt-5.2 tools")
     with pytest.raises(ResultsError, match="name both runs"):
-        run_pairs(found, "gpt-5.2 tools")
+        run_pairs(paper_states, "gpt-5.2 tools")
 
 
 def test_two_runs_are_a_pair_and_three_must_be_named(make_results):
@@ -182,7 +183,7 @@ def test_labels_of_other_candidates_are_refused(make_results):
         check_labels(labels, regraded)
 
 
-def test_label_files_hold_what_was_put_in(paper_labels, tmp_path):
+def test_label_files_survive_a_round_trip(paper_labels, tmp_path):
     path = tmp_path / "labels.parquet"
     path.write_bytes(labels_file(paper_labels))
     again = read_labels([path])
@@ -203,7 +204,7 @@ def pair_of_judges(make_results, first, second):
 
 
 def test_kappa_by_hand(make_results):
-    """Cohen's example: 20 and 15 agreed of 50, 5 and 10 not."""
+    """Cohen's example: of 50, the judges agree on 20 and 15, and disagree on 5 and 10."""
     first = ["near_miss"] * 25 + ["local_only"] * 25
     second = (
         ["near_miss"] * 20
@@ -244,8 +245,8 @@ def kappa(table):
     return (agreed - chance) / (1 - chance)
 
 
-def test_a_large_table_has_the_interval_of_the_delta_method():
-    """Against numeric derivatives of kappa by the shares of the cells."""
+def test_large_table_has_the_interval_of_the_delta_method():
+    """Compared with numeric derivatives of kappa by the shares of the cells."""
     table = np.array([[400.0, 60, 10], [50, 300, 40], [20, 30, 90]])
     n = table.sum()
     shares = (table / n).ravel()

@@ -1,4 +1,4 @@
-"""Outputs of batches, in the lines of the providers' documentation: states, texts, usage."""
+"""Batch outputs in the lines of the providers' documentation: statuses, texts, usage."""
 
 from collections import Counter
 
@@ -12,6 +12,23 @@ from scbench.formats.imports.harnesses import lm_eval
 from scbench.formats.imports.kinds import kind_of
 
 ID = "two_segments-07-S2-B900"
+
+CALL = {"function": {"arguments": '{"a": 1}'}}
+CHAT = {
+    "model": "M",
+    "choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [CALL]}}],
+}
+CLAUDE = {
+    "model": "M",
+    "stop_reason": "end_turn",
+    "content": [{"type": "text", "text": "{}"}],
+}
+
+JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
+
+ARGUMENTS = '{"segments": []}'
+
+STRANGE = [["x"], {"a": 1}, 7, None, True]
 
 
 def read(reader, entry: dict, kind: str) -> dict:
@@ -31,7 +48,7 @@ def posted(body: object, code: int = 200, error: object = None) -> dict:
 
 
 def without_answer(fields: dict) -> str | None:
-    """Return the status of a reply if its text has no answer."""
+    """Return the status of a reply without an answer in its text."""
     return fields.get("status") or status_without_answer(fields.get("finish_reason"))
 
 
@@ -50,20 +67,20 @@ def chat(finish: str | None, content: str | None = "{}", **message: object) -> d
         ("a_new_one", "api_error"),
     ],
 )
-def test_how_a_chat_reply_ended(finish, status):
+def test_status_of_a_chat_reply(finish, status):
     fields = chat(finish)
     assert without_answer(fields) == status
     assert fields["response"] == "{}"
     assert fields.get("finish_reason") == finish
 
 
-def test_a_refusal_keeps_its_words():
+def test_refusal_keeps_its_words():
     fields = chat("stop", None, refusal="I will not.")
     assert (fields["status"], fields["response"]) == ("refused", "I will not.")
 
 
 @pytest.mark.parametrize(
-    ("response", "error", "said"),
+    ("response", "error", "words"),
     [
         (
             {
@@ -85,27 +102,15 @@ def test_a_refusal_keeps_its_words():
         ({"status_code": 503, "body": None}, None, "HTTP 503"),
     ],
 )
-def test_calls_that_failed(response, error, said):
+def test_failed_calls(response, error, words):
     entry = {"id": "b", "custom_id": ID, "response": response, "error": error}
     fields = read(openai, entry, "OpenAI batch")
-    status = "blocked" if said.startswith("content_filter") else "api_error"
-    assert fields == {"model": None, "status": status, "error": said}
-
-
-CALL = {"function": {"arguments": '{"a": 1}'}}
-CHAT = {
-    "model": "M",
-    "choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [CALL]}}],
-}
-CLAUDE = {
-    "model": "M",
-    "stop_reason": "end_turn",
-    "content": [{"type": "text", "text": "{}"}],
-}
+    status = "blocked" if words.startswith("content_filter") else "api_error"
+    assert fields == {"model": None, "status": status, "error": words}
 
 
 @pytest.mark.parametrize(
-    ("entry", "kind", "said"),
+    ("entry", "kind", "words"),
     [
         ({"custom_id": ID, "response": CHAT}, "OpenAI batch", {"response": '{"a": 1}'}),
         (
@@ -126,15 +131,15 @@ CLAUDE = {
         ),
     ],
 )
-def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, said):
+def test_lines_of_other_clouds_are_read_or_refused_by_name(entry, kind, words):
     assert kind_of(entry) == kind
-    if isinstance(said, str):
-        with pytest.raises(PredictionsError, match=said):
+    if isinstance(words, str):
+        with pytest.raises(PredictionsError, match=words):
             list(entry_replies(entry, Counter(), None, Counter()))
         return
     (fields,) = entry_replies(entry, Counter(), None, Counter())
     assert fields.request == ("two_segments/07", 2, 900)
-    assert said.items() <= fields.fields.items()
+    assert words.items() <= fields.fields.items()
 
 
 def responses(**body: object) -> dict:
@@ -168,7 +173,7 @@ def responses(**body: object) -> dict:
         ({"status": "a_new_one"}, "api_error"),
     ],
 )
-def test_how_a_response_ended(body, status):
+def test_status_of_a_response(body, status):
     assert without_answer(responses(**body)) == status
 
 
@@ -178,8 +183,8 @@ def claude(**result: object) -> dict:
 
 def message(stop: str | None, **more: object) -> dict:
     content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "{}"}]
-    told = {"model": "M", "stop_reason": stop, "content": content, **more}
-    return claude(type="succeeded", message=told)
+    body = {"model": "M", "stop_reason": stop, "content": content, **more}
+    return claude(type="succeeded", message=body)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +197,7 @@ def message(stop: str | None, **more: object) -> dict:
         ("a_new_one", "api_error"),
     ],
 )
-def test_how_a_message_ended(stop, status):
+def test_status_of_a_message(stop, status):
     fields = message(stop)
     assert without_answer(fields) == status
     assert (fields["response"], fields["reasoning"], fields["finish_reason"]) == (
@@ -202,7 +207,7 @@ def test_how_a_message_ended(stop, status):
     )
 
 
-def test_what_a_message_used_with_its_cache():
+def test_usage_of_a_message_with_its_cache():
     usage = {
         "input_tokens": 9,
         "cache_creation_input_tokens": 20,
@@ -229,7 +234,7 @@ def candidate(finish: str | None) -> dict:
     }
 
 
-def test_thoughts_are_counted_into_the_output_and_kept_out_of_the_text():
+def test_thoughts_count_as_output_and_are_left_out_of_the_text():
     usage = {
         "promptTokenCount": 9,
         "toolUsePromptTokenCount": 1,
@@ -262,11 +267,11 @@ def test_thoughts_are_counted_into_the_output_and_kept_out_of_the_text():
         ),
     ],
 )
-def test_how_a_candidate_ended(finish, status):
+def test_status_of_a_candidate(finish, status):
     assert without_answer(google(candidate(finish))) == status
 
 
-def test_a_blocked_prompt_and_an_error():
+def test_blocked_prompt_and_error():
     fields = google({"promptFeedback": {"blockReason": "SAFETY"}})
     assert (fields["status"], fields["finish_reason"]) == ("blocked", "SAFETY")
     fields = google(None, error={"code": 3, "message": "m"})
@@ -275,12 +280,9 @@ def test_a_blocked_prompt_and_an_error():
 
 
 @pytest.mark.parametrize("name", ["request-1-1!", 7, None, "", "x" * 300])
-def test_an_id_of_nobody_is_named(name):
+def test_unknown_id_is_named(name):
     with pytest.raises(PredictionsError, match="neither an item's id nor a custom_id"):
         list(openai({"custom_id": name, "response": None, "error": "e"}))
-
-
-JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
 
 
 @pytest.mark.parametrize("junk", JUNK, ids=repr)
@@ -288,7 +290,7 @@ JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
     "place", ["body", "choices", "message", "content", "output", "candidates"]
 )
 def test_no_shape_raises(junk, place):
-    """Whatever stands where something else should, comes of a line is a reply or an error of it."""
+    """A line with a wrong value anywhere becomes a reply or an error."""
     body = {"model": "M", place: junk}
     bodies = [junk, body, {"choices": [body]}, {"choices": [{"message": body}]}]
     for one in bodies:
@@ -296,9 +298,6 @@ def test_no_shape_raises(junk, place):
         message = {"type": "succeeded", "message": one}
         assert len(list(anthropic({"custom_id": ID, "result": message}))) == 1
         assert len(list(gemini({"key": ID, "response": one}))) == 1
-
-
-ARGUMENTS = '{"segments": []}'
 
 
 @pytest.mark.parametrize(
@@ -329,7 +328,7 @@ ARGUMENTS = '{"segments": []}'
         ),
     ],
 )  # fmt: skip
-def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
+def test_arguments_of_a_tool_call_are_part_of_the_reply(made):
     fields = made()
     assert (fields["response"], fields.get("status")) == (ARGUMENTS, None)
 
@@ -366,7 +365,7 @@ def test_the_arguments_of_a_tool_call_are_part_of_the_reply(made):
         (400, {"error": {"message": "Output blocked by content filtering policy"}}),
     ],
 )
-def test_a_refusal_by_policy_is_blocked_whatever_its_words(code, body):
+def test_refusal_by_policy_is_blocked_whatever_its_words(code, body):
     fields = posted(body, code)
     assert fields["status"] == "blocked"
     error = body["error"]
@@ -382,11 +381,8 @@ def test_a_refusal_by_policy_is_blocked_whatever_its_words(code, body):
         "Rate limit reached: see the policy on limits",
     ],
 )
-def test_other_errors_are_no_blocks(message):
+def test_other_errors_are_not_blocked(message):
     assert posted({"error": {"message": message}}, 403)["status"] == "api_error"
-
-
-STRANGE = [["x"], {"a": 1}, 7, None, True]
 
 
 @pytest.mark.parametrize("value", STRANGE)
@@ -421,5 +417,5 @@ def test_values_of_other_types_raise_nothing(value):
         ({"name": "f", "args": {"a": 1}}, '{"a": 1}'),
     ],
 )
-def test_calls_of_tools_are_text_in_every_form(call, text):
+def test_tool_calls_are_text_in_every_form(call, text):
     assert chat("tool_calls", None, tool_calls=[call])["response"] == text

@@ -1,4 +1,4 @@
-"""Files of every form as one stream of predictions: told by content, and nothing is lost."""
+"""Files of every format become one stream of predictions, and nothing is lost."""
 
 import gzip
 import io
@@ -23,11 +23,49 @@ REPLIES = {
     "b001f663:csg_union/ladder-03-2": "",
 }
 
+KEYS = [
+    "id",
+    "custom_id",
+    "key",
+    "response",
+    "error",
+    "result",
+    "message",
+    "content",
+    "choices",
+    "body",
+    "doc",
+    "doc_id",
+    "resps",
+    "traces",
+    "task",
+    "data",
+    "nodes",
+    "calls",
+    "metadata",
+    "candidates",
+    "parts",
+    "text",
+    "status",
+]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=20,
+)
 
-def taken(path, **wanted) -> tuple[list[dict], list[str]]:
-    """Return the predictions that a file gives, and its problems; every line is a valid one."""
+
+def taken(path, **expected) -> tuple[list[dict], list[str]]:
+    """Return the predictions of a file and its problems; every line is valid."""
     sink = io.BytesIO()
-    gathered = gather([str(path)], sink, ImportOptions(**wanted))
+    gathered = gather([str(path)], sink, ImportOptions(**expected))
     lines = sink.getvalue().splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         assert parse_line(line, number).prediction
@@ -77,7 +115,7 @@ def google(row_id, text):
 
 
 def harness(row_id, text):
-    said = {
+    message = {
         "filter": "none",
         "resps": [[text]],
         "filtered_resps": [text],
@@ -88,7 +126,7 @@ def harness(row_id, text):
         "doc": {"id": row_id},
         "target": "",
         "score": float("nan"),
-        **said,
+        **message,
     }
 
 
@@ -110,7 +148,7 @@ FORMS = [own, chat, claude, google, harness, episode]
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_same_replies_come_out_of_every_form(tmp_path, form):
+def test_every_format_gives_the_same_replies(tmp_path, form):
     path = written(tmp_path, [form(*pair) for pair in REPLIES.items()])
     lines, problems = taken(path, model=None if form is not harness else "M")
     assert problems == []
@@ -145,7 +183,7 @@ def test_details_of_lighteval(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl", "t.tsv"])
-def test_tables_with_columns_of_other_names(tmp_path, name):
+def test_tables_with_other_column_names(tmp_path, name):
     path = tmp_path / name
     frame = pl.DataFrame(
         {
@@ -170,8 +208,8 @@ def test_tables_with_columns_of_other_names(tmp_path, name):
     assert [line.get("sample", 0) for line in lines] == [0, 1, 2]
     assert {line["setting"] for line in lines} == {"tools"}
     # An empty cell of CSV is no reply; an empty text elsewhere is one.
-    said = [line.get("response", "") for line in lines]
-    assert said == list(REPLIES.values())
+    message = [line.get("response", "") for line in lines]
+    assert message == list(REPLIES.values())
     assert ("response" in lines[-1]) is (path.suffix not in {".csv", ".tsv"})
 
 
@@ -197,7 +235,7 @@ def test_lists_and_jobs_are_read_whole(tmp_path):
         assert {line["id"]: line["response"] for line in lines} == REPLIES
 
 
-def test_an_error_file_without_a_model_is_of_the_model_of_its_output_file(tmp_path):
+def test_error_file_without_a_model_uses_that_of_its_output_file(tmp_path):
     good = written(tmp_path, [chat("two_segments/07", "x")], "out.jsonl")
     error = {"code": "batch_expired", "message": "m"}
     failed = [
@@ -223,7 +261,7 @@ def test_an_error_file_without_a_model_is_of_the_model_of_its_output_file(tmp_pa
     assert "err.jsonl: OpenAI batch (1), requests left out (1)" in gathered.recognised
 
 
-def test_of_two_models_an_error_is_given_to_neither(tmp_path):
+def test_error_is_given_to_neither_of_two_models(tmp_path):
     path = written(tmp_path, [own_model("M"), own_model("N"), failing()])
     lines, problems = taken(path)
     assert len(lines) == 2
@@ -268,7 +306,7 @@ def test_repeats_and_rollouts_are_samples_and_filters_are_not(tmp_path):
     ]
 
 
-def test_a_rollout_that_failed_is_no_answer(tmp_path):
+def test_failed_rollout_is_no_answer(tmp_path):
     one = episode("two_segments/07", "x")
     one["traces"][0] |= {
         "nodes": [],
@@ -295,7 +333,7 @@ def test_a_rollout_that_failed_is_no_answer(tmp_path):
     }
 
 
-def test_what_cannot_be_placed_is_named_and_the_rest_is_read(tmp_path):
+def test_unassignable_line_is_named_and_the_rest_is_read(tmp_path):
     path = tmp_path / "out.jsonl"
     good, strange = chat("two_segments/07", "x"), chat("two_segments/08", "y")
     strange["custom_id"] = "request-17!"
@@ -308,7 +346,7 @@ def test_what_cannot_be_placed_is_named_and_the_rest_is_read(tmp_path):
     ]
 
 
-def test_our_own_lines_are_copied_as_they_stand_problems_and_all(tmp_path):
+def test_own_lines_are_copied_unchanged_including_problems(tmp_path):
     data = b'\xef\xbb\xbf{"id": "a/0"}\n\n{broken\n {"id":"a/1","x": 1e2}'
     path = tmp_path / "own.jsonl.gz"
     path.write_bytes(gzip.compress(data))
@@ -350,7 +388,7 @@ def newer_zip() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"PAR1 and no more", "is damaged"),
         (b"PK\x03\x04 and no more", "is a damaged zip archive"),
@@ -358,14 +396,14 @@ def newer_zip() -> bytes:
         (newer_zip(), "is a damaged zip archive: zip file version 25.5"),
     ],
 )
-def test_damaged_files_are_named(tmp_path, data, said):
+def test_damaged_files_are_named(tmp_path, data, message):
     path = tmp_path / "file"
     path.write_bytes(data)
-    with pytest.raises(PredictionsError, match=said):
+    with pytest.raises(PredictionsError, match=message):
         taken(path)
 
 
-def test_a_parquet_file_without_the_columns_says_which_it_has(tmp_path):
+def test_parquet_file_without_the_columns_lists_those_it_has(tmp_path):
     path = tmp_path / "t.parquet"
     pl.DataFrame({"item": ["a/0"], "out": ["x"]}).write_parquet(path)
     with pytest.raises(
@@ -377,48 +415,8 @@ def test_a_parquet_file_without_the_columns_says_which_it_has(tmp_path):
         taken(path, mapped=read_mapping("id=item,response=output"))
 
 
-KEYS = [
-    *(
-        "id",
-        "custom_id",
-        "key",
-        "response",
-        "error",
-        "result",
-        "message",
-        "content",
-        "choices",
-    ),
-    *(
-        "body",
-        "doc",
-        "doc_id",
-        "resps",
-        "traces",
-        "task",
-        "data",
-        "nodes",
-        "calls",
-        "metadata",
-    ),
-    *("candidates", "parts", "text", "status"),
-]
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(KEYS),
-            inner,
-            max_size=6,
-        )
-    ),
-    max_leaves=20,
-)
-
-
 @given(st.lists(VALUES, max_size=4))
-def test_nothing_in_a_file_raises(tmp_path_factory, values):
+def test_no_content_raises(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("any") / "file"
     path.write_bytes(b"".join(json.dumps(value).encode() + b"\n" for value in values))
     try:
@@ -435,7 +433,7 @@ def test_nothing_in_a_file_raises(tmp_path_factory, values):
 
 
 @pytest.mark.parametrize("bit", [424, 426])
-def test_parquet_that_its_library_aborts_or_panics_over_is_damaged(tmp_path, bit):
+def test_parquet_that_crashes_its_library_is_damaged(tmp_path, bit):
     path = tmp_path / "file.parquet"
     pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(path)
     data = bytearray(path.read_bytes())
@@ -446,7 +444,7 @@ def test_parquet_that_its_library_aborts_or_panics_over_is_damaged(tmp_path, bit
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-def test_an_object_keyed_by_id(tmp_path, indent):
+def test_object_keyed_by_id(tmp_path, indent):
     path = tmp_path / "replies.json"
     entries = {
         "two_segments/07": own("two_segments/07", "a"),
@@ -463,7 +461,7 @@ def test_an_object_keyed_by_id(tmp_path, indent):
     ]
 
 
-def test_a_binary_column_is_named(tmp_path):
+def test_binary_column_is_named(tmp_path):
     path = tmp_path / "table.parquet"
     pl.DataFrame({"id": ["two_segments/07"], "response": [b"x"]}).write_parquet(path)
     with pytest.raises(PredictionsError, match="'response' has binary values"):
@@ -471,7 +469,7 @@ def test_a_binary_column_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_whole_numbers_that_a_library_made_floats(tmp_path, suffix):
+def test_whole_numbers_converted_to_floats_are_read(tmp_path, suffix):
     path = tmp_path / f"table.{suffix}"
     columns = {"id": ["two_segments/07"], "response": ["x"], "model": ["M"]}
     frame = pl.DataFrame(columns | {"budget": [16000.0]})
@@ -493,7 +491,7 @@ def test_timeouts_give_their_reason(tmp_path):
     assert "time limit" in prediction["error"]
 
 
-def test_a_column_of_replies_named_answer_is_explained(tmp_path):
+def test_reply_column_named_answer_is_explained(tmp_path):
     path = tmp_path / "table.csv"
     columns = {"id": ["two_segments/07"], "answer": ["I think so."], "model": ["M"]}
     pl.DataFrame(columns).write_csv(path)

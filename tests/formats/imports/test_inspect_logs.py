@@ -1,4 +1,4 @@
-"""Logs of Inspect, written and read by its real library."""
+"""Inspect logs, written and read by the real library."""
 
 import io
 import json
@@ -34,7 +34,7 @@ def log(request, tmp_path):
     return written.write_log(tmp_path / name, written.SAMPLES, listed=listed)
 
 
-def test_every_sample_comes_with_what_became_of_it(log):
+def test_every_sample_has_its_status(log):
     assert not is_own(str(log))
     sink = io.BytesIO()
     gathered = gather([str(log)], sink)
@@ -97,8 +97,8 @@ def test_samples_before_a_damaged_one_are_read(tmp_path):
     )
 
 
-def test_an_archive_takes_no_more_than_a_child_may_hold(tmp_path, monkeypatch):
-    """Twenty million lists are kilobytes when packed, and gigabytes as objects; a size may lie."""
+def test_archive_stays_within_the_memory_limit_of_a_child(tmp_path, monkeypatch):
+    """Twenty million lists take kilobytes compressed and gigabytes as objects; sizes may lie."""
     sound = written.write_log(tmp_path / "sound.eval", written.SAMPLES[:1])
     path = tmp_path / "log.eval"
     members = members_of(sound)
@@ -116,7 +116,7 @@ def test_an_archive_takes_no_more_than_a_child_may_hold(tmp_path, monkeypatch):
         list(read_file(str(path), Counter()))
 
 
-def test_members_of_one_name_are_refused(tmp_path):
+def test_duplicate_members_are_refused(tmp_path):
     path = written.write_log(tmp_path / "log.eval", written.SAMPLES[:1])
     members = members_of(path)
     with pytest.warns(UserWarning, match="Duplicate name"):

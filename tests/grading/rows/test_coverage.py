@@ -1,4 +1,4 @@
-"""Coverage: each line is an item to grade, a row outside the release, or a problem that helps."""
+"""Coverage: each line is an item to grade, a row outside the release, or a problem with advice."""
 
 import json
 from itertools import islice, permutations
@@ -52,7 +52,7 @@ def coverage(*chosen: str) -> Coverage:
 
 
 def graded(book: Coverage, line: Line) -> str | None:
-    """Admit a line; return the id of its instance if it is graded."""
+    """Admit a line; return the id of its instance, or None if it is not graded."""
     result = book.admit_line(line)
     assert result.problem is None
     return (
@@ -90,30 +90,30 @@ def problem(row_id: str) -> Problem:
         ("classify_behavior/12", "classify_behaviour/12"),
     ],
 )
-def test_an_id_that_is_nearly_right_is_told_the_right_one(row_id, meant):
+def test_misspelt_id_suggests_the_correct_one(row_id, meant):
     assert f"Did you mean {meant!r}" in problem(row_id).message
 
 
 @pytest.mark.parametrize(
     "row_id", ["/", "/01", "01", "zzz/01", "\x1b[2J", "💥" * 100, "../../x"]
 )
-def test_an_id_like_no_other_gets_no_wrong_hint(row_id):
+def test_dissimilar_id_gets_no_wrong_hint(row_id):
     assert problem(row_id).message == f"no item {row_id!r} in this release."
 
 
 @pytest.mark.parametrize(
     "row_id", ["csg_union/03", "csg_union/3", "csg_union/21", "maze_3d/00"]
 )
-def test_items_of_tasks_the_release_does_not_hold_are_told_apart(row_id):
+def test_ids_outside_the_release_are_recognized(row_id):
     assert coverage().admit_line(line(row_id)) == (LineKind.NOT_IN_RELEASE, None, None)
 
 
 @pytest.mark.parametrize("row_id", ["csg_union/x3", "csg_union/٣", "csg_union/²"])
-def test_what_is_no_number_makes_no_item(row_id):
+def test_non_number_makes_no_item(row_id):
     problem(row_id)
 
 
-def test_lines_of_tasks_that_were_not_chosen_are_left_alone():
+def test_lines_of_unselected_tasks_are_left_alone():
     book = coverage("enumerate_edges")
     for _ in range(2):
         assert book.admit_line(line("two_segments/00")) == (
@@ -127,7 +127,7 @@ def test_lines_of_tasks_that_were_not_chosen_are_left_alone():
     assert missing == [f"enumerate_edges/{i:02d}" for i in range(1, 8)]
 
 
-def test_lines_of_excluded_instances_are_counted_and_never_missed():
+def test_excluded_instances_are_counted_and_never_missing():
     kept = IDS[1:]
     book = Coverage(KnownIds(kept, list(HELD), list(HELD), frozenset(IDS[:1])))
     assert book.admit_line(line(IDS[0])) == (LineKind.EXCLUDED, None, None)
@@ -137,7 +137,7 @@ def test_lines_of_excluded_instances_are_counted_and_never_missed():
     assert [missing for _, missing in book.missing()] == [[]]
 
 
-def test_a_duplicate_names_both_lines_and_which_is_graded():
+def test_duplicate_names_both_lines_and_the_graded_one():
     book = coverage()
     assert graded(book, line("two_segments/03", 5)) == "two_segments/03"
     for number in (9, 12):
@@ -163,7 +163,7 @@ def test_a_duplicate_names_both_lines_and_which_is_graded():
         {"budget": 0},
     ],
 )
-def test_rows_of_other_runs_are_no_duplicates(fields):
+def test_rows_of_other_runs_are_not_duplicates(fields):
     book = coverage()
     assert graded(book, line("two_segments/03", 1)) == "two_segments/03"
     assert graded(book, line("two_segments/03", 2, **fields)) == "two_segments/03"
@@ -172,7 +172,7 @@ def test_rows_of_other_runs_are_no_duplicates(fields):
     )
 
 
-def test_a_file_of_too_many_runs_is_graded_in_part(monkeypatch):
+def test_file_with_too_many_runs_is_graded_in_part(monkeypatch):
     monkeypatch.setattr(module, "_MOST_RUNS", 2)
     book = coverage()
     for sample in range(4):
@@ -188,7 +188,7 @@ def test_a_file_of_too_many_runs_is_graded_in_part(monkeypatch):
     assert len(list(book.missing())) == 2
 
 
-def test_what_is_missing_is_named_for_each_run():
+def test_missing_items_are_named_for_each_run():
     book = coverage()
     book.admit_line(
         line("two_segments/00", 1, model="b", setting="tools", sample=2, budget=64)
@@ -211,7 +211,7 @@ def test_what_is_missing_is_named_for_each_run():
 @example("csg_union/²")
 @example("İ" * 200)
 @example("0" * 200)
-def test_no_id_makes_it_fail(row_id):
+def test_no_id_raises(row_id):
     kind, position, problem = coverage().admit_line(line(row_id))
     assert (position is not None) == (kind is LineKind.GRADED)
     assert (problem is not None) == (kind is LineKind.UNKNOWN)
@@ -220,7 +220,7 @@ def test_no_id_makes_it_fail(row_id):
     )
 
 
-def test_a_file_of_foreign_ids_is_not_slow():
+def test_file_of_foreign_ids_is_not_slow():
     book = coverage()
     orders = islice(permutations("two_segments"), 20_000)
     lines = [line("".join(order), i) for i, order in enumerate(orders, 1)]
@@ -234,7 +234,7 @@ def generated(prefix: str, task: str, n: int) -> KnownIds:
 
 
 @pytest.mark.parametrize(
-    ("row_id", "said"),
+    ("row_id", "message"),
     [
         ("two_segments/02", "was generated: its ids begin with 'b001f663:'"),
         ("b001f664:two_segments/02", "was generated: its ids begin with 'b001f663:'"),
@@ -245,17 +245,17 @@ def generated(prefix: str, task: str, n: int) -> KnownIds:
         ),
     ],
 )
-def test_ids_of_another_origin_get_no_wrong_hint(row_id, said):
+def test_ids_of_another_origin_get_no_wrong_hint(row_id, message):
     admission = Coverage(generated("b001f663", "two_segments", 3)).admit_line(
         line(row_id)
     )
-    assert said in admission.problem.message
+    assert message in admission.problem.message
 
 
 @pytest.mark.parametrize(
     ("given", "fits"), [(f"{1:064x}", True), ("0" * 12, True), ("1" * 12, False)]
 )
-def test_a_line_about_other_content_is_a_problem_with_its_number(given, fits):
+def test_line_about_other_content_is_a_problem_with_its_number(given, fits):
     known = generated("b001f663", "two_segments", 2)
     result = known.of_another(line("b001f663:two_segments/01", 7, instance_hash=given))
     assert (result is None) == fits
@@ -263,7 +263,7 @@ def test_a_line_about_other_content_is_a_problem_with_its_number(given, fits):
         assert (result.line, result.code) == (7, "other_instance")
 
 
-def test_nothing_graded_is_a_problem_that_says_which_option_helps():
+def test_nothing_graded_is_a_problem_that_names_the_option():
     book = coverage("two_segments")
     assert book.nothing_graded() is None
     book.admit_line(line("enumerate_edges/00"))

@@ -1,4 +1,4 @@
-"""The same answer to the same item of a heavy task is judged once, and every line gets its row."""
+"""Equal answers to an item of a heavy task are graded once, and every line gets its row."""
 
 from dataclasses import replace
 
@@ -18,8 +18,10 @@ from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import found_answer
 from scbench.scoring.answers.candidates import Extraction
 
+MOODY = {"bit": 0, "mood": "slow"}
 
-def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():
+
+def test_extracted_answer_is_passed_on_and_its_key_ignores_order():
     one, other = ({"b": 1.0, "a": [1, "é"]}, {"a": [1, "é"], "b": 1.0})
     result = found_answer(Extraction(one, "fence", ("unwrapped_fence",)), "parity/00")
     assert result[1:] == ('{"b":1.0,"a":[1,"é"]}', "fence", ["unwrapped_fence"])
@@ -29,11 +31,8 @@ def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():
 
 
 @pytest.mark.parametrize("value", ["\ud800", float("nan")])
-def test_what_no_json_can_hold_is_looked_for_again(value):
+def test_answer_beyond_json_is_extracted_again(value):
     assert found_answer(Extraction(value, "answer"), "parity/00") is None
-
-
-MOODY = {"bit": 0, "mood": "slow"}
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ def line(sample, answer=None, *, number=0, **more):
     return {"id": f"parity/{number:02d}", "sample": sample, **more}
 
 
-def test_duplicates_are_judged_once_and_share_the_verdict(run):
+def test_duplicates_are_graded_once_and_share_the_verdict(run):
     lines = [line(i) for i in range(20)] + [line(20, {"mood": "slow", "bit": 0})]
     rows, judged, seen = run(*lines)
     assert judged == [1]
@@ -89,7 +88,7 @@ def test_duplicates_are_judged_once_and_share_the_verdict(run):
     assert seen[-1][0] == 21
 
 
-def test_a_duplicate_says_where_its_own_answer_was_found(run):
+def test_duplicate_reports_the_place_of_its_own_answer(run):
     fenced = '```json\n{"bit": 0, "mood": "slow",}\n```'
     rows, judged, _ = run(line(0), line(1, response=fenced))
     assert judged == [1]
@@ -98,7 +97,7 @@ def test_a_duplicate_says_where_its_own_answer_was_found(run):
     assert len(rows["repairs"].to_list()[1]) == 1
 
 
-def test_lines_that_wait_do_not_keep_the_text_of_their_answer():
+def test_waiting_lines_do_not_keep_their_answer_text():
     answers = DuplicateAnswers()
     head = Head(1, 0, RunKey("model", "no_tools", 0, None))
     answer = FoundAnswer("key", "x" * 20_000, "whole", [])
@@ -110,22 +109,23 @@ def test_lines_that_wait_do_not_keep_the_text_of_their_answer():
     assert all(each.line.answer == answer._replace(text="") for each in done)
 
 
-def test_outcomes_with_long_answers_are_forgotten_earlier(monkeypatch):
+def test_outcomes_with_long_answers_are_dropped_earlier(monkeypatch):
     monkeypatch.setattr(duplicates, "_REMEMBERED_CHARACTERS", 50_000)
     answers = DuplicateAnswers()
     head = Head(1, 0, RunKey("model", "no_tools", 0, None))
-    lines = [
-        PendingLine(head, 0, 10, FoundAnswer(f"key {i}", "", "whole", []))
-        for i in range(4)
-    ]
+    lines = []
+    for number in range(4):
+        answer = FoundAnswer(f"key {number}", "", "whole", [])
+        lines.append(PendingLine(head, 0, 10, answer))
     for line in lines:
         assert not answers.hold(line)
         answers.release(line, WireOutcome("answered", answer="x" * 20_000))
+    # Only two answers of 20,000 characters fit into 50,000.
     known = [answers.earlier(line) is not None for line in lines]
     assert known == [False, False, True, True]
 
 
-def test_other_items_other_answers_and_lines_without_one_are_no_duplicates(run):
+def test_other_items_other_answers_and_unanswered_lines_are_not_duplicates(run):
     rows, judged, _ = run(
         line(0),
         line(0, number=2),
@@ -135,11 +135,11 @@ def test_other_items_other_answers_and_lines_without_one_are_no_duplicates(run):
         line(4, response="nothing"),
         line(5, response="", status="blocked"),
     )
-    assert judged == [1, 2, 3, 4], "what holds no answer is not worth a job of its own"
+    assert judged == [1, 2, 3, 4], "lines without an answer need no job"
     assert rows["status"].to_list() == ["answered"] * 4 + ["unparsed"] * 2 + ["blocked"]
 
 
-def test_when_the_grader_fails_on_one_all_its_waiting_duplicates_say_so(run):
+def test_grader_failure_reaches_all_waiting_duplicates(run):
     rows, judged, _ = run(*(line(i, {"bit": 0, "mood": "raise"}) for i in range(3)))
     assert judged == [1]
     assert set(rows["status"]) == {"grader_error"}

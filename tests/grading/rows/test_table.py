@@ -1,4 +1,4 @@
-"""Columns: packed by workers, they become the rows that one would make one by one."""
+"""Columns packed by workers become the same rows as rows made singly."""
 
 import io
 import json
@@ -80,7 +80,7 @@ def lines(row_id: str):
 
 
 def one_by_one(release, line, instance, outcome) -> list[Row]:
-    """The rows of a line, each column as `Row` says it."""
+    """The rows of a line, with each column as `Row` defines it."""
     given = line.prediction
     scores = (
         outcome.scores or (WireVerdict(None, [], "[]", "{}", []),) * instance.scores
@@ -138,7 +138,7 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
 
 
 @pytest.mark.parametrize("row_id", ["two_segments/03", "interlocking_parts/00"])
-def test_columns_give_the_rows_that_are_made_one_by_one(release, index, row_id):
+def test_columns_give_the_same_rows_as_single_rows(release, index, row_id):
     instance = release.instances()[row_id]
     product, rows = RowMaker(index), []
     for line, outcome in zip(lines(row_id), OUTCOMES, strict=True):
@@ -150,7 +150,7 @@ def test_columns_give_the_rows_that_are_made_one_by_one(release, index, row_id):
     assert found.equals(pl.DataFrame(list(map(asdict, rows)), schema=column_types()))
 
 
-def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(index):
+def test_unknown_and_missing_items_have_rows_without_a_score(index):
     rows = RowMaker(index)
     line = parse_line(b'{"id": "boolean/03", "model": "m", "response": " x "}', 9)
     rows.add(*outside_release(index, Head.of(line, LineKind.NOT_IN_RELEASE)))

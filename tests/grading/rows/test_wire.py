@@ -1,4 +1,4 @@
-"""The wire format: text and numbers only, and what cannot be written ends in the worker."""
+"""The wire format: text and numbers only; unwritable outcomes fail in the worker."""
 
 import json
 import pickle
@@ -23,13 +23,30 @@ CHECKS = (
 )
 VERDICT = Verdict(0.25, CHECKS, {"area": 1.5}, ("ignored 1 unknown key: 'a'",))
 
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+OBJECTS = st.dictionaries(WORDS, VALUES, max_size=4)
 
-def test_the_wire_format_holds_what_the_outcome_held():
-    wire = to_wire(
-        Outcome(
-            Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",)
-        )
-    )
+UNFIT = {
+    "numpy number": Verdict(1.0, (Check("a", True, "", {"n": np.int64(3)}),)),
+    "NaN": Verdict(1.0, (Check("a", True, "", {"n": float("nan")}),)),
+    "set": Verdict(1.0, (Check("a", True, "", {"n": {1}}),)),
+    "surrogate": Verdict(1.0, (Check("a", True, "\ud800"),)),
+    "surrogate in a note": Verdict(1.0, (), {}, ("\ud800",)),
+    "digits": Verdict(1.0, (), {"n": 10**5000}),
+    "check is text": Verdict(1.0, ("a",)),
+}
+
+
+def test_wire_format_keeps_the_outcome():
+    verdicts, repairs = (VERDICT, VERDICT), ("unwrapped_fence",)
+    outcome = Outcome(Status.ANSWERED, verdicts, "", "{}", "fence", repairs)
+    wire = to_wire(outcome)
     assert wire.status == "answered"
     assert (wire.reason, wire.answer, wire.source) == ("", "{}", "fence")
     assert wire.repairs == ["unwrapped_fence"]
@@ -57,17 +74,7 @@ def test_the_wire_format_holds_what_the_outcome_held():
     assert pickle.loads(pickle.dumps(wire)) == wire  # noqa: S301
 
 
-words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | words,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
-    max_leaves=8,
-)  # fmt: skip
-objects = st.dictionaries(words, values, max_size=4)
-
-
-@given(words, words, st.sampled_from([True, False, None]), objects, objects)
+@given(WORDS, WORDS, st.sampled_from([True, False, None]), OBJECTS, OBJECTS)
 def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
     check = Check(check_id, passed, message, details)
     verdict = Verdict(0.5, (check, check), metrics)
@@ -84,21 +91,8 @@ def test_scores_become_plain_floats(score):
     assert type(scored.score) is float
 
 
-UNFIT = {
-    "numpy number": Verdict(1.0, (Check("a", True, "", {"n": np.int64(3)}),)),
-    "NaN": Verdict(1.0, (Check("a", True, "", {"n": float("nan")}),)),
-    "set": Verdict(1.0, (Check("a", True, "", {"n": {1}}),)),
-    "surrogate": Verdict(1.0, (Check("a", True, "\ud800"),)),
-    "surrogate in a note": Verdict(1.0, (), {}, ("\ud800",)),
-    "digits": Verdict(1.0, (), {"n": 10**5000}),
-    "check is text": Verdict(1.0, ("a",)),
-}
-
-
 @pytest.mark.parametrize("verdict", UNFIT.values(), ids=UNFIT)
-def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(
-    monkeypatch, verdict
-):
+def test_unwritable_verdict_costs_its_row_and_not_the_run(monkeypatch, verdict):
     def grade(item):
         return Outcome(Status.ANSWERED, (verdict,), "", "{}", "answer")
 

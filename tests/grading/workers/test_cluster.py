@@ -1,4 +1,4 @@
-"""A real scheduler with two workers: the same results as here, whoever dies."""
+"""A real scheduler with two workers: the same results as locally, whichever process dies."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def stop(process: subprocess.Popen) -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """A scheduler, a function that starts a worker, and two of them."""
+    """A scheduler, a function that starts a worker, and two workers."""
     folder = tmp_path_factory.mktemp("cluster")
     address = f"tcp://127.0.0.1:{free_port()}"
     where = ("--host", "127.0.0.1", "--port", address.rpartition(":")[2])
@@ -84,7 +84,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def run(parity_release, write_lines, tmp_path):
-    """A function that grades lines into a folder, here or on a cluster."""
+    """A function that grades lines into a folder, locally or on a cluster."""
 
     def go(lines, name, *, seconds=None, on_progress=no_progress, **more):
         options = Options(
@@ -105,7 +105,7 @@ def results(tmp_path, name) -> bytes:
     return (tmp_path / name / "results.parquet").read_bytes()
 
 
-def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
+def test_killed_worker_loses_nothing(cluster, run, tmp_path, capfd):
     moody = [{"id": "parity/00", "model": "m", "answer": {"bit": 0, "mood": "die"}}]
     gate = tmp_path / "gate"  # nothing is at its end before one of them is killed
     lines = [*lines_of(200, "slow")[:128], *moody, *lines_of(200, f"gate {gate}")[128:]]
@@ -134,7 +134,7 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     )
 
 
-def test_a_scheduler_that_dies_is_told_in_one_sentence(run, tmp_path, capfd):
+def test_dead_scheduler_is_reported_in_one_sentence(run, tmp_path, capfd):
     address = f"tcp://127.0.0.1:{free_port()}"
     where = ("--host", "127.0.0.1", "--port", address.rpartition(":")[2])
     scheduler = start(tmp_path, "scheduler", *where, "--no-show")
@@ -165,7 +165,7 @@ def test_a_scheduler_that_dies_is_told_in_one_sentence(run, tmp_path, capfd):
     assert "distributed" not in messages
 
 
-def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
+def test_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
     def deadly(parcel):
         if b"spin" in repr(parcel.job.work).encode():
             os.kill(os.getpid(), signal.SIGKILL)
@@ -186,9 +186,7 @@ def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch
     )
 
 
-def test_processes_that_a_run_is_done_with_end_when_another_begins(
-    monkeypatch, parity_release
-):
+def test_leftover_processes_end_when_another_run_begins(monkeypatch, parity_release):
     monkeypatch.setattr(on_cluster, "_IDLE", -1)
     index = index_of(parity_release, choose_tasks(parity_release, None))
     for memory in (1, 2):
@@ -201,18 +199,18 @@ def test_processes_that_a_run_is_done_with_end_when_another_begins(
         on_cluster.orders_of(Start(index.keys(), 0, False, None))
 
 
-def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
+def test_worker_with_another_grader_is_refused_even_if_it_joins_late(
     cluster, run, monkeypatch, parity_release
 ):
     index = index_of(parity_release, choose_tasks(parity_release, None))
     orders = on_cluster.orders_of(Start(index.keys(), 0, False, index))
-    wanted = orders._replace(versions=orders.versions | {"parity": 7})
-    monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: wanted)
+    expected = orders._replace(versions=orders.versions | {"parity": 7})
+    monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: expected)
     with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
         run(lines_of(4), "out", cluster=cluster.address)
-    # As if it had joined after everybody was asked.
+    # As if it had joined after all others were checked.
     monkeypatch.setattr(
-        "scbench.grading.workers.cluster.installed", lambda wanted: wanted
+        "scbench.grading.workers.cluster.installed", lambda expected: expected
     )
     with pytest.raises(
         ClusterError, match=r"worker that joined .*grader of parity: client 7"

@@ -1,4 +1,4 @@
-"""What is said of a job that failed on a cluster, without one."""
+"""Messages about jobs that failed on a cluster, tested without one."""
 
 import pytest
 
@@ -14,5 +14,5 @@ from scbench.grading.workers import cluster
         ("x" * 201, "x" * 200),
     ],
 )
-def test_an_error_is_one_line_of_at_most_200_characters(message, line):
+def test_error_is_one_line_of_at_most_200_characters(message, line):
     assert cluster.error_line(ValueError(message)) == line

@@ -1,4 +1,4 @@
-"""What goes first: the slowest that is known, while nobody waits for light work."""
+"""The order of jobs: slowest known job first, while no job waits behind light work."""
 
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.workers.jobs import GradingJob, WorkItem
@@ -29,15 +29,15 @@ def names(result) -> list[str]:
     ]
 
 
-def taken(from_: JobQueue, count: int, *, vacant=True, light=2) -> list[str]:
+def take(from_: JobQueue, count: int, *, vacant=True, light=2) -> list[str]:
     jobs = (from_.take(vacant=vacant, light=light) for _ in range(count))
     return names(it for it in jobs if it is not None)
 
 
-def test_the_slowest_goes_first_then_the_later_in_the_catalogue():
+def test_slowest_goes_first_then_the_later_in_the_catalogue():
     todo = queue(0)
     add(todo, "bricks", "water", "bricks", "blasts", "water")
-    assert taken(todo, 9) == [
+    assert take(todo, 9) == [
         "blasts/00",
         "water/00",
         "water/00",
@@ -48,51 +48,51 @@ def test_the_slowest_goes_first_then_the_later_in_the_catalogue():
 
 def test_some_chunks_are_read_before_any_slow_item_begins():
     todo = queue(100)
-    assert taken(todo, 3) == ["chunk"] * 3
+    assert take(todo, 3) == ["chunk"] * 3
     add(todo, "bricks", "blasts")
-    assert taken(todo, 61) == ["chunk"] * 61
-    assert taken(todo, 3) == ["blasts/00", "bricks/00", "chunk"]
+    assert take(todo, 61) == ["chunk"] * 61
+    assert take(todo, 3) == ["blasts/00", "bricks/00", "chunk"]
 
 
 def test_one_worker_stays_with_the_chunks():
     todo = queue(100)
-    taken(todo, 64)
+    take(todo, 64)
     add(todo, *["blasts"] * 5)
-    assert taken(todo, 2, light=3) == ["blasts/00", "blasts/00"]
-    assert taken(todo, 2, light=1) == ["chunk", "chunk"]
+    assert take(todo, 2, light=3) == ["blasts/00", "blasts/00"]
+    assert take(todo, 2, light=1) == ["chunk", "chunk"]
 
 
-def test_a_slow_item_never_waits_behind_something():
+def test_slow_item_never_waits_behind_another_job():
     todo = queue(1)
     add(todo, "blasts")
-    assert taken(todo, 3, vacant=False) == ["chunk"]
-    assert taken(todo, 1) == ["blasts/00"]
+    assert take(todo, 3, vacant=False) == ["chunk"]
+    assert take(todo, 1) == ["blasts/00"]
 
 
-def test_no_chunk_is_begun_while_too_many_items_wait():
+def test_no_chunk_begins_while_too_many_items_wait():
     todo = queue(10)
     add(todo, *["bricks"] * 1000)
-    assert taken(todo, 1, vacant=False) == []
-    assert taken(todo, 2) == ["bricks/00", "chunk"], (
+    assert take(todo, 1, vacant=False) == []
+    assert take(todo, 2) == ["bricks/00", "chunk"], (
         "one is gone, so there is room again"
     )
 
 
-def test_no_chunk_is_begun_while_long_items_wait():
+def test_no_chunk_begins_while_long_items_wait():
     todo = queue(10)
     add(todo, "bricks", "bricks", size=2**25)
-    assert taken(todo, 1, vacant=False) == []
-    assert taken(todo, 2) == ["bricks/00", "chunk"]
+    assert take(todo, 1, vacant=False) == []
+    assert take(todo, 2) == ["bricks/00", "chunk"]
     todo = queue(10)
     add(todo, "bricks", size=2**26 - 1)
-    assert taken(todo, 1, vacant=False) == ["chunk"]
+    assert take(todo, 1, vacant=False) == ["chunk"]
 
 
-def test_chunks_that_were_done_before_are_passed_over_and_may_bring_items():
+def test_finished_chunks_are_skipped_and_may_add_items():
     def chunks():
         yield None
         add(todo, "blasts")
         yield None
 
     todo = JobQueue(chunks(), HEAVY, job, lambda: False)
-    assert taken(todo, 2) == ["blasts/00"]
+    assert take(todo, 2) == ["blasts/00"]

@@ -1,4 +1,4 @@
-"""Answers that come one by one: graded in processes, light ones past heavy ones."""
+"""Answers that arrive one at a time: graded in processes, light ones ahead of heavy ones."""
 
 import json
 import multiprocessing
@@ -46,7 +46,7 @@ def submitted(grader, row_id):
     )
 
 
-def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
+def test_light_answers_finish_while_every_heavy_one_waits(grader, tmp_path):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     blocked = [grader._call(True, 600, gate.read_text) for _ in range(2)]
@@ -59,7 +59,7 @@ def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
     ]
     assert not any(one.done() for one in (*blocked, *heavy))
     while not all(one.done() for one in blocked):
-        with suppress(OSError):  # nobody waits for it at this moment
+        with suppress(OSError):  # no caller waits for it at this moment
             os.close(
                 os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
             )  # lets those through that wait
@@ -79,9 +79,7 @@ def test_light_answers_are_done_while_every_heavy_one_waits(grader, tmp_path):
         ([TimeoutError()] * 2, "grader_error", "no verdict within 5 s (tried twice)"),
     ],
 )
-def test_what_fails_is_tried_once_more_and_is_no_zero(
-    monkeypatch, errors, status, reason
-):
+def test_failure_is_retried_once_and_has_no_score(monkeypatch, errors, status, reason):
     grader, left = LiveGrader(1, 5), [*errors]
 
     def call(heavy, seconds, function, *arguments):
@@ -99,7 +97,7 @@ def test_what_fails_is_tried_once_more_and_is_no_zero(
     assert result.score == (1.0 if status == "answered" else None)
 
 
-def test_scores_and_steps_from_processes_are_those_made_here(grader):
+def test_processes_give_the_same_scores_and_steps(grader):
     ids = [LIGHT, HEAVY, HEAVY, "interlocking_parts/00"]
     answers = [
         references()[LIGHT, 1.0],
@@ -121,7 +119,7 @@ def test_scores_and_steps_from_processes_are_those_made_here(grader):
 
 
 def rewards():
-    """Scores of a right answer to a heavy task."""
+    """Scores of a correct answer to a heavy task."""
     return daemonic.rewards(HEAVY, right_text())
 
 
@@ -131,7 +129,7 @@ def right_text():
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_a_daemonic_process_grades_by_itself(method):
+def test_daemonic_process_grades_by_itself(method):
     context = multiprocessing.get_context(method)
     queue = context.Queue()
     child = context.Process(
@@ -143,7 +141,7 @@ def test_a_daemonic_process_grades_by_itself(method):
     assert child.exitcode == 0
 
 
-def test_a_fork_grades_with_its_own_workers_and_leaves_those_of_its_parent():
+def test_fork_grades_with_its_own_workers_and_leaves_its_parents():
     assert rewards() == [1.0, 1.0]
     pid = os.fork()
     if not pid:
@@ -158,7 +156,7 @@ def test_a_fork_grades_with_its_own_workers_and_leaves_those_of_its_parent():
     assert rewards() == [1.0, 1.0]
 
 
-def test_a_fork_that_exits_ends_no_workers_of_its_parent():
+def test_exiting_fork_ends_no_workers_of_its_parent():
     assert rewards() == [1.0, 1.0]
     before = worker_pids(live_grader(2, None))
     pid = os.fork()
@@ -179,7 +177,7 @@ def worker_pids(grader):
     return {*pool._pool_manager.worker_manager.workers}
 
 
-def test_a_worker_that_dies_idle_costs_no_answer():
+def test_worker_that_dies_idle_costs_no_answer():
     grader = LiveGrader(1)
     try:
         for seconds in (0, 0, 0.5):

@@ -1,4 +1,4 @@
-"""The scheduler: a worker that dies, hangs or swells costs one row, and the run goes on."""
+"""A worker that dies, hangs or uses too much memory costs one row, and the run continues."""
 
 import os
 import signal
@@ -47,11 +47,11 @@ def outcomes(run: Scheduler, items) -> dict:
 
 @pytest.fixture
 def gate(tmp_path):
-    """What stays closed to items in the moods "gate" and "step" until the test touches it."""
+    """A gate that holds items in the moods "gate" and "step" until the test opens it."""
     return tmp_path / "gate"
 
 
-def test_an_item_that_takes_long_is_named_with_its_steps(gate):
+def test_slow_item_is_named_with_its_steps(gate):
     reports = []
 
     def hear(waiting):
@@ -76,7 +76,7 @@ def test_an_item_that_takes_long_is_named_with_its_steps(gate):
         ("balloon", (), 600, "it needed more than 1 GiB of memory"),
     ],
 )
-def test_a_grader_that_misbehaves_costs_one_row(mood, seconds, reason, heavy):
+def test_misbehaving_grader_costs_one_row(mood, seconds, reason, heavy):
     run = scheduler(seconds=seconds, memory=1, heavy=heavy)
     result = outcomes(run, [item(i, 0, mood if i == 70 else "") for i in range(140)])
     assert result.keys() == set(range(140))
@@ -89,7 +89,7 @@ def test_a_grader_that_misbehaves_costs_one_row(mood, seconds, reason, heavy):
 
 
 def children(before: AbstractSet[int] = frozenset()) -> set[int]:
-    """Processes that grade, grandchildren below the fork server, but those of before."""
+    """New grading processes, which are grandchildren below the fork server."""
     result = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -109,7 +109,7 @@ def children(before: AbstractSet[int] = frozenset()) -> set[int]:
 
 
 @pytest.mark.parametrize("when", ["busy", "idle"])
-def test_a_worker_killed_from_outside_costs_at_most_one_row(when, gate):
+def test_worker_killed_from_outside_costs_at_most_one_row(when, gate):
     # Singly scheduled, so that a worker starts with the first item.
     run = scheduler(seconds=600, heavy=("parity",))
     killed, before = threading.Event(), children()
@@ -173,7 +173,7 @@ def test_leaving_early_stops_the_workers():
 @pytest.mark.parametrize(
     ("given", "expected"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))]
 )
-def test_a_trial_in_a_loop_has_the_time_of_its_verdicts(given, expected):
+def test_trial_in_a_loop_has_time_for_all_its_verdicts(given, expected):
     keys = {
         "heavy/00": InstanceKey("heavy", "{}"),
         "light/00": InstanceKey("light", "{}"),

@@ -1,4 +1,4 @@
-"""The worker: items in, outcomes out, and nothing raises but what wants a fresh process."""
+"""The worker turns items into outcomes, and raises only to get a fresh process."""
 
 import gc
 import signal
@@ -16,7 +16,7 @@ from scbench.grading.workers.worker import (
 
 @pytest.fixture
 def worker(monkeypatch):
-    """A worker's state in this process, put back afterwards."""
+    """A worker's state in this process, restored afterwards."""
     handler = signal.getsignal(signal.SIGINT)
     monkeypatch.setenv("POLARS_MAX_THREADS", "1")
     thresholds = gc.get_threshold()
@@ -44,7 +44,7 @@ def test_items_come_back_with_their_line_numbers(worker):
     assert (seven, first.status, three, second.status) == (7, "answered", 3, "missing")
 
 
-def test_an_answer_that_was_found_before_is_judged_as_it_was_found(worker):
+def test_extracted_answer_is_graded_unchanged(worker):
     given = item(1, b'{"id":"parity/01","answer":{"bit":1}}')
     result = WorkItem(
         1, b'{"bit":1}', "parity/01", AnswerOrigin("fence", ["unwrapped_fence"])
@@ -64,7 +64,7 @@ def test_an_answer_that_was_found_before_is_judged_as_it_was_found(worker):
         (item(1, b"junk"), "TypeError: line 1 cannot be read again"),
     ],
 )
-def test_an_item_that_cannot_be_judged_is_a_grader_error(worker, broken, reason):
+def test_ungradable_item_is_a_grader_error(worker, broken, reason):
     result = grade_item(broken)
     assert result.status == "grader_error"
     assert result.reason.startswith(reason)

@@ -1,8 +1,8 @@
-"""A program full of attacks: it makes each in a process of its own and prints how each ended.
+"""A program that makes each attack in a separate process and prints how it ended.
 
-It runs in the sandbox, with nothing but the standard library. The numbers of system calls that no
-library offers stand in ``NUMBERS``, which the test puts before this text. An attack that comes
-through returns what it got; the text "signal 31" stands for being ended by the filter.
+It runs in the sandbox, with only the standard library. The test puts ``NUMBERS`` before this text:
+the numbers of system calls that no library offers. A successful attack returns its result; the
+text "signal 31" means that the filter ended it.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ def attack(function):
 
 
 def told(result):
-    """Return what a function of the C library returned, or raise the error that it set."""
+    """Return the result of a C library function, or raise the error that it set."""
     if result == -1:
         raise OSError(ctypes.get_errno(), "refused")
     return f"it returned {result}"
@@ -101,7 +101,7 @@ def empty_files():
             file.unlink(missing_ok=True)
 
 
-# ---- What answers could leave for each other ----
+# ---- Traces that answers could leave for each other ----
 
 
 @attack
@@ -365,14 +365,14 @@ def environment():
 
 @attack
 def signal_to_the_first_process():
-    # Another user's, or else deaf to what it does not handle, as the first in its namespace.
+    # It belongs to another user, or ignores unhandled signals as the first in its namespace.
     with contextlib.suppress(PermissionError):
         os.kill(1, signal.SIGKILL)
     return "nothing"
 
 
 def attempt(function):
-    """Return in words how an attack ended, made in a process of its own."""
+    """Make an attack in a separate process and return, in words, how it ended."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

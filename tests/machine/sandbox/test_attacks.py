@@ -1,7 +1,7 @@
-"""Attacks on the sandbox: each is refused, and what comes after it is judged as if it had not been.
+"""Attacks on the sandbox: each is refused, and later programs are judged normally.
 
-The attacks are in ``attacks.py``. One program makes them all, in every kind of sandbox that this
-machine can put up; how each has to end is told here, by name.
+The attacks are in ``attacks.py``. One program makes them all, in every kind of sandbox that works
+on this machine; this module lists the expected outcome of each.
 """
 
 import json
@@ -69,7 +69,7 @@ def allowed(monkeypatch):
 
 @cache
 def ended(kind: str) -> dict[str, str]:
-    """How each attack ended, by name."""
+    """The outcome of each attack, by name."""
     os.environ["SCBENCH_ANYTHING"] = "hidden"
     try:
         source = Path(__file__).with_name("attacks.py").read_text("utf-8")
@@ -83,17 +83,17 @@ def ended(kind: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", sorted(EXPECTED.keys() - ELSEWHERE))
-def test_an_attack_is_refused(kind, name):
+def test_attack_is_refused(kind, name):
     assert ended(kind)[name] == EXPECTED[name]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_attack_goes_unjudged(kind):
+def test_every_attack_has_an_expected_outcome(kind):
     assert ended(kind).keys() == EXPECTED.keys() - ELSEWHERE
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_ends_itself_and_its_group_ends_nothing_else(kind):
+def test_attack_on_its_own_process_group_ends_nothing_else(kind):
     with pytest.raises(ChildError, match="signal 9"):
         run_python(b"import os; os.kill(0, 9)", LIMITS, kind)
     assert run_python(b"print(1)", LIMITS, kind).stdout == b"1\n"
@@ -107,7 +107,7 @@ def test_what_ends_itself_and_its_group_ends_nothing_else(kind):
         ("0 1000 1", None, 1),  # with none but root
     ],
 )
-def test_children_of_root_are_users_of_their_own_where_there_are_any(
+def test_children_of_root_are_separate_users_if_possible(
     monkeypatch, known, first, count
 ):
     monkeypatch.setattr(os, "geteuid", lambda: 0)

@@ -10,7 +10,7 @@ import ctypes
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
 pages = 0
-for number in range(1000, 60_000):  # each page in tables of its own
+for number in range(1000, 60_000):  # each page in separate tables
     place = libc.mmap(ctypes.c_void_p(number << 30), 4096, 3, 0x100022, -1, ctypes.c_long(0))
     if place == number << 30:
         ctypes.memset(place, 1, 1)
@@ -22,7 +22,7 @@ LIMITS = Limits(seconds=600, memory=2**29, processes=1, files=2**20)
 
 @pytest.fixture
 def hierarchy(tmp_path, monkeypatch):
-    """A folder that looks like a hierarchy of groups, in which this process is in ``/work/own``."""
+    """A folder that looks like a cgroup hierarchy, with this process in ``/work/own``."""
     (tmp_path / "work" / "own").mkdir(parents=True)
     for folder in (tmp_path, tmp_path / "work"):
         (folder / "cgroup.procs").touch()
@@ -48,7 +48,7 @@ def test_without_a_hierarchy_there_are_no_groups(hierarchy, missing):
 
 
 @pytest.mark.parametrize(("user", "delegated"), [(0, False), (0, True), (1000, False)])
-def test_root_makes_no_groups_in_what_systemd_keeps(
+def test_root_makes_no_groups_in_what_systemd_manages(
     hierarchy, monkeypatch, user, delegated
 ):
     monkeypatch.setattr(groups, "_SYSTEMD", hierarchy)
@@ -62,7 +62,7 @@ def test_root_makes_no_groups_in_what_systemd_keeps(
 @pytest.mark.skipif(
     bool(sandbox.trouble("namespaces")), reason="the kernel gives no namespaces here"
 )
-def test_a_group_that_cannot_be_entered_is_done_without(hierarchy, monkeypatch):
+def test_group_that_cannot_be_entered_is_not_used(hierarchy, monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
     assert sandbox.trouble("namespaces") == ""
     assert not sandbox.try_sandbox("namespaces").counted
@@ -73,7 +73,7 @@ def test_a_group_that_cannot_be_entered_is_done_without(hierarchy, monkeypatch):
     not sandbox.try_sandbox("namespaces").counted,
     reason="the kernel gives no control groups here (version 2, writable)",
 )
-def test_what_the_kernel_keeps_for_a_program_counts(monkeypatch):
+def test_kernel_memory_of_a_program_counts(monkeypatch):
     monkeypatch.setattr(sandbox, "_allowed", True)
     place = groups.home()
     before = set(place.iterdir())

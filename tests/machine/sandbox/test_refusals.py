@@ -1,6 +1,6 @@
-"""What happens where a part of the sandbox cannot be had: containers, and profiles of systems.
+"""Sandboxes without one of their parts, as in containers and under security profiles.
 
-What they refuse is refused here by a filter of system calls around the process that grades.
+A filter of system calls around the grading process simulates their refusals.
 """
 
 import errno
@@ -46,7 +46,7 @@ print(json.dumps([said, sandbox.protections(), worked]))
 
 
 def refusing(calls, number, value=None):
-    """Return a filter that answers calls, or those with a first argument, with an error."""
+    """Return a filter that answers calls, or those with a given first argument, with an error."""
     column = platform.machine() == "aarch64"
     code = [(0x20, 0, 0, 0)]
     for call in calls:
@@ -59,7 +59,7 @@ def refusing(calls, number, value=None):
 
 
 def graded(tmp_path, code):
-    """Grade behind a filter: what is said of a program, the protections, what a function gives."""
+    """Grade behind a filter: the reason for a program, the protections, a function's result."""
     return json.loads(python(GRADE, code.hex(), tmp_path / "script.py"))
 
 
@@ -90,13 +90,13 @@ def graded(tmp_path, code):
     ],
     ids=["unshare", "none left", "mount", "pivot_root", "seccomp"],
 )
-def test_programs_are_not_run_with_less_and_functions_are(
+def test_weaker_sandbox_runs_functions_but_no_programs(
     tmp_path, code, reason, protected
 ):
-    said, protections, worked = graded(tmp_path, code)
-    assert said.startswith("the answer is a Python program, and this machine ")
-    assert reason in said
-    assert "docs/sandbox.md" in said
+    message, protections, worked = graded(tmp_path, code)
+    assert message.startswith("the answer is a Python program, and this machine ")
+    assert reason in message
+    assert "docs/sandbox.md" in message
     assert protections[0].startswith(protected)
     assert worked == "cba"
     assert ("no seccomp" in protections[-1]) == (protected == "namespaces")

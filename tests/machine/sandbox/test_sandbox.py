@@ -1,4 +1,4 @@
-"""Programs that try to get out, hang, or take the machine down.
+"""Programs that try to escape, hang, or overload the machine.
 
 Every attack is bounded, so that a wall that fails costs at most 300 short-lived processes, 4 GiB or
 a minute. Each kind of sandbox that this machine can put up is attacked.
@@ -38,6 +38,15 @@ ALL = [*FULL, "rlimits"]
 SMALL = Limits(seconds=600, memory=2**29, output=2**20, processes=6, files=2**20)
 PR_SET_CHILD_SUBREAPER = 36
 
+PEEK = """
+import os
+def attempt(path):
+    try:
+        return open(path, "rb").read(64).decode("latin-1")
+    except OSError as error:
+        return type(error).__name__
+"""
+
 
 @pytest.fixture(autouse=True)
 def allowed(monkeypatch):
@@ -62,7 +71,7 @@ def program(text: str, kind: str, limits: Limits = SMALL) -> str:
 
 @pytest.fixture
 def function(tmp_path):
-    """A function that calls the ``main`` of some source in a sandbox."""
+    """A function that calls the ``main`` of a source text in a sandbox."""
 
     def call(text: str, kind: str, data: bytes = b"", limits: Limits = SMALL) -> bytes:
         script = tmp_path / "script.py"
@@ -74,7 +83,7 @@ def function(tmp_path):
 
 @pytest.fixture(autouse=True, scope="module")
 def keeps_orphans():
-    """This process becomes the parent of processes below it that lose theirs."""
+    """Make this process adopt orphaned processes below it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     yield
@@ -83,7 +92,7 @@ def keeps_orphans():
 
 
 def alive(marker: str) -> list[str]:
-    """Command lines that hold a marker, of running processes below this one."""
+    """Command lines with a marker, of running processes below this one."""
     lines: dict[int, str] = {}
     below: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -108,15 +117,15 @@ def alive(marker: str) -> list[str]:
 
 
 def gone(marker: str) -> bool:
-    """Whether processes with a marker end; by themselves they last longer than this waits."""
+    """Whether all processes with a marker end; left alone they outlast this wait."""
     until(lambda: not alive(marker))
     return True
 
 
-# ---- What works ----
+# ---- Honest programs ----
 
 
-def test_a_function_gets_its_data_and_gives_its_result(kind, function):
+def test_function_gets_its_data_and_returns_its_result(kind, function):
     source = (
         "import zlib\n"
         "def main(data):\n"
@@ -128,7 +137,7 @@ def test_a_function_gets_its_data_and_gives_its_result(kind, function):
     assert function(source, kind, zlib.compress(data)) == data[::-1]
 
 
-def test_an_error_ends_a_program_with_its_code(full):
+def test_error_ends_a_program_with_its_code(full):
     assert run_python(b"raise SystemExit(7)", SMALL, full).code == 7
     assert run_python(b"1 / 0", SMALL, full).code == 1
     assert run_python(b"not python at all", SMALL, full).code == 1
@@ -139,7 +148,7 @@ def test_each_run_finds_an_empty_folder(full):
     assert program(text, full) == program(text, full) == "['program.py']\n"
 
 
-def test_what_honest_programs_do_works(full):
+def test_honest_programs_work(full):
     text = """
     import asyncio, concurrent.futures, datetime, os, random, resource, select, shutil, signal
     import socket, sqlite3, subprocess, sys, tarfile, tempfile, threading, time, uuid
@@ -187,7 +196,7 @@ def test_what_honest_programs_do_works(full):
     assert program(text, full, limits) == "all\n"
 
 
-# ---- Who may run what ----
+# ---- Permissions ----
 
 
 def test_programs_are_refused_unless_allowed(monkeypatch):
@@ -198,14 +207,12 @@ def test_programs_are_refused_unless_allowed(monkeypatch):
     assert sandbox._allowed
 
 
-def test_programs_are_never_run_behind_rlimits_alone():
+def test_programs_never_run_behind_rlimits_alone():
     with pytest.raises(CannotGrade, match="bubblewrap"):
         run_python(b"print(1)", SMALL, "rlimits")
 
 
-def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(
-    tmp_path, monkeypatch
-):
+def test_failed_sandbox_setup_is_an_error_and_nothing_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     script = tmp_path / "script.py"
     script.write_text(
@@ -216,7 +223,7 @@ def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(
     assert not (tmp_path / "ran").exists()
 
 
-def test_the_sandbox_works_where_packages_are_installed_with_the_interpreter(
+def test_sandbox_works_with_packages_installed_next_to_the_interpreter(
     full, tmp_path, monkeypatch
 ):
     """As after ``pip install`` outside a virtual environment, for example in a container."""
@@ -238,15 +245,6 @@ def test_the_sandbox_works_where_packages_are_installed_with_the_interpreter(
 
 
 # ---- Files ----
-
-PEEK = """
-import os
-def attempt(path):
-    try:
-        return open(path, "rb").read(64).decode("latin-1")
-    except OSError as error:
-        return type(error).__name__
-"""
 
 
 @pytest.mark.parametrize(
@@ -307,7 +305,7 @@ def test_nothing_can_be_written_outside(full, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_function_cannot_open_anything(kind, function, tmp_path):
+def test_function_cannot_open_anything(kind, function, tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret", "utf-8")
     source = f"""
@@ -336,7 +334,7 @@ def test_a_function_cannot_open_anything(kind, function, tmp_path):
 # ---- Processes ----
 
 
-def test_a_fork_bomb_is_small_and_short(full):
+def test_fork_bomb_is_small_and_short(full):
     text = """
     import os, time
     made = 0
@@ -354,7 +352,7 @@ def test_a_fork_bomb_is_small_and_short(full):
     assert gone("program.py")
 
 
-def test_a_function_cannot_fork(kind, function):
+def test_function_cannot_fork(kind, function):
     source = """
     import os
     def main(data):
@@ -365,8 +363,8 @@ def test_a_function_cannot_fork(kind, function):
         except OSError:
             return b"refused"
     """
-    said = function(source, kind, limits=Limits(seconds=600))
-    assert said == b"refused"
+    message = function(source, kind, limits=Limits(seconds=600))
+    assert message == b"refused"
 
 
 def test_children_do_not_outlive_the_program(full):
@@ -408,7 +406,7 @@ def test_no_process_outside_can_be_seen_or_ended(full):
     assert done.stdout.split() in ([b"unseen"], [])  # its own signal may end it first
 
 
-def test_no_rights_are_left(full):
+def test_no_privileges_are_left(full):
     text = """
     import ctypes, os
     libc = ctypes.CDLL(None, use_errno=True)
@@ -440,13 +438,13 @@ def test_no_rights_are_left(full):
     ],
     ids=["busy", "asleep", "deaf", "mute", "own session"],
 )
-def test_what_does_not_end_is_ended(full, loop):
+def test_endless_program_is_stopped(full, loop):
     with pytest.raises(ChildError, match="within 1 s"):
         run_python(loop.encode(), Limits(seconds=1, memory=2**29, processes=3), full)
     assert gone("program.py")
 
 
-def test_a_function_that_does_not_end_is_ended(kind, function):
+def test_endless_function_is_stopped(kind, function):
     with pytest.raises(ChildError, match="within 1 s"):
         function(
             "def main(data):\n    while True: pass", kind, limits=Limits(seconds=1)
@@ -454,7 +452,7 @@ def test_a_function_that_does_not_end_is_ended(kind, function):
     assert gone("sandbox/child.py")
 
 
-def test_a_flood_of_output_is_cut_off(full):
+def test_flood_of_output_is_cut_off(full):
     text = b"import sys\nwhile True: sys.stdout.write('x' * 100_000)"
     done = run_python(text, SMALL, full)
     assert done.flooded
@@ -462,7 +460,7 @@ def test_a_flood_of_output_is_cut_off(full):
     assert gone("program.py")
 
 
-def test_a_flood_of_errors_is_cut_off(full):
+def test_flood_of_errors_is_cut_off(full):
     text = b"import sys\nwhile True: sys.stderr.write('x' * 100_000)"
     done = run_python(text, replace(SMALL, errors=2**20), full)
     assert done.flooded
@@ -481,7 +479,7 @@ def test_a_flood_of_errors_is_cut_off(full):
         (55.0, 5.0, ChildError),
     ],
 )
-def test_a_starved_child_is_the_machines_failure(
+def test_starved_child_is_a_machine_failure(
     monkeypatch, waiting, running, kind_of_error
 ):
     time_used = conversation.ProcessorTime(running, waiting)
@@ -492,7 +490,7 @@ def test_a_starved_child_is_the_machines_failure(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_processor_time_is_that_of_a_process_and_all_below_it():
+def test_cpu_time_includes_all_child_processes():
     # The loop is a grandchild.
     words = [sys.executable, "-c", "while True: pass"]
     source = f"import subprocess; subprocess.run({words!r})"
@@ -505,7 +503,7 @@ def test_processor_time_is_that_of_a_process_and_all_below_it():
             os.killpg(child.pid, 9)
 
 
-def test_a_memory_balloon_bursts(full):
+def test_memory_balloon_is_stopped(full):
     text = """
     held = []
     try:
@@ -518,7 +516,7 @@ def test_a_memory_balloon_bursts(full):
     assert program(text, full).strip() == "burst"
 
 
-def test_a_function_has_a_limit_of_memory_too(kind, function):
+def test_function_has_a_memory_limit_too(kind, function):
     source = (
         "def main(data):\n    return bytes(len([bytearray(2**26) for _ in range(64)]))"
     )

@@ -1,4 +1,4 @@
-"""The filter of system calls, run here as the kernel runs it, for both architectures."""
+"""The system call filter, run here like in the kernel, for both architectures."""
 
 import errno
 import re
@@ -19,7 +19,7 @@ I386 = 0x40000003
 
 
 def answer(machine, number, *arguments, for_program=True, architecture=None):
-    """What the filter answers to a call."""
+    """The filter's answer to a call."""
     padded = (*arguments, *[0] * 6)[:6]
     architecture = architecture or MACHINES[machine]
     data = struct.pack("=IIQ6Q", number, architecture, 0, *padded)
@@ -47,7 +47,7 @@ def numbers(table, machine):
 
 @pytest.mark.parametrize("for_program", [True, False])
 @pytest.mark.parametrize("machine", MACHINES)
-def test_only_listed_calls_are_let_through(machine, for_program):
+def test_only_listed_calls_are_allowed(machine, for_program):
     listed = numbers(system_calls._FUNCTION, machine)
     if for_program:
         listed |= numbers(system_calls._PROGRAM, machine)
@@ -117,7 +117,7 @@ def test_some_calls_depend_on_their_arguments(machine, call, arguments, expected
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_younger_calls_look_unknown_so_that_libraries_take_older_ones(machine):
+def test_newer_calls_look_unknown_so_that_libraries_use_older_ones(machine):
     assert answer(machine, 435) == UNKNOWN  # clone3
     assert answer(machine, 2000) == UNKNOWN
 
@@ -135,7 +135,7 @@ def test_calls_of_other_architectures_end_the_process():
         ("aarch64", "/usr/include/asm-generic/unistd.h"),
     ],
 )
-def test_the_numbers_are_those_of_the_kernel(machine, header):
+def test_numbers_match_the_kernel(machine, header):
     if not Path(header).exists():
         pytest.skip("the kernel's headers are not installed (Debian: linux-libc-dev)")
     text = Path(header).read_text("utf-8")

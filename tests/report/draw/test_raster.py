@@ -1,4 +1,4 @@
-"""Still pictures of scenes: what is in front, where labels stand, and files small and the same."""
+"""Still pictures of scenes: visibility, places of labels, and small, stable files."""
 
 import xml.etree.ElementTree as ET
 
@@ -17,38 +17,38 @@ def pixels(scene, *, dark=False):
     image = scene_pixels(scene, camera_of(scene, 200, 160), 1, dark)
     assert image.shape == (160, 200, 4)
     opacity = image[..., 3:] / 255
-    return np.round(
-        image[..., :3] * opacity + colour("paper", dark) * (1 - opacity)
-    ).astype(int)
+    visible = image[..., :3] * opacity
+    paper = colour("paper", dark) * (1 - opacity)
+    return np.round(visible + paper).astype(int)
 
 
 def colour(role, mode=0):
-    code = ROLES[role][bool(mode)]
-    return np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)])
+    code = ROLES[role][bool(mode)].removeprefix("#")
+    return np.array([*bytes.fromhex(code)])
 
 
 def is_shade(pixel, role):
-    """Whether a pixel has a role's hue, however lit."""
-    wanted = colour(role)
-    return (
-        np.dot(pixel, wanted) / np.linalg.norm(pixel) / np.linalg.norm(wanted) > 0.985
-    )
+    """Whether a pixel has a role's hue under any light."""
+    expected = colour(role)
+    lengths = np.linalg.norm(pixel) * np.linalg.norm(expected)
+    return np.dot(pixel, expected) / lengths > 0.985
 
 
 def at(scene, point):
-    """Where a point of the scene is in a picture."""
+    """The place of a scene's point in a picture."""
     x, y, _ = camera_of(scene, 200, 160).project(np.array([point], dtype=float))[0]
     return round(y), round(x)
 
 
-def test_a_near_box_hides_a_far_one():
+def test_near_box_hides_a_far_one():
     near, far = ((0, -3, 0), (1, -2, 1)), ((0, 2, 0), (1, 3, 1))
     for front, back in ((near, far), (far, near)):
         azimuth = -90 if front is near else 90
         parts = (boxes([front], "answer"), boxes([back], "wrong"))
         for order in (parts, parts[::-1]):
             scene = Scene(order, azimuth=azimuth, elevation=0)
-            assert is_shade(pixels(scene)[80, 100], "answer")
+            middle = pixels(scene)[80, 100]
+            assert is_shade(middle, "answer")
 
 
 def test_up_is_up_and_right_is_right():
@@ -68,15 +68,19 @@ def test_up_is_up_and_right_is_right():
         ((0.5, 0, 0.5), "answer"),
     ):
         assert is_shade(image[at(scene, point)], role)
-    assert at(scene, (0, 0, 5))[0] < at(scene, (0, 0, 0))[0]
-    assert at(scene, (5, 0, 0))[1] > at(scene, (0, 0, 0))[1]
+    row, column = at(scene, (0, 0, 0))
+    row_above, _ = at(scene, (0, 0, 5))
+    _, column_to_the_right = at(scene, (5, 0, 0))
+    assert row_above < row
+    assert column_to_the_right > column
 
 
 def test_each_pixel_of_glass_is_covered_once():
     square = np.array([[2.0, 2, 0], [28, 2, 0], [28, 28, 0], [2, 28, 0]])
     corners = square[np.array([(0, 1, 2), (0, 2, 3)])]
-    half = np.full(2, 0.5)
-    image = paint(Triangles(corners, np.ones((2, 3)), half, 0 * half), 30, 30)
+    white, half, zero = np.ones((2, 3)), np.full(2, 0.5), np.zeros(2)
+    image = paint(Triangles(corners, white, half, zero), 30, 30)
+    # A pixel on the common edge covered twice would have an opacity of 0.75.
     assert set(np.unique(image[..., 3])) == {0.0, 0.5}
 
 
@@ -93,13 +97,11 @@ def test_absurd_coordinates_do_no_harm(bad):
     ET.fromstring(scene_svg(scene, "x"))  # noqa: S314  (our own text)
 
 
-def test_all_of_a_scene_is_in_the_frame():
+def test_whole_scene_is_in_the_frame():
     corners = np.random.default_rng(7).uniform(-50, 80, (40, 3))
     for azimuth in range(0, 360, 40):
-        camera = camera_of(
-            Scene((Marks(corners, "wrong"),), azimuth=azimuth, elevation=33), 300, 200
-        )
-        x, y, _ = camera.project(corners).T
+        scene = Scene((Marks(corners, "wrong"),), azimuth=azimuth, elevation=33)
+        x, y, _ = camera_of(scene, 300, 200).project(corners).T
         assert x.min() >= 0
         assert x.max() <= 300
         assert y.min() >= 0

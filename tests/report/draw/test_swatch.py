@@ -1,4 +1,4 @@
-"""Samples in legends: they look like what they name."""
+"""Legend samples look like the marks they name."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_missing_volume_is_filled_and_missing_areas_are_hatched():
 
 
 @pytest.mark.parametrize("dashed", [True, False])
-def test_lines_in_space_are_dashed_where_they_are(dashed):
+def test_lines_in_space_are_dashed_like_in_the_drawing(dashed):
     labels = Marks(POINTS, "target", 0, ("a", "b", "c"))
     scene = Scene((Lines((POINTS,), "target", dashed=dashed), labels))
     sample = swatch([scene], "target")
@@ -33,7 +33,7 @@ def test_lines_in_space_are_dashed_where_they_are(dashed):
     assert ("stroke-dasharray" in sample) is dashed
 
 
-def test_every_mark_has_a_sample_of_its_own():
+def test_every_mark_has_a_different_sample():
     marks = ("ring", "cross", "crossed ring", "arrow", "dashed")
     samples = {swatch([], f"wrong {mark}") for mark in marks}
     assert len(samples) == len(marks)

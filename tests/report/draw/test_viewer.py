@@ -1,4 +1,4 @@
-"""Data of scenes for the viewer: complete, compact, and limited."""
+"""Scene data for the viewer: complete, compact, and limited."""
 
 import json
 
@@ -24,7 +24,7 @@ def paths(part):
     return found
 
 
-def test_geometry_comes_back():
+def test_geometry_survives_a_round_trip():
     box = boxes(
         [((0, 0, 0), (1, 2, 3)), ((4, 4, 4), (5, 5.125, 6))],
         "answer",
@@ -67,7 +67,7 @@ def test_geometry_comes_back():
     assert data["left_out"] == 0
 
 
-def test_what_is_too_much_is_left_out_and_counted():
+def test_excess_geometry_is_left_out_and_counted():
     many = boxes([((i, 0, 0), (i + 1, 1, 1)) for i in range(5000)], "answer")
     data = scene_json(Scene((many,)))
     (part,) = data["parts"]

@@ -1,4 +1,4 @@
-"""Solids of cells: closed, turned outwards, and no larger than they need to be."""
+"""Solids of cells: closed, facing outwards, and no larger than necessary."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What tests of pictures share: golden drawings, and ways to look into them."""
+"""Golden drawings, and functions that inspect them."""
 
 import os
 import re
@@ -65,7 +65,7 @@ def answers() -> Callable[..., dict[str, Any]]:
 
 
 def standing_alone(drawing: Drawing, label: str) -> str:
-    """A drawing with a style sheet and paper of its own, so that the file can be looked at."""
+    """A drawing with a style sheet and a background, viewable as a file."""
     style = f"<style>{style_sheet()}</style>"
     text = drawing.render(label).replace(
         "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1
@@ -110,9 +110,9 @@ def shapes() -> Callable[..., list[ET.Element]]:
             return [
                 shape for shape in found if shape.get("fill", "").endswith(f"-{role})")
             ]
-        wanted = {f"s-{role}", f"f-{role}"}
+        expected = {f"s-{role}", f"f-{role}"}
         return [
-            s for s in found if not role or wanted & set(s.get("class", "").split())
+            s for s in found if not role or expected & set(s.get("class", "").split())
         ]
 
     return find

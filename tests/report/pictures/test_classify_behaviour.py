@@ -1,4 +1,4 @@
-"""Squares, their interfaces, and the names they were given."""
+"""Squares, their interfaces, and the names given to them."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def drawn_curves(shapes, drawing, role):
         ((1, 2, 3, 4), "ambiguous", 5, 5, 0),
     ],
 )
-def test_interfaces_are_drawn_as_they_are(
+def test_interfaces_are_drawn_correctly(
     drawn, shapes, labels, name, solid, dashed, junctions
 ):
     picture = drawn(TASK, {"labels": [name]}, params=one_square(*labels))

@@ -1,4 +1,4 @@
-"""Points and triangles: what is missing is seen, however thin."""
+"""Points and triangles: missing ones are visible, however thin."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Golden drawings of right and wrong answers, and answers that nobody would want to draw."""
+"""Golden drawings of right and wrong answers, and hostile answers."""
 
 import pytest
 from drawn_parts import faces
@@ -6,6 +6,7 @@ from drawn_parts import faces
 from scbench.catalog import get_task
 from scbench.report.draw.svg import Drawing
 
+# For each task: a subtask, the panel that is stored, and answers.
 GOLDEN = {
     "classify_behaviour": (0, 0, ("right", "always_known")),
     "enumerate_edges": (2, 0, ("right", "odd_corners_joined")),
@@ -17,22 +18,6 @@ GOLDEN = {
     "topology_enumeration": (2, 1, ("right", "every_pattern_with_all_classes")),
     "two_segments": (6, 0, ("right", "other_regions", "outside_the_frame")),
 }
-"""Of each task a subtask, the panel that is stored, and answers."""
-
-
-@pytest.mark.parametrize(
-    ("task", "case"), [(task, case) for task, row in GOLDEN.items() for case in row[2]]
-)
-def test_golden(drawn, answers, golden, task, case):
-    subtask, panel, _ = GOLDEN[task]
-    picture = drawn(task, answers(task, subtask)[case], subtask=subtask)
-    golden(f"{task}-{case}", picture.panels[panel].view, case)
-
-
-def test_the_instance_of_a_shadow(drawn, golden):
-    (panel,) = drawn("tetrahedra_shadow_projection", subtask=2).panels
-    golden("tetrahedra_shadow_projection-instance", panel.view, "instance")
-
 
 HUGE = 10**5000
 AIR, ROCK = "Air", "Rock"
@@ -43,8 +28,8 @@ VOXELS = {"size": 32, "cells": 3000}
 BRICK = ([55.0, 0.0, 4.8], 0.0)
 LABELS = [[], [""], ["1" * 100_000], ["01" * 2000] * 3, ["0"] * 400_000]
 
-# Of each task an instance (a subtask or its parameters), the answer's key, the keys of its entries
-# if these are objects, and answers.
+# For each task: an instance (a subtask or its parameters), the answer's key, the keys of its
+# entries if these are objects, and answers.
 HOSTILE = [
     ("enumerate_edges", 0, "edges", (), [[], [[]] * 400_000, [[[HUGE, HUGE]]] * 4]),
     ("enumerate_edges", 0, "edges", (), [[[[0, 1]] * 400, [], [], []]]),
@@ -106,21 +91,41 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("task", "case"), [(task, case) for task, row in GOLDEN.items() for case in row[2]]
+)
+def test_golden(drawn, answers, golden, task, case):
+    subtask, panel, _ = GOLDEN[task]
+    picture = drawn(task, answers(task, subtask)[case], subtask=subtask)
+    golden(f"{task}-{case}", picture.panels[panel].view, case)
+
+
+def test_instance_of_a_shadow(drawn, golden):
+    (panel,) = drawn("tetrahedra_shadow_projection", subtask=2).panels
+    golden("tetrahedra_shadow_projection-instance", panel.view, "instance")
+
+
 def entry(keys, row):
     """An object of an answer, as JSON has it."""
     values = row if len(keys) > 1 else (row,)
-    lists = (list(value) if isinstance(value, tuple) else value for value in values)
-    return dict(zip(keys, lists, strict=True))
+    result = {}
+    for key, value in zip(keys, values, strict=True):
+        result[key] = list(value) if isinstance(value, tuple) else value
+    return result
 
 
 @pytest.mark.parametrize(("task", "instance", "key", "keys", "values"), HOSTILE)
 def test_hostile_answers_are_drawn_small(drawn, task, instance, key, keys, values):
-    where = {"subtask": instance}
+    chosen = {"subtask": instance}
     if isinstance(instance, dict):
-        where = {"params": get_task(task).params_model(**instance)}
+        chosen = {"params": get_task(task).params_model(**instance)}
     for value in values:
-        entries = [entry(keys, row) for row in value] if keys else value
-        picture = drawn(task, {key: entries} if key else entries, **where)
+        answer = value
+        if keys:
+            answer = [entry(keys, row) for row in value]
+        if key:
+            answer = {key: answer}
+        picture = drawn(task, answer, **chosen)
         assert "score 1" not in picture.caption.lower()
         for panel in picture.panels:
             if isinstance(panel.view, Drawing):

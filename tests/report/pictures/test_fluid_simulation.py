@@ -1,4 +1,4 @@
-"""Pictures of worlds after rain: lakes, leaks, water that can be seen, rock that fell."""
+"""Worlds after rain: lakes, leaks, visible water, fallen rock."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,8 @@ from scbench.report.draw.scene import Mesh, Scene
 from scbench.schemas.fluid_simulation import Params
 
 TASK = "fluid_simulation"
+
+PIT = ((5, 5, 2), (7, 7, 2), "Air")
 
 
 def world(goal, width=12):
@@ -29,7 +31,6 @@ def works(*boxes):
 
 SURFACE = world({"kind": "lake_surface", "min_columns": 9})
 HIDDEN = world({"kind": "hidden_water", "min_voxels": 4})
-PIT = ((5, 5, 2), (7, 7, 2), "Air")
 
 
 def view(picture, title):
@@ -42,7 +43,7 @@ def meshes(picture, role):
     return [part for part in parts if isinstance(part, Mesh) and part.role == role]
 
 
-def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
+def test_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
     picture = drawn(TASK, works(PIT), params=SURFACE)
     maps = view(picture, "level by level")
     golden(f"{TASK}-right", maps, "A lake.")
@@ -50,25 +51,27 @@ def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
     wide = 3 * maps.scale
     assert f"h{wide:g}v{wide:g}" in water.get("d")
     (mesh,) = meshes(picture, "water")
-    assert np.array_equal(
-        mesh.points.min(axis=0), (5, 5, 3)
-    )  # only its surface can be seen
+    # Only its surface can be seen.
+    assert np.array_equal(mesh.points.min(axis=0), (5, 5, 3))
     assert np.array_equal(mesh.points.max(axis=0), (8, 8, 3))
     assert "columns of the widest lake: 9; at least 9" in picture.panels[-1].alt
     assert "111" in picture.text
     assert not any(isinstance(panel.view, Scene) for panel in picture.panels[1:])
 
 
-def test_water_that_can_be_seen_is_hatched_and_pointed_at(drawn, golden, shapes):
+def test_visible_water_is_hatched_and_pointed_at(drawn, golden, shapes):
     picture = drawn(TASK, works(((6, 6, 2), (6, 6, 2), "Air")), params=HIDDEN)
     maps = view(picture, "level by level")
     golden(f"{TASK}-wrong", maps, "Water can be seen.")
     (hatched,) = shapes(maps, "path", "wrong", hatched=True)
     assert hatched.get("d").count("M") == 1
     (ring,) = shapes(maps, "circle", "wrong")
-    corner = [float(v) for v in hatched.get("d")[1:].split("h")[0].split()]
-    assert float(ring.get("cx")) == pytest.approx(corner[0] + maps.scale / 2, abs=0.02)
-    assert float(ring.get("cy")) == pytest.approx(corner[1] + maps.scale / 2, abs=0.02)
+    # The path begins with "Mx yh": the corner of the hatched cell.
+    corner, _, _ = hatched.get("d").removeprefix("M").partition("h")
+    x, y = map(float, corner.split())
+    half = maps.scale / 2
+    assert float(ring.get("cx")) == pytest.approx(x + half, abs=0.02)
+    assert float(ring.get("cy")) == pytest.approx(y + half, abs=0.02)
     (mesh,) = meshes(picture, "wrong")
     assert np.array_equal(mesh.points.mean(axis=0), (6.5, 6.5, 3))
     assert "visible from above in 1 column." in picture.caption

@@ -1,4 +1,4 @@
-"""Legends of tours: an entry for each mark, and no others."""
+"""Legends of tours: one entry for each mark, and no others."""
 
 TASK = "hamiltonian_loop"
 
@@ -12,7 +12,7 @@ def drawn_legend(drawn, steps) -> tuple[str, dict[str, str]]:
     return picture.panels[0].view.render(""), dict(picture.legend)
 
 
-def test_a_tour_that_ends_on_its_first_cell_has_no_dashed_line(drawn, answers):
+def test_tour_that_ends_on_its_first_cell_has_no_dashed_line(drawn, answers):
     steps = tour(answers)
     text, legend = drawn_legend(drawn, [*steps, steps[0]])
     assert "stroke-dasharray" not in text
@@ -21,7 +21,7 @@ def test_a_tour_that_ends_on_its_first_cell_has_no_dashed_line(drawn, answers):
     assert legend["wrong ring"] == "visited more than once"
 
 
-def test_a_tour_that_stops_early_has_a_dashed_line(drawn, answers):
+def test_tour_that_stops_early_has_a_dashed_line(drawn, answers):
     text, legend = drawn_legend(drawn, tour(answers)[:4])
     assert "stroke-dasharray" in text
     assert legend["wrong dashed"] == "the tour does not close"

@@ -1,4 +1,4 @@
-"""Pictures of hiding crowds: who is seen, and where, in plan and in the sniper's view."""
+"""Hiding crowds: who is seen, and where, in plan and in the sniper's view."""
 
 import math
 
@@ -25,7 +25,7 @@ def listed(places):
     return {"people": [{"xy": list(place)} for place in places]}
 
 
-def test_a_hidden_crowd(drawn, golden, shapes, hidden):
+def test_hidden_crowd(drawn, golden, shapes, hidden):
     picture = drawn(TASK, listed(hidden))
     plan, view = (panel.view for panel in picture.panels[:2])
     golden(f"{TASK}-right", plan, "A hidden crowd.")
@@ -36,7 +36,7 @@ def test_a_hidden_crowd(drawn, golden, shapes, hidden):
     assert picture.caption == "All 4 people are hidden. Score 1."
 
 
-def test_somebody_in_sight_is_ringed_in_both_views(drawn, golden, shapes, hidden):
+def test_visible_person_is_ringed_in_both_views(drawn, golden, shapes, hidden):
     places = [*hidden[:3], [5.0, 5.0]]
     picture = drawn(TASK, listed(places))
     plan, view = (panel.view for panel in picture.panels[:2])

@@ -1,4 +1,4 @@
-"""Pictures of snakes: paths, food, and the first fault where it is."""
+"""Snakes: paths, food, and the place of the first fault."""
 
 from drawn_parts import middle, rings
 
@@ -12,7 +12,7 @@ def listed(cells):
     return {"path": [{"pos": list(cell)} for cell in cells]}
 
 
-def test_a_full_path(drawn, golden, shapes):
+def test_full_path(drawn, golden, shapes):
     picture = drawn("hyper_snake", listed(ROUND), params=FLAT)
     flat = picture.panels[0].view
     golden("hyper_snake-right", flat, "A full path.")
@@ -25,7 +25,7 @@ def test_a_full_path(drawn, golden, shapes):
     assert picture.text.split("\n")[:3] == ["S─┐", "E#│", "o─o"]
 
 
-def test_a_path_into_a_wall_has_an_arrow_and_a_ring_there(drawn, golden, shapes):
+def test_path_into_a_wall_ends_in_an_arrow_and_a_ring(drawn, golden, shapes):
     picture = drawn(
         "hyper_snake", listed([(0, 0), (1, 0), (1, 1), (2, 1)]), params=FLAT
     )
@@ -42,7 +42,7 @@ def test_a_path_into_a_wall_has_an_arrow_and_a_ring_there(drawn, golden, shapes)
     }  # lost food
 
 
-def test_a_path_over_the_limit_is_drawn_whatever_its_cells_are(drawn):
+def test_path_over_the_limit_is_drawn_with_any_cells(drawn):
     cells = [(0, 0), (1, 0), (1,), *[(0, 0, 0)] * 1100]
     picture = drawn("hyper_snake", listed(cells), params=FLAT)
     assert picture.caption.startswith("The path is too long to be graded.")

@@ -1,4 +1,4 @@
-"""Pictures of towers of digits: bars that hang in the air, repeated groups, heights."""
+"""Towers of digits: overhanging bars, repeated groups, heights."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def ends(shape):
     ]
 
 
-def test_bars_that_hang_in_the_air_are_thick_and_framed(drawn, golden, shapes):
+def test_overhanging_bars_are_thick_and_framed(drawn, golden, shapes):
     picture = drawn(TASK, flat("6911"))  # a 9 on a 6: its bar b hangs
     glyphs = picture.panels[0].view
     golden(f"{TASK}-wrong", glyphs, "A bar hangs.")

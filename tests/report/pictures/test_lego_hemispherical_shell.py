@@ -1,4 +1,4 @@
-"""Bricks: those that break a rule are marked in space, in the cut and in their layer's plan."""
+"""Bricks that break a rule are marked in space, in the cut and in their layer's plan."""
 
 import numpy as np
 import pytest
@@ -8,27 +8,25 @@ from scbench.report.draw.scene import Marks, Mesh
 
 TASK = "lego_hemispherical_shell"
 
-
-def bricks(*rows):
-    return {
-        "bricks": [
-            {"Centroid": list(map(float, row[:3])), "RotationDegrees": float(row[3])}
-            for row in rows
-        ]
-    }
-
-
 GROUND = [(55, 0, 4.8, 90), (-55, 0, 4.8, 90), (0, 55, 4.8, 0), (0, -55, 4.8, 0)]
 
 
-def test_every_brick_is_a_box_where_it_stands(drawn):
+def bricks(*rows):
+    listed = []
+    for *centre, degrees in rows:
+        centroid = [float(coordinate) for coordinate in centre]
+        listed.append({"Centroid": centroid, "RotationDegrees": float(degrees)})
+    return {"bricks": listed}
+
+
+def test_every_brick_is_a_box_in_its_place(drawn):
     picture = drawn(TASK, bricks(*GROUND))
     (mesh,) = of(picture.panels[0].view, Mesh, "answer")
-    stands = {(47, -16), (-63, -16), (-16, 47), (-16, -63)}
-    assert {tuple(np.round(low[:2], 6)) for low, _ in boxes_of(mesh)} == stands
-    assert all(
-        np.subtract(b, a) @ (1, 1, 1) == pytest.approx(57.6) for a, b in boxes_of(mesh)
-    )
+    places = {(47, -16), (-63, -16), (-16, 47), (-16, -63)}
+    assert {tuple(np.round(low[:2], 6)) for low, _ in boxes_of(mesh)} == places
+    for low, high in boxes_of(mesh):
+        # A brick of 32 x 16 x 9.6 mm, turned or not.
+        assert np.sum(np.subtract(high, low)) == pytest.approx(32 + 16 + 9.6)
     assert not of(picture.panels[0].view, Mesh, "wrong")
     assert picture.caption.startswith("4 bricks; ")
 
@@ -43,7 +41,7 @@ def test_every_brick_is_a_box_where_it_stands(drawn):
         ((55, 0, 42.0 + 1.2, 90), "not joined to the lowest layer"),
     ],
 )
-def test_a_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
+def test_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
     picture = drawn(TASK, bricks(*GROUND, extra))
     space, cut, layers = (panel.view for panel in picture.panels)
     (mesh,) = of(space, Mesh, "wrong")
@@ -55,15 +53,15 @@ def test_a_wrong_brick_is_marked_in_every_view(drawn, shapes, extra, word):
     assert len(shapes(layers, "path", "wrong")) == 1, "one cross"
     (plan,) = shapes(layers, "polygon", "wrong")
     assert plan.find("title").text.startswith("brick 4")
-    (x, y), (u, v) = np.min(points(plan), axis=0), np.max(points(plan), axis=0)
-    wide, deep = (16, 32) if extra[3] == 90 else (32, 16)
-    assert (u - x) / (v - y) == pytest.approx(wide / deep, rel=0.01)
-    if abs(extra[1]) < 8:
+    width, depth = np.ptp(points(plan), axis=0)
+    x, y, z, degrees = extra
+    wide, deep = (16, 32) if degrees == 90 else (32, 16)
+    assert width / depth == pytest.approx(wide / deep, rel=0.01)
+    # Bricks that reach the plane of the cut are in it, too.
+    if abs(y) < 8:
         (section,) = shapes(cut, "polygon", "wrong")
-        low, high = np.min(points(section), axis=0), np.max(points(section), axis=0)
-        assert low == pytest.approx(
-            cut.at((extra[0] - wide / 2, extra[2] + 4.8)), abs=0.02
-        )
-        assert high == pytest.approx(
-            cut.at((extra[0] + wide / 2, extra[2] - 4.8)), abs=0.02
-        )
+        upper_left = np.min(points(section), axis=0)
+        lower_right = np.max(points(section), axis=0)
+        half = wide / 2
+        assert upper_left == pytest.approx(cut.at((x - half, z + 4.8)), abs=0.02)
+        assert lower_right == pytest.approx(cut.at((x + half, z - 4.8)), abs=0.02)

@@ -1,4 +1,4 @@
-"""Pictures of mazes: the marks lie where the verdict found the fault."""
+"""Mazes: the marks are at the fault that the verdict found."""
 
 from drawn_parts import centres, middle
 
@@ -7,8 +7,10 @@ from scbench.report.picture import Verdicts
 from scbench.report.pictures.maze_3d import draw
 from scbench.schemas.maze_3d import Answer, Params
 
+RIGHT = "A669B\n98581\n01472\n39160\n87432"
 
-def small(**wanted) -> Params:
+
+def small(**expected) -> Params:
     asked = {
         "size": 3,
         "a_height": 5,
@@ -16,13 +18,10 @@ def small(**wanted) -> Params:
         "jumps": 0,
         "max_height_percent": 100,
     }
-    return Params(**(asked | wanted))
+    return Params(**(asked | expected))
 
 
-RIGHT = "A669B\n98581\n01472\n39160\n87432"
-
-
-def test_a_right_maze_has_its_route_as_walks_and_arcs(drawn, golden, shapes):
+def test_right_maze_shows_its_route_as_walks_and_arcs(drawn, golden, shapes):
     picture = drawn("maze_3d", RIGHT)
     plan = picture.panels[0].view
     golden("maze_3d-right", plan, "A right maze.")
@@ -36,7 +35,7 @@ def test_a_right_maze_has_its_route_as_walks_and_arcs(drawn, golden, shapes):
     assert {role for role, _ in picture.legend} == {"note", "right"}
 
 
-def test_a_second_way_is_ringed_where_it_leaves_and_comes_back(drawn, golden, shapes):
+def test_second_way_is_ringed_where_it_leaves_and_returns(drawn, golden, shapes):
     picture = drawn("maze_3d", "A5\n5B", params=small(size=2))
     plan = picture.panels[0].view
     golden("maze_3d-wrong", plan, "A maze with two routes.")
@@ -47,7 +46,7 @@ def test_a_second_way_is_ringed_where_it_leaves_and_comes_back(drawn, golden, sh
     assert "second route" in picture.caption
 
 
-def test_a_second_route_without_a_move_of_its_own_has_no_rings(shapes):
+def test_second_route_without_a_different_move_has_no_rings(shapes):
     """A verdict can come from a file, and its routes can be equal."""
     route = [[0, 0], [1, 0]]
     verdict = Verdict(0.0, (), {"route": route, "other_route": route})

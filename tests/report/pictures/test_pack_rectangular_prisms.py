@@ -1,4 +1,4 @@
-"""Packings: overlaps, boxes of a wrong size, missing ones and empty space are marked."""
+"""Packings: overlaps, wrong sizes, missing boxes and empty space are marked."""
 
 import numpy as np
 from drawn_parts import boxes_of, of
@@ -8,15 +8,14 @@ from scbench.schemas.pack_rectangular_prisms import Params, Prisms
 
 TASK = "pack_rectangular_prisms"
 
+CUBES = [((0, 0, 0), (2, 2, 2)), ((2, 0, 0), (4, 2, 2))]
+LID = ((0, 0, 2), (4, 2, 3))
+
 
 def two_kinds():
     """Two cubes of 2 and one box of 4 x 2 x 1."""
     lines = (Prisms(count=2, size=(2, 2, 2)), Prisms(count=1, size=(4, 2, 1)))
     return Params(prisms=lines, full_marks_percent=100)
-
-
-CUBES = [((0, 0, 0), (2, 2, 2)), ((2, 0, 0), (4, 2, 2))]
-LID = ((0, 0, 2), (4, 2, 3))
 
 
 def packing(*boxes):

@@ -1,4 +1,4 @@
-"""Loops of pipes: crossings, wrong lengths, angles and constraints are marked where they are."""
+"""Loops of pipes: crossings, wrong lengths, angles and constraints are marked in place."""
 
 from drawn_parts import at, centres
 
@@ -6,8 +6,10 @@ from scbench.catalog import get_task
 
 TASK = "pipe_loop_fitting"
 
+SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
 
-def asked(pipes=4, side=4, crossings=0, *constraints):
+
+def params(pipes=4, side=4, crossings=0, *constraints):
     return get_task(TASK).params_model(
         pipes=pipes,
         side=side,
@@ -21,12 +23,9 @@ def loop(*joints):
     return {"points": [{"x": float(x), "y": float(y)} for x, y in joints]}
 
 
-SQUARE = [(1, 1), (2, 1), (2, 2), (1, 2)]
-
-
-def test_a_crossing_is_ringed_where_it_is(drawn, shapes):
+def test_crossing_is_ringed_in_place(drawn, shapes):
     crossed = [SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]]
-    picture = drawn(TASK, loop(*crossed), params=asked())
+    picture = drawn(TASK, loop(*crossed), params=params())
     drawing = picture.panels[0].view
     rings = [c for c in shapes(drawing, "circle", "wrong") if c.get("fill") == "none"]
     assert at(drawing, (1.5, 1.5))[0] in centres(rings)

@@ -1,4 +1,4 @@
-"""Pictures drawn by a formula: cells missed and cells too many, and where the formula is zero."""
+"""Drawings of a formula: missed cells, surplus cells, and the zero curve."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def at(drawing, x, y, wide, high):
     )
 
 
-def test_cells_missed_and_too_many(drawn, shapes):
+def test_missed_and_surplus_cells(drawn, shapes):
     # Positive right of the middle: one cell too many, at the bottom.
     picture = drawn(TASK, formula("x - 1.5 + 0*y"), params=grid())
     drawing = picture.panels[2].view
@@ -63,7 +63,7 @@ def test_cells_missed_and_too_many(drawn, shapes):
     assert covered(missed) == [at(drawing, 2, 0, 1, 3)]
 
 
-def test_a_circle_is_followed_closely():
+def test_circle_is_followed_closely():
     signs = np.array(
         [[(x - 4) ** 2 + (y - 4) ** 2 < 9 for x in range(9)] for y in range(9)]
     )
@@ -82,6 +82,6 @@ def test_a_circle_is_followed_closely():
         "def f(x, y): return " + " + ".join(["x*y"] * 5_000),
     ],
 )
-def test_there_is_no_curve_without_trust_in_it(text):
+def test_untrusted_curve_is_not_drawn(text):
     signs = np.eye(4, dtype=bool)
     assert zero_curve(text, signs) == []

@@ -25,7 +25,7 @@ def test_neighbouring_rectangles_have_different_colours(params):
             assert colours[i] != colours[j]
 
 
-def test_rectangles_on_one_place_all_get_colours():
+def test_rectangles_in_one_place_all_get_colours():
     assert len(colours_of(dict.fromkeys(range(9), (0, 0, 2, 2)))) == 9
 
 

@@ -1,4 +1,4 @@
-"""Pictures of blasts: the plan, what it changed, and the blasts that void it."""
+"""Blasts: the plan, its effects, and the blasts that invalidate it."""
 
 import pytest
 from drawn_parts import rings
@@ -18,7 +18,7 @@ GROUND = Params(
 
 
 def judged(params, blasts, **changed):
-    """A verdict as the grader gives it, for drawing where the engine is not installed."""
+    """A verdict of the grader's form, for drawing without the engine."""
     metrics = {
         "flat_before": 4,
         "flat_after": 6,
@@ -32,29 +32,30 @@ def judged(params, blasts, **changed):
 
 
 def picture_of(blasts, *checks, params=GROUND):
-    answer = Answer.model_validate(
-        {"blasts": [dict(zip("xyz", b, strict=True)) for b in blasts]}
-    )
+    listed = [{"x": x, "y": y, "z": z} for x, y, z in blasts]
+    answer = Answer.model_validate({"blasts": listed})
     verdict = judged(params, blasts)
-    verdict = Verdict(
-        0.0 if checks else verdict.score, (*checks, *verdict.checks), verdict.metrics
-    )
+    score = 0.0 if checks else verdict.score
+    verdict = Verdict(score, (*checks, *verdict.checks), verdict.metrics)
     return draw_of(get_task(TASK))(params, answer, (verdict,))
 
 
-def test_the_plan_and_what_it_changed(golden, shapes):
+def test_plan_and_its_effects(golden, shapes):
     picture = picture_of([(0, 1, 3.0), (1, 1, 0.5)])
     plan, after, change = (panel.view for panel in picture.panels[:3])
     golden(f"{TASK}-right", change, "What changed.")
-    dots = {
-        (float(c.get("cx")), float(c.get("cy"))): float(c.get("r"))
-        for c in shapes(plan, "circle", "answer")
-    }
-    large, small = (
-        tuple(round(v, 2) for v in plan.at(p)) for p in ((0.5, 1.5), (1.5, 1.5))
-    )
-    assert dots[large] > dots[small]
-    (region,) = shapes(after, "path", "right")[:1]
+    radii = {}
+    for circle in shapes(plan, "circle", "answer"):
+        place = (float(circle.get("cx")), float(circle.get("cy")))
+        radii[place] = float(circle.get("r"))
+
+    def radius_at(*place):
+        x, y = plan.at(place)
+        return radii[round(x, 2), round(y, 2)]
+
+    # The first blast is six times as deep as the second.
+    assert radius_at(0.5, 1.5) > radius_at(1.5, 1.5)
+    region, *_ = shapes(after, "path", "right")
     assert region.get("d").count("M") == 6
     lower = "".join(path.get("d") for path in shapes(change, "path", "c3"))
     x, y = change.at((0, 1))
@@ -63,7 +64,7 @@ def test_the_plan_and_what_it_changed(golden, shapes):
     assert "cells of the largest flat region: 6; at least 8.5" in picture.panels[-1].alt
 
 
-def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
+def test_blast_that_is_too_deep_is_ringed_in_place(golden, shapes):
     check = Check("depth", False, "too deep", {"blast": 1})
     picture = picture_of([(0, 1, 3.0), (2, 0, 30.0)], check)
     plan = picture.panels[0].view
@@ -73,15 +74,11 @@ def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
     assert "void: a blast deeper than the height of its cell" in picture.caption
 
 
-def test_a_real_verdict_is_drawn(drawn):
+def test_real_verdict_is_drawn(drawn):
     picture = drawn(TASK, {"blasts": [{"x": 3, "y": 4, "z": 2.5}]})
     assert "1 blast; the largest flat region changed from 5 to" in picture.caption
-    assert [panel.title for panel in picture.panels][:3] == [
-        "the plan",
-        "after the blasts",
-        "what changed",
-    ]
+    titles = [panel.title for panel in picture.panels]
+    assert titles[:3] == ["the plan", "after the blasts", "what changed"]
+    # Without blasts this panel would be empty.
     unchanged = drawn(TASK, {"blasts": []})
-    assert "what changed" not in [panel.title for panel in unchanged.panels], (
-        "an empty panel"
-    )
+    assert "what changed" not in [panel.title for panel in unchanged.panels]

@@ -1,4 +1,4 @@
-"""Shadows of tetrahedra: gaps, spill and bodies that cut each other are marked where they are."""
+"""Shadows of tetrahedra: gaps, spill and intersecting bodies are marked in place."""
 
 import numpy as np
 from drawn_parts import points
@@ -17,13 +17,13 @@ def poses(*places, **quaternion):
 
 
 def same_ring(shape, drawing, corners):
-    wanted = np.array([drawing.at(corner) for corner in corners])
-    apart = np.linalg.norm(np.array(points(shape))[:, None] - wanted[None], axis=2)
+    expected = np.array([drawing.at(corner) for corner in corners])
+    apart = np.linalg.norm(np.array(points(shape))[:, None] - expected[None], axis=2)
     return bool(apart.min(axis=0).max() < 0.05 and apart.min(axis=1).max() < 0.05)
 
 
-def test_the_shadow_is_drawn_where_it_falls(drawn, shapes):
-    # The square of side 4 stands around the origin; one shadow lies inside it.
+def test_shadow_is_drawn_where_it_falls(drawn, shapes):
+    # The square of side 4 is centred on the origin; one shadow lies inside it.
     plan = drawn(TASK, poses((0, 0, 3))).panels[0].view
     (shadow,) = shapes(plan, "polygon", "quiet")
     assert same_ring(shadow, plan, [(0, 0), (1, 0), (0.5, 3**0.5 / 2)])

@@ -1,4 +1,4 @@
-"""Views of text tasks: what they mark, and that they work things out as graders do."""
+"""Views of text tasks: their marks, and values that agree with the graders."""
 
 from itertools import islice
 
@@ -44,14 +44,14 @@ def test_logic_has_the_value_that_graders_find(drawn):
         ("2 * (3 - 5) + 1", 5, "-", 2),
     ],
 )
-def test_the_first_step_whose_slip_gives_the_answer(expression, given, step, value):
+def test_first_step_whose_slip_gives_the_answer(expression, given, step, value):
     nodes = parsed(read_tokens(expression), rules())
     at, slip = first_slip(nodes, rules(), given)
     assert (nodes[at].words, slip) == (step, value)
     assert first_slip(nodes, rules(), 10**6) is None
 
 
-def test_of_several_expressions_the_first_wrong_one_is_drawn(drawn):
+def test_first_wrong_expression_is_drawn(drawn):
     params = Params(
         expression="TRUE OR FALSE\nTRUE AND FALSE\nNOT FALSE", format="TRUE_FALSE"
     )

@@ -1,4 +1,4 @@
-"""A frame cut by two segments: regions as the grader counted them, and ends that were rejected."""
+"""A frame cut by two segments: regions as the grader counted them, and rejected ends."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from scbench.scoring.judge import judge
 TASK = "two_segments"
 
 
-def test_regions_drawn_are_those_the_grader_counted():
+def test_drawn_regions_are_those_the_grader_counted():
     task = get_task(TASK)
     builder = task.builder()
     seen = 0

@@ -1,4 +1,4 @@
-"""Boxes laid out flat: every cell has a place of its own, and the whole is nearly square."""
+"""Boxes laid out flat: no cells overlap, and the whole is nearly square."""
 
 import math
 from itertools import pairwise, product

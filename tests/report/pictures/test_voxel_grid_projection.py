@@ -1,4 +1,4 @@
-"""Pictures of cells in a cube: holes, forbidden and repeated cells, mirrors."""
+"""Cells in a cube: holes, forbidden and repeated cells, mirrors."""
 
 import numpy as np
 import pytest
@@ -19,25 +19,23 @@ def listed(cells):
 def corners(shadows, check, a, b):
     """Upper left corner in pixels of a cell of one of the three shadows."""
     x, y = shadows.at((check * N * 1.3 + a, b + 1))
-    return f"M{x:.2f}".rstrip("0").rstrip("."), f"{y:.2f}".rstrip("0").rstrip(".")
+    # `:g` of a rounded number has no zeros at its end, as in the drawing.
+    return f"M{round(x, 2):g}", f"{round(y, 2):g}"
 
 
-def test_a_right_set(drawn, golden, shapes):
+def test_right_set(drawn, golden, shapes):
     picture = drawn("voxel_grid_projection", listed(RIGHT), params=PARAMS)
     shadows = picture.panels[1].view
     golden("voxel_grid_projection-right", shadows, "Full shadows.")
     assert picture.caption.endswith("Score 1.")
     assert shadows.render("x").count(": full") == 3
-    cells = sum(
-        len(mesh.outline)
-        for mesh in picture.panels[0].view.parts
-        if isinstance(mesh, Mesh)
-    )
-    assert cells == 6 * len(RIGHT)
+    parts = picture.panels[0].view.parts
+    faces = sum(len(part.outline) for part in parts if isinstance(part, Mesh))
+    assert faces == 6 * len(RIGHT)
     assert picture.text.split("\n")[1].split() == ["###"] * 3
 
 
-def test_a_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(
+def test_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(
     drawn, golden, shapes
 ):
     cells = [cell for cell in RIGHT if cell[:2] != (2, 1)]
@@ -48,11 +46,10 @@ def test_a_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(
     x, y = corners(shadows, 0, 2, 1)
     assert hatched[0].get("d").startswith(f"{x} {y}h")
     (ring, *_) = shapes(shadows, "circle", "missing")
-    assert (float(ring.get("cx")), float(ring.get("cy"))) == pytest.approx(
-        shadows.at((2.5, 1.5)), abs=0.01
-    )
-    (lines,) = (
-        p for p in picture.panels[0].view.parts if isinstance(p, Lines) and p.name != ""
-    )
-    assert np.allclose(lines.paths[0], [(2.5, 1.5, -0.5), (2.5, 1.5, 3.5)])
+    centre = (float(ring.get("cx")), float(ring.get("cy")))
+    assert centre == pytest.approx(shadows.at((2.5, 1.5)), abs=0.01)
+    lines = [part for part in picture.panels[0].view.parts if isinstance(part, Lines)]
+    (named,) = (part for part in lines if part.name != "")
+    # A line through the hole, half a cell longer than the cube at both ends.
+    assert np.allclose(named.paths[0], [(2.5, 1.5, -0.5), (2.5, 1.5, 3.5)])
     assert "o" in picture.text

@@ -14,7 +14,7 @@ class Params(ParamsModel):
 
 
 class Answer(AnswerModel):
-    """Its parity, and how the grader is to behave."""
+    """Its parity, and the behaviour of the grader."""
 
     bit: WholeNumber
     mood: str = Field("", pattern=MOODS)

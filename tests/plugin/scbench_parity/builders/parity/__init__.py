@@ -10,7 +10,7 @@ from scbench.builders.shared.builder import Builder, Point, reply_as
 
 
 class Space(Point):
-    """How long the strings are."""
+    """The length of the strings."""
 
     length: int = Field(default=64, ge=1, le=1000, description="number of bits")
 
