@@ -355,7 +355,7 @@ class Handlers:
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
             raise HTTPException(HTTPStatus.BAD_REQUEST, "seconds: write a number")
         await run_in_threadpool(
-            study.record, name, values.get("answer"), float(seconds)
+            study.record, name, values.get("answer"), seconds
         )
         return json_response({})
 
