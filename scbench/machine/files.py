@@ -93,7 +93,11 @@ def read_regular(path: Path, limit: int = MOST_BYTES) -> bytes:
         OSError: see `open_regular`.
     """
     with open_regular(path) as file:
-        return file.read(limit + 1)
+        data: bytes | None = file.read(limit + 1)
+    if data is None:
+        # A file of the system, such as /proc/kmsg, that has nothing to read now.
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path))
+    return data
 
 
 def check_regular(descriptor: int, path: Path) -> None:

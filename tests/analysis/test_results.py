@@ -58,6 +58,11 @@ def test_what_is_no_parquet_is_named(tmp_path, content):
     assert "\n" not in message
 
 
+def test_a_file_that_the_system_cannot_read_is_named():
+    with pytest.raises(ResultsError, match="cannot read /proc/self/mem: Input/output"):
+        read_results("/proc/self/mem")
+
+
 def test_a_missing_column_is_named(write, tmp_path):
     path = write(*ROWS)
     pl.read_parquet(path).drop("sample").write_parquet(path)

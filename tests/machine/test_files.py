@@ -1,10 +1,12 @@
 """Reading files of others: regular files only, and no more than the limit."""
 
 import os
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from scbench.machine import files
 from scbench.machine.files import open_regular, read_foreign, read_regular
 
 
@@ -16,6 +18,19 @@ def test_a_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
     assert read_foreign(tmp_path, ["a"], 5) == b"12345"
     with pytest.raises(OSError, match="more than 4 bytes"):
         read_foreign(tmp_path, ["a"], 4)
+
+
+def test_a_file_of_the_system_that_has_nothing_to_read_is_an_error(
+    tmp_path, monkeypatch
+):
+    class Unready(BytesIO):
+        def read(self, _size: int | None = -1) -> None:
+            return None
+
+    (tmp_path / "a").write_bytes(b"1")
+    monkeypatch.setattr(files, "open_regular", lambda _path: Unready())
+    with pytest.raises(BlockingIOError):
+        read_regular(tmp_path / "a")
 
 
 REFUSED = r"not a regular file|Is a directory"
