@@ -50,7 +50,7 @@ from scbench.formats.prompts import (
     write_left_out,
 )
 from scbench.freezing.example import example_predictions
-from scbench.machine.files import read_regular, write_whole
+from scbench.machine.files import read_given, read_regular, write_whole
 from scbench.release.load import Release, find_release, right_answers
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
@@ -240,7 +240,7 @@ def ids_in(source: str) -> set[str]:
     """
     try:
         is_stdin = source == "-"
-        text = sys.stdin.read() if is_stdin else read_regular(Path(source)).decode()
+        text = sys.stdin.read() if is_stdin else read_given(source).decode()
     except (OSError, ValueError) as error:
         raise PredictionsError(f"cannot read ids from {source}: {error}") from None
     ids = {line.strip() for line in text.splitlines() if line.strip()}

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,8 @@ from typing import BinaryIO
 
 # Bytes of a file that are read into memory, unless its reader has another limit.
 MOST_BYTES = 500_000_000
+# Path of a pipe that a shell has opened for this process.
+_SHELL_PIPE = re.compile(r"/(dev|proc/self)/fd/[0-9]+")
 
 
 @contextmanager
@@ -98,6 +101,20 @@ def read_regular(path: Path, limit: int = MOST_BYTES) -> bytes:
         # A file of the system, such as /proc/kmsg, that has nothing to read now.
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path))
     return data
+
+
+def read_given(path: str, limit: int = MOST_BYTES) -> bytes:
+    """Return the bytes of a file named on the command line, see `read_regular`.
+
+    A pipe that the shell has opened for a command, as in ``--ids <(...)``, is read, too.
+
+    Raises:
+        OSError: see `open_regular`.
+    """
+    if _SHELL_PIPE.fullmatch(path):
+        with Path(path).open("rb") as file:
+            return file.read(limit + 1)
+    return read_regular(Path(path), limit)
 
 
 def check_regular(descriptor: int, path: Path) -> None:

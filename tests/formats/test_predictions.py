@@ -300,6 +300,11 @@ def test_a_file_that_cannot_be_opened_is_an_error_that_says_why(tmp_path, name, 
         open_predictions(str(tmp_path / name))
 
 
+def test_a_device_that_may_never_end_is_refused():
+    with pytest.raises(PredictionsError, match="cannot read '/dev/zero': it is a device"):
+        open_predictions("/dev/zero")
+
+
 def test_standard_input_is_read(monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(gzip.compress(GOOD)))
     monkeypatch.setattr(sys, "stdin", stdin)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scbench.machine import files
-from scbench.machine.files import open_regular, read_foreign, read_regular
+from scbench.machine.files import open_regular, read_foreign, read_given, read_regular
 
 
 def test_a_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
@@ -31,6 +31,14 @@ def test_a_file_of_the_system_that_has_nothing_to_read_is_an_error(
     monkeypatch.setattr(files, "open_regular", lambda _path: Unready())
     with pytest.raises(BlockingIOError):
         read_regular(tmp_path / "a")
+
+
+def test_a_pipe_that_the_shell_opened_is_read():
+    reader, writer = os.pipe()
+    os.write(writer, b"12345")
+    os.close(writer)
+    assert read_given(f"/dev/fd/{reader}", 3) == b"1234"
+    os.close(reader)
 
 
 REFUSED = r"not a regular file|Is a directory"
