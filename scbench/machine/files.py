@@ -12,6 +12,8 @@ from typing import BinaryIO
 
 # Bytes of a file that are read into memory, unless its reader has another limit.
 MOST_BYTES = 500_000_000
+# Name of a temporary file of `whole_file`.
+_PART = re.compile(r"\.[0-9a-f]{16}\.[0-9]+\.part")
 # Path of a pipe that a shell has opened for this process.
 _SHELL_PIPE = re.compile(r"/(dev|proc/self)/fd/[0-9]+")
 
@@ -34,6 +36,13 @@ def whole_file(path: Path) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove the temporary files that killed processes left in a folder that nobody writes to."""
+    for path in folder.glob(".*.part"):
+        if _PART.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:

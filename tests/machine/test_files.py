@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from scbench.machine import files
-from scbench.machine.files import open_regular, read_foreign, read_given, read_regular
+from scbench.machine.files import (
+    open_regular,
+    read_foreign,
+    read_given,
+    read_regular,
+    remove_parts,
+    whole_file,
+)
 
 
 def test_a_regular_file_is_read_up_to_one_byte_over_the_limit(tmp_path):
@@ -39,6 +46,23 @@ def test_a_pipe_that_the_shell_opened_is_read():
     os.close(writer)
     assert read_given(f"/dev/fd/{reader}", 3) == b"1234"
     os.close(reader)
+
+
+def test_only_temporary_files_of_ours_are_removed(tmp_path):
+    part = tmp_path / f".{'0' * 16}.77.part"
+    names = [".other.part", "x.part", ".0.1.part"]
+    for path in (part, *(tmp_path / name for name in names)):
+        path.touch()
+    remove_parts(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+
+
+def test_the_name_of_a_temporary_file_is_recognised(tmp_path):
+    with whole_file(tmp_path / "a") as part:
+        part.touch()
+        remove_parts(tmp_path)
+        assert not part.exists()
+        part.touch()
 
 
 REFUSED = r"not a regular file|Is a directory"

@@ -33,7 +33,12 @@ from scbench.integrations.inspect.listening import (
     listening,
 )
 from scbench.integrations.inspect.tasks import TASKS, loop
-from scbench.machine.files import open_regular, read_regular, whole_file
+from scbench.machine.files import (
+    open_regular,
+    read_regular,
+    remove_parts,
+    whole_file,
+)
 from scbench.machine.work_folder import WorkFolder
 
 # The file with a run's item ids, next to its logs.
@@ -141,6 +146,8 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
                 "it, or choose another --out"
             )
         if begun:
+            for place in (logs, logs.parent):
+                remove_parts(place)
             check_logs(logs)
         with _inspect_silent(), short_tracebacks():
             try:
