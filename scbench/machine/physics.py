@@ -260,7 +260,10 @@ def make_environment(say: Callable[[str], None]) -> None:
         MachineError: there is no Python that PyBullet has wheels for, or a command fails.
     """
     folder = environment_folder().absolute()
-    commands = _environment_commands(folder)
+    # An incomplete environment would be preferred to a Python that has PyBullet, so it gets its
+    # name at the end. It works in any place, except for its scripts, which nobody runs.
+    unfinished = folder.with_name(f"{folder.name}-unfinished")
+    commands = _environment_commands(unfinished)
     # uv reads settings such as an index from the working folder, so it does not run in the user's.
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -273,9 +276,10 @@ def make_environment(say: Callable[[str], None]) -> None:
         for command in commands:
             say(" ".join(command))
             run_command(command, folder.parent)
-    except BaseException:
-        # An incomplete environment would be preferred to a Python that has PyBullet.
         shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
         raise
 
 
@@ -288,7 +292,12 @@ def run_command(command: Sequence[str], folder: Path) -> None:
     name = Path(command[0]).name
     try:
         finished = subprocess.run(  # noqa: S603  (no shell)
-            command, capture_output=True, text=True, check=False, cwd=folder
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            cwd=folder,
         )
     except OSError as error:
         raise MachineError(f"{name} cannot be started: {error.strerror}") from None
