@@ -92,7 +92,7 @@ class PlainBytes(RawIOBase):
 
 
 def bytes_out() -> IO[bytes]:
-    """Return standard output for the lines of files: unchanged for a program, safe on a terminal."""
+    """Return standard output for lines of files: unchanged for a program, safe on a terminal."""
     if sys.stdout.isatty():
         return cast(IO[bytes], PlainBytes())
     return sys.stdout.buffer

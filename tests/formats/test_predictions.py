@@ -301,7 +301,9 @@ def test_a_file_that_cannot_be_opened_is_an_error_that_says_why(tmp_path, name, 
 
 
 def test_a_device_that_may_never_end_is_refused():
-    with pytest.raises(PredictionsError, match="cannot read '/dev/zero': it is a device"):
+    with pytest.raises(
+        PredictionsError, match="cannot read '/dev/zero': it is a device"
+    ):
         open_predictions("/dev/zero")
 
 
