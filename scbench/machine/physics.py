@@ -40,6 +40,8 @@ _GREETING_SECONDS = 60.0
 # Keys of a description without a fault, and maximum characters of each value.
 _FACTS = {"pybullet", "system", "machine"}
 _LONGEST_FACT = 300
+# Free bytes of a disk that counts as full.
+_LEAST_FREE = 2**20
 # Maximum numbers in a reply.
 _MOST_NUMBERS = 2**24
 # Starts an interpreter that we do not control; it always dies with its parent.
@@ -303,8 +305,11 @@ def run_command(command: Sequence[str], folder: Path) -> None:
         raise MachineError(f"{name} cannot be started: {error.strerror}") from None
     if finished.returncode:
         output = finished.stderr.strip() or finished.stdout.strip()
-        last_line = " ".join(output.splitlines()[-1:])
-        raise MachineError(f"{name} failed: {last_line}")
+        reason = " ".join(output.splitlines()[-1:])
+        # The last line of a program that could not write often says something else.
+        if shutil.disk_usage(folder).free < _LEAST_FREE:
+            reason = "the disk is full"
+        raise MachineError(f"{name} failed: {reason}")
 
 
 def _environment_commands(folder: Path) -> list[list[str]]:

@@ -290,6 +290,15 @@ def test_an_environment_that_was_interrupted_leaves_nothing(monkeypatch, tmp_pat
     assert list(folder.parent.iterdir()) == []
 
 
+def test_a_program_that_fails_on_a_full_disk_is_explained(monkeypatch, tmp_path):
+    usage = physics.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(
+        physics.shutil, "disk_usage", lambda _folder: usage._replace(free=4096)
+    )
+    with pytest.raises(MachineError, match="false failed: the disk is full"):
+        physics.run_command(["/bin/false"], tmp_path)
+
+
 def test_a_program_that_cannot_be_started_is_named(tmp_path):
     with pytest.raises(MachineError, match="uv cannot be started: No such file"):
         physics.run_command([str(tmp_path / "uv")], tmp_path)
