@@ -3,13 +3,11 @@
 import time
 
 import pytest
-
-pytest.importorskip("inspect_ai", reason="extra [inspect]")
-
-from inspect_ai._util.rich import format_traceback
+from inspect_model import NEEDS_INSPECT
 
 from scbench.formats.imports.inspect_logs import call_error
-from scbench.integrations.inspect.play import short_tracebacks
+
+pytestmark = NEEDS_INSPECT
 
 
 @pytest.mark.parametrize(
@@ -28,6 +26,10 @@ def test_the_request_before_an_error_is_left_out():
 
 
 def test_long_tracebacks_are_shortened_instead_of_coloured():
+    from inspect_ai._util.rich import format_traceback  # noqa: PLC0415  (an extra)
+
+    from scbench.integrations.inspect.play import short_tracebacks  # noqa: PLC0415  (as above)
+
     error = ValueError("x" * 300_000)
     with short_tracebacks():
         text, coloured = format_traceback(ValueError, error, None)
