@@ -92,6 +92,10 @@ class Sheet:
     one_line: bool = False
     explanations: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # Titles quote results, such as the name of their release.
+        object.__setattr__(self, "title", printable(self.title))
+
     def notes_on(self, heads: Collection[str]) -> list[str]:
         """Return the notes below a table that shows only the columns with these headings."""
         hidden = {note for head, note in self.explanations.items() if head not in heads}

@@ -78,8 +78,11 @@ def results_file(path: Path) -> Path:
         raise ResultsError(
             f"no such file: {file}; scbench-grade writes one into its --out folder"
         )
-    with open_regular(file) as opened:
-        is_parquet = opened.read(4) == b"PAR1"
+    try:
+        with open_regular(file) as opened:
+            is_parquet = opened.read(4) == b"PAR1"
+    except OSError as error:
+        raise ResultsError(f"cannot read {file}: {error.strerror}") from None
     if not is_parquet:
         raise ResultsError(
             f"{file} is not a results file (not Parquet); if it contains predictions, grade it "

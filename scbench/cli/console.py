@@ -9,10 +9,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import util
+from io import RawIOBase
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, NoReturn, cast
 
 import typer
+from typing_extensions import Buffer
 
 from scbench.base.errors import MachineError, ScbenchError, printable, refused
 
@@ -73,6 +75,27 @@ def safe_json(text: str) -> str:
 def terminal_csv(text: str) -> str:
     """Return CSV for standard output: unchanged in a pipe or file, safe on a terminal."""
     return plain(text) if sys.stdout.isatty() else text
+
+
+class PlainBytes(RawIOBase):
+    """Prints lines of files on a terminal, with control characters escaped."""
+
+    def writable(self) -> bool:
+        """Return whether bytes can be written."""
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """Print whole lines; return the number of their bytes."""
+        line = bytes(data)
+        sys.stdout.write(plain(line.decode("utf-8", "backslashreplace")))
+        return len(line)
+
+
+def bytes_out() -> IO[bytes]:
+    """Return standard output for lines of files: unchanged for a program, safe on a terminal."""
+    if sys.stdout.isatty():
+        return cast(IO[bytes], PlainBytes())
+    return sys.stdout.buffer
 
 
 def names_in(text: str | None) -> list[str] | None:

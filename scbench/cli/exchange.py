@@ -16,6 +16,7 @@ from scbench.base.model import Instance
 from scbench.base.wording import counted
 from scbench.cli.console import (
     PROBLEMS,
+    bytes_out,
     names_in,
     reported_errors,
     require,
@@ -50,7 +51,7 @@ from scbench.formats.prompts import (
     write_left_out,
 )
 from scbench.freezing.example import example_predictions
-from scbench.machine.files import read_regular, write_whole
+from scbench.machine.files import read_given, read_regular, write_whole
 from scbench.release.load import Release, find_release, right_answers
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
@@ -187,9 +188,10 @@ def prompts(
                     f"add --out to list them in {LEFT_OUT}, so that scbench-grade counts them as "
                     "not_run"
                 )
+            stream = bytes_out()
             for line in lines:
-                sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+                stream.write(line)
+            sys.stdout.flush()
             return
         paths = write_files(lines, out, LIMITS[form])
         if with_images and not images:
@@ -240,7 +242,7 @@ def ids_in(source: str) -> set[str]:
     """
     try:
         is_stdin = source == "-"
-        text = sys.stdin.read() if is_stdin else read_regular(Path(source)).decode()
+        text = sys.stdin.read() if is_stdin else read_given(source).decode()
     except (OSError, ValueError) as error:
         raise PredictionsError(f"cannot read ids from {source}: {error}") from None
     ids = {line.strip() for line in text.splitlines() if line.strip()}
@@ -279,8 +281,8 @@ def import_(
     with reported_errors():
         overrides = ImportOptions.of(mapped, model, setting)
         # Predictions are printed as they are read; problems follow.
-        gathered = gather(files, sys.stdout.buffer, overrides)
-        sys.stdout.buffer.flush()
+        gathered = gather(files, bytes_out(), overrides)
+        sys.stdout.flush()
         if not quiet:
             say(f"recognised {gathered.recognised}")
         for problem in gathered.problems:

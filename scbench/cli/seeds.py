@@ -1,13 +1,12 @@
 """Private seeds from a file or standard input, because other users can see command lines."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from scbench.base.errors import ExperimentError
-from scbench.machine.files import read_regular
+from scbench.machine.files import read_given
 
 # Maximum characters read from a file; a seed has about 40 digits.
 _MOST_CHARACTERS = 1000
@@ -38,7 +37,7 @@ def read_seed(seed: int | None, file: str | None) -> int | None:
         if file == "-":
             text = sys.stdin.read(_MOST_CHARACTERS + 1)
         else:
-            text = read_regular(Path(file), _MOST_CHARACTERS).decode()
+            text = read_given(file, _MOST_CHARACTERS).decode()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ExperimentError(f"--seed-file {file}: {reason}") from None

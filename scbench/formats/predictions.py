@@ -176,7 +176,13 @@ def unpacked(raw: io.RawIOBase | BinaryIO) -> BinaryIO:
 def _open_raw(path: str) -> io.RawIOBase:
     # Both are buffered, so reads return full blocks even from a slow pipe.
     if path != "-":
-        return cast(io.RawIOBase, Path(path).open("rb"))
+        stream = cast(io.RawIOBase, Path(path).open("rb"))  # noqa: SIM115  (returned)
+        # A terminal is typed into; other devices, such as /dev/zero, may never end.
+        is_device = Path(path).is_char_device() or Path(path).is_block_device()
+        if is_device and not stream.isatty():
+            stream.close()
+            raise ValueError("it is a device")
+        return stream
     if sys.stdin is None:
         raise ValueError("standard input is closed")
     return cast(io.RawIOBase, sys.stdin.buffer)

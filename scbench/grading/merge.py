@@ -6,17 +6,19 @@ lines came first and which items are missing. Everything else is already in the 
 
 import heapq
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
 import polars as pl
+from pydantic import BaseModel, Field, NonNegativeInt, ValidationError
 
 from scbench.base import __version__
 from scbench.base.canonical import parse_json
-from scbench.base.errors import JsonError, ResultsError
+from scbench.base.errors import JsonError, ResultsError, faults_of
 from scbench.base.wording import counted
 from scbench.catalog import Task
 from scbench.formats.predictions import Problem
@@ -47,6 +49,8 @@ from scbench.release.load import Release
 # Maximum rows of all shards in memory, and minimum rows of one shard.
 _ROWS = 65_536
 _LEAST_ROWS = 512
+# I/N as in a summary.
+_SHARD = re.compile(r"([1-9][0-9]{0,17})/([1-9][0-9]{0,17})")
 # Larger than any line number.
 _END = 2**63
 # Code of the problem that reading stopped.
@@ -56,6 +60,47 @@ _FOUND_ANEW = {"duplicate", "too_many_runs", "unknown_id"}
 # Maximum number of missing shards in a message, and of characters of a value.
 _NAMED = 10
 _ABRIDGED = 200
+
+
+class _Release(BaseModel):
+    version: str
+    rows_hash: str
+
+
+class _Predictions(BaseModel):
+    files: Annotated[list[str], Field(min_length=1)]
+    sha256: str
+    lines: NonNegativeInt
+
+
+class _Options(BaseModel):
+    tasks: list[str] | None
+    partial: bool
+    exclude_withdrawn: bool
+    allow_code: bool
+
+
+class _Withdrawn(BaseModel):
+    lines: NonNegativeInt
+
+
+class _SummaryForm(BaseModel):
+    """The parts of a shard's summary that a merge reads."""
+
+    scbench: str
+    release: _Release
+    graders: dict[str, int]
+    predictions: _Predictions
+    options: _Options
+    withdrawn: _Withdrawn
+    rows: NonNegativeInt
+    workers: NonNegativeInt
+    resumed: NonNegativeInt
+    left_alone: NonNegativeInt
+    incidents: list[str]
+    walls: list[str]
+    problem_counts: dict[str, NonNegativeInt]
+    unread_keys: dict[str, NonNegativeInt]
 
 
 class ShardRun(NamedTuple):
@@ -95,12 +140,12 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
             )
     total = runs[0].shard.total
     numbers = {run.shard.number for run in runs}
-    absent = [f"{n}/{total}" for n in range(1, total + 1) if n not in numbers]
+    absent = total - len(numbers)
     if absent:
-        names = ", ".join(absent[:_NAMED])
-        remainder = ""
-        if len(absent) > _NAMED:
-            remainder = f" and {len(absent) - _NAMED} more"
+        missing = (f"{n}/{total}" for n in range(1, total + 1) if n not in numbers)
+        # There may be millions.
+        names = ", ".join(islice(missing, _NAMED))
+        remainder = f" and {absent - _NAMED:,} more" if absent > _NAMED else ""
         raise ResultsError(
             f"missing shards: {names}{remainder}; grade them, or name their folders"
         )
@@ -108,27 +153,43 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
 
 
 def read_shard(folder: Path) -> ShardRun:
-    """Return the finished run of a shard in a folder."""
+    """Return the finished run of a shard in a folder.
+
+    Raises:
+        ResultsError: there is none, or its summary was changed.
+    """
+    not_ours = ResultsError(f"{folder}/{SUMMARY} was not written by scbench-grade")
     try:
-        summary = cast("dict[str, Any]", parse_json(read_regular(folder / SUMMARY)))
-        shard = summary["shard"]
+        summary = parse_json(read_regular(folder / SUMMARY))
     except OSError:
         reason = "it has no summary.json"
         if interrupted(folder / WORK):
             reason = "its run was interrupted, continue it with --resume"
         raise ResultsError(f"{folder} contains no finished shard: {reason}") from None
-    except (JsonError, KeyError, TypeError):
-        raise ResultsError(
-            f"{folder}/{SUMMARY} was not written by scbench-grade"
-        ) from None
-    if shard is None:
+    except JsonError:
+        raise not_ours from None
+    if not isinstance(summary, dict) or "shard" not in summary:
+        raise not_ours
+    if summary["shard"] is None:
         raise ResultsError(
             f"{folder} contains a run without --shard; only shards can be merged"
         )
     if not (folder / RESULTS).is_file():
         raise ResultsError(f"{folder} contains no finished shard: it has no {RESULTS}")
-    number, total = map(int, shard.split("/"))
-    return ShardRun(folder, Shard(number, total), summary)
+    try:
+        _SummaryForm.model_validate(summary, strict=True)
+    except ValidationError as error:
+        (fault,) = faults_of(error, 1)
+        raise ResultsError(
+            f"{folder}/{SUMMARY} was changed ({fault}); grade this shard again"
+        ) from None
+    parts = _SHARD.fullmatch(str(summary["shard"]))
+    shard = Shard(*map(int, parts.groups())) if parts else None
+    if shard is None or shard.number > shard.total:
+        raise ResultsError(
+            f"{folder}/{SUMMARY} was changed (shard); grade this shard again"
+        )
+    return ShardRun(folder, shard, summary)
 
 
 def check_alike(first: ShardRun, run: ShardRun) -> None:

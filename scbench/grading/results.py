@@ -77,6 +77,10 @@ def missing(
     yield rows.frame()
 
 
+# Bytes that are written to find out whether a disk is full.
+_PROBE = 2**20
+
+
 class ResultsWriter:
     """Rows for a results file, stored in a folder of files with a few thousand rows each."""
 
@@ -137,13 +141,21 @@ class ResultsWriter:
             path = self._folder / "none.arrow"
             write_arrow(path, pl.DataFrame(schema=column_types()))
             self._files.append(path)
+        rows = scan_arrow(self._files)
         with target.open("wb") as file:
-            scan_arrow(self._files).sink_parquet(
-                file,
-                compression="zstd",
-                row_group_size=self.group_size(),
-                maintain_order=True,
-            )
+            try:
+                rows.sink_parquet(
+                    file,
+                    compression="zstd",
+                    row_group_size=self.group_size(),
+                    maintain_order=True,
+                )
+            except pl.exceptions.PolarsError:
+                # At the end of a file, polars does not say why it cannot be written: because the
+                # disk is full, as a rule. Then this raises an `OSError`.
+                file.write(bytes(_PROBE))
+                file.flush()
+                raise
 
     def group_size(self) -> int:
         """Return the number of rows in a row group, which is lower if texts are long."""

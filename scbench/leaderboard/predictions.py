@@ -39,6 +39,9 @@ from scbench.scoring.outcomes import Outcome, seek_answer, without_answer
 Pair = tuple[str, str]
 # Maximum bytes of an unpacked predictions file, checked before any line is parsed.
 MOST_UNPACKED = 1_000_000_000
+# Maximum number of its lines, also checked before. Blank lines pack to almost nothing, but each
+# takes time to read and to grade.
+MOST_LINES = 5_000_000
 # Maximum number of lines: lines for other tasks are allowed up to this limit.
 _SPARE_LINES = 1000
 _CHUNK = 2**20
@@ -72,18 +75,20 @@ class CheckedPredictions:
 
 
 def unpacked_hash(path: Path) -> str | None:
-    """Return the SHA-256 of an unpacked file; None if it is larger than `MOST_UNPACKED`.
+    """Return the SHA-256 of an unpacked file; None above `MOST_UNPACKED` or `MOST_LINES`.
 
     For a damaged file, the hash covers the part before the damage; reading it reports
     the damage.
     """
     digest = hashlib.sha256()
     size = 0
+    lines = 0
     try:
         with open_predictions(str(path)) as stream:
             while chunk := stream.read(_CHUNK):
                 size += len(chunk)
-                if size > MOST_UNPACKED:
+                lines += chunk.count(b"\n")
+                if size > MOST_UNPACKED or lines > MOST_LINES:
                     return None
                 digest.update(chunk)
     except (PredictionsError, *UNPACKING_ERRORS):
@@ -114,7 +119,8 @@ def check_predictions(
         release: the release that it answers.
     """
     if unpacked_hash(path) is None:
-        problem = finding("too_large_unpacked", name, limit=MOST_UNPACKED)
+        words = {"limit": MOST_UNPACKED, "lines": MOST_LINES}
+        problem = finding("too_large_unpacked", name, **words)
         return CheckedPredictions([problem])
     checker = PredictionsChecker(name, about, release)
     checker.check_file(path)

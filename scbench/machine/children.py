@@ -27,10 +27,17 @@ if TYPE_CHECKING:
 
 # Maximum address space of a child, in bytes: a file may claim any number of rows.
 MEMORY = 2**33
-# Start of each program: it uses the parent's module path and limits the memory.
+# Start of each program: it uses the parent's module path, limits the memory, and ends soon after
+# its parent, also if that is killed.
 _START = """
-import json, sys
+import json, os, sys, threading, time
 sys.path[:] = json.loads(sys.argv[1])
+parent = os.getppid()
+def end_with_parent():
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+threading.Thread(target=end_with_parent, daemon=True).start()
 from scbench.machine.limits import limit_memory
 limit_memory(int(sys.argv[2]))
 arguments = json.loads(sys.argv[3])
@@ -176,8 +183,14 @@ def _parquet_child(_owner: int) -> "subprocess.Popen[str]":
     """
     stderr = subprocess.DEVNULL
     child = _start_child(_ROWS, _BLOCK, stdin=subprocess.PIPE, stderr=stderr, text=True)
-    atexit.register(_stop, child)
+    atexit.register(_stop_own, child, os.getpid())
     return child
+
+
+def _stop_own(child: "subprocess.Popen[str]", owner: int) -> None:
+    """Stop a child at the end of the process that started it, not at the end of a fork."""
+    if os.getpid() == owner:
+        _stop(child)
 
 
 def _stop(child: "subprocess.Popen[str]") -> int:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,10 @@ from typing import BinaryIO
 
 # Default limit on the bytes of a file that are read into memory.
 MOST_BYTES = 500_000_000
+# Name of a temporary file of `whole_file`.
+_PART = re.compile(r"\.[0-9a-f]{16}\.[0-9]+\.part")
+# Path of a pipe that a shell has opened for this process.
+_SHELL_PIPE = re.compile(r"/(dev|proc/self)/fd/[0-9]+")
 
 
 @contextmanager
@@ -31,6 +36,13 @@ def whole_file(path: Path) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove the temporary files that killed processes left in a folder that nobody writes to."""
+    for path in folder.glob(".*.part"):
+        if _PART.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
@@ -93,7 +105,25 @@ def read_regular(path: Path, limit: int = MOST_BYTES) -> bytes:
         OSError: see `open_regular`.
     """
     with open_regular(path) as file:
-        return file.read(limit + 1)
+        data: bytes | None = file.read(limit + 1)
+    if data is None:
+        # A file of the system, such as /proc/kmsg, that has nothing to read now.
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path))
+    return data
+
+
+def read_given(path: str, limit: int = MOST_BYTES) -> bytes:
+    """Return the bytes of a file named on the command line, see `read_regular`.
+
+    A pipe that the shell has opened for a command, as in ``--ids <(...)``, is read, too.
+
+    Raises:
+        OSError: see `open_regular`.
+    """
+    if _SHELL_PIPE.fullmatch(path):
+        with Path(path).open("rb") as file:
+            return file.read(limit + 1)
+    return read_regular(Path(path), limit)
 
 
 def check_regular(descriptor: int, path: Path) -> None:

@@ -40,6 +40,8 @@ _GREETING_SECONDS = 60.0
 # Keys of a description without a fault, and maximum characters of each value.
 _FACTS = {"pybullet", "system", "machine"}
 _LONGEST_FACT = 300
+# Free bytes of a disk that counts as full.
+_LEAST_FREE = 2**20
 # Maximum numbers in a reply.
 _MOST_NUMBERS = 2**24
 # Starts an interpreter that we do not control; it always dies with its parent.
@@ -261,9 +263,11 @@ def make_environment(say: Callable[[str], None]) -> None:
         MachineError: there is no Python that PyBullet has wheels for, or a command fails.
     """
     folder = environment_folder().absolute()
-    commands = _environment_commands(folder)
-    # uv reads settings such as an index from the working folder, so it does not run in the user's
-    # working folder.
+    # An incomplete environment would be preferred to a Python that has PyBullet, so it gets its
+    # name at the end. It works in any place, except for its scripts, which nobody runs.
+    unfinished = folder.with_name(f"{folder.name}-unfinished")
+    commands = _environment_commands(unfinished)
+    # uv reads settings such as an index from the working folder, so it does not run in the user's.
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -275,9 +279,10 @@ def make_environment(say: Callable[[str], None]) -> None:
         for command in commands:
             say(" ".join(command))
             run_command(command, folder.parent)
-    except BaseException:
-        # Otherwise the incomplete environment would be preferred to a Python that has PyBullet.
         shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
         raise
 
 
@@ -290,14 +295,22 @@ def run_command(command: Sequence[str], folder: Path) -> None:
     name = Path(command[0]).name
     try:
         finished = subprocess.run(  # noqa: S603  (no shell)
-            command, capture_output=True, text=True, check=False, cwd=folder
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            cwd=folder,
         )
     except OSError as error:
         raise MachineError(f"{name} cannot be started: {error.strerror}") from None
     if finished.returncode:
         output = finished.stderr.strip() or finished.stdout.strip()
-        last_line = " ".join(output.splitlines()[-1:])
-        raise MachineError(f"{name} failed: {last_line}")
+        reason = " ".join(output.splitlines()[-1:])
+        # The last line of a program that could not write often says something else.
+        if shutil.disk_usage(folder).free < _LEAST_FREE:
+            reason = "the disk is full"
+        raise MachineError(f"{name} failed: {reason}")
 
 
 def _environment_commands(folder: Path) -> list[list[str]]:

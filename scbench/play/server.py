@@ -354,9 +354,7 @@ class Handlers:
             raise HTTPException(HTTPStatus.BAD_REQUEST, "id: name an item")
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
             raise HTTPException(HTTPStatus.BAD_REQUEST, "seconds: write a number")
-        await run_in_threadpool(
-            study.record, name, values.get("answer"), float(seconds)
-        )
+        await run_in_threadpool(study.record, name, values.get("answer"), seconds)
         return json_response({})
 
     def _item_response(self, name: str) -> Response:

@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -17,7 +18,8 @@ from pydantic import JsonValue
 from scbench.base.errors import PredictionsError, ReleaseError
 from scbench.base.model import HUMAN, Instance
 from scbench.base.seeding import Stream
-from scbench.formats.predictions import Problem, open_predictions, read_predictions
+from scbench.formats.predictions import Problem, read_predictions
+from scbench.machine.files import open_regular
 from scbench.play.items import Items
 
 # Maximum seconds that are counted for one item: nobody thinks about one item for a day.
@@ -92,6 +94,7 @@ class Study:
 
     Raises:
         PredictionsError: the file cannot be read, or belongs to another player.
+        ReleaseError: the file cannot be written.
     """
 
     def __init__(
@@ -102,6 +105,10 @@ class Study:
         self._seconds = seconds
         self._out = out
         self._spent: dict[str, float] = earlier_times(out, player)
+        # Requests are answered in several threads.
+        self._lock = Lock()
+        # A person should not work on an item that cannot be saved.
+        check_writable(out)
 
     def step(self) -> StudyStep:
         """Return the state of the session."""
@@ -120,29 +127,46 @@ class Study:
             ReleaseError: the item is not the current one, the time is implausible, or the file
                 cannot be written.
         """
-        step = self.step()
-        if step.instance is None or step.instance.id != row_id:
-            raise ReleaseError(
-                f"{row_id} is not the item to answer now; reload the page"
-            )
         if not 0 <= seconds <= MOST_SECONDS:
             raise ReleaseError("seconds: write the time spent on this item")
-        line = prediction(step.instance, self._player, answer, seconds)
-        text = json.dumps(line, ensure_ascii=False) + "\n"
-        append_whole(self._out, text.encode())
-        self._spent[row_id] = seconds
+        seconds = float(seconds)
+        with self._lock:
+            step = self.step()
+            if step.instance is None or step.instance.id != row_id:
+                raise ReleaseError(
+                    f"{row_id} is not the item to answer now; reload the page"
+                )
+            line = prediction(step.instance, self._player, answer, seconds)
+            text = json.dumps(line, ensure_ascii=False) + "\n"
+            append_whole(self._out, text.encode())
+            self._spent[row_id] = seconds
+
+
+def check_writable(path: Path) -> None:
+    """Create a file if needed.
+
+    Raises:
+        ReleaseError: it cannot be written.
+    """
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise ReleaseError(f"cannot write to {path}: {error.strerror}") from None
 
 
 def append_whole(path: Path, data: bytes) -> None:
-    """Append all bytes to a file, or none of them.
+    """Append bytes to a file as new lines, all of them or none.
 
     Raises:
         ReleaseError: they cannot be written.
     """
     try:
-        with path.open("ab", buffering=0) as stream:
+        with path.open("a+b", buffering=0) as stream:
             size = stream.seek(0, os.SEEK_END)
-            remainder = memoryview(data)
+            # An editor may have left the last line without its end.
+            stream.seek(max(size - 1, 0))
+            line_end = b"" if stream.read(1) in {b"", b"\n"} else b"\n"
+            remainder = memoryview(line_end + data)
             try:
                 # A full disk may accept only some of the bytes.
                 while remainder:
@@ -182,10 +206,15 @@ def earlier_times(out: Path, player: str) -> dict[str, float]:
     Raises:
         PredictionsError: the file cannot be read, or contains answers of another player.
     """
-    if not out.exists():
-        return {}
     spent: dict[str, float] = {}
-    with open_predictions(str(out)) as stream:
+    try:
+        stream = open_regular(out)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise PredictionsError(f"cannot read {out}: {error.strerror}") from None
+    with stream:
+        # Not unpacked: answers are appended as plain text.
         for line in read_predictions(stream, hashlib.sha256()):
             if isinstance(line, Problem):
                 raise PredictionsError(f"{out}: line {line.line}: {line.message}")

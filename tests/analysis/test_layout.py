@@ -28,6 +28,12 @@ def test_markdown():
     assert bars == [3, 3, 3, 3]
 
 
+def test_titles_quote_results_without_control_characters():
+    sheet = Sheet("Scores, release \x1b[31m", ["model"], [["m"]])
+    for text in (terminal(sheet), markdown(sheet), latex(sheet)):
+        assert "\x1b" not in text
+
+
 def test_latex():
     text = latex(SHEET)
     assert r"\caption{Title \& more. A note.}" in text

@@ -57,6 +57,11 @@ def test_invalid_parquet_is_named(tmp_path, content):
     assert "\n" not in message
 
 
+def test_unreadable_file_is_named():
+    with pytest.raises(ResultsError, match="cannot read /proc/self/mem: Input/output"):
+        read_results("/proc/self/mem")
+
+
 def test_missing_column_is_named(write, tmp_path):
     path = write(*ROWS)
     pl.read_parquet(path).drop("sample").write_parquet(path)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from scbench.cli.console import as_json
+from scbench.cli.console import as_json, bytes_out
 from scbench.cli.main import app
 from scbench.cli.printing import Result, write_result
 
@@ -53,6 +53,20 @@ def test_csv_is_escaped_on_a_terminal_only(monkeypatch):
     assert is_harmless(printed(monkeypatch, "csv", shown=True))
     text = printed(monkeypatch, "csv", shown=False)
     assert pl.read_csv(text.encode())["model"].to_list() == [HOSTILE]
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_lines_of_files_have_escapes_on_a_terminal_only(monkeypatch, shown):
+    stream = Terminal(shown)
+    monkeypatch.setattr(sys, "stdout", stream)
+    line = HOSTILE.encode() + b"\xff\n"
+    bytes_out().write(line)
+    stream.flush()
+    data = stream.buffer.getvalue()
+    if shown:
+        assert is_harmless(data.decode())
+    else:
+        assert data == line
 
 
 @pytest.mark.parametrize("command", ["verify", "publish"])

@@ -294,6 +294,13 @@ def test_unreadable_file_is_an_error_with_the_reason(tmp_path, name, reason):
         open_predictions(str(tmp_path / name))
 
 
+def test_a_device_that_may_never_end_is_refused():
+    with pytest.raises(
+        PredictionsError, match="cannot read '/dev/zero': it is a device"
+    ):
+        open_predictions("/dev/zero")
+
+
 def test_standard_input_is_read(monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(gzip.compress(GOOD)))
     monkeypatch.setattr(sys, "stdin", stdin)

@@ -131,6 +131,14 @@ def test_files_that_end_early_are_merged_alike(parity_release, tmp_path):
     assert merged.problems == whole.problems
 
 
+OPTIONS = {
+    "tasks": ["parity"],
+    "partial": False,
+    "exclude_withdrawn": False,
+    "allow_code": False,
+}
+
+
 def refused(folders, words, release=None, out=None) -> None:
     with pytest.raises(ResultsError, match=words):
         merge(read_shards(folders), release, out)
@@ -155,9 +163,24 @@ def test_gaps_and_overlaps_are_refused(graded, shards):
         ({"scbench": "0.0.9"}, 'different version of scbench .* and "0.0.9"'),
         ({"release": {"version": "9", "rows_hash": "x"}}, "different release"),
         ({"graders": {"parity": 2}}, "different versions of graders"),
-        ({"options": {"partial": True}}, "different options"),
-        ({"predictions": {"file": "a", "sha256": "x", "lines": 3}}, "predictions file"),
+        ({"options": {**OPTIONS, "allow_code": True}}, "different options"),
+        (
+            {"predictions": {"files": ["a"], "sha256": "x", "lines": 3}},
+            "predictions file",
+        ),
         ({"shard": "3/4"}, r"different number of shards \(3 and 4\)"),
+        ({"shard": "4/3"}, r"was changed \(shard\); grade this shard again"),
+        ({"shard": "3/0"}, r"was changed \(shard\)"),
+        ({"shard": 3}, r"was changed \(shard\)"),
+        ({"shard": f"3/{10**12}"}, "different number of shards"),
+        ({"release": {"version": "9"}}, "release.rows_hash: is missing"),
+        (
+            {"predictions": {"files": [], "sha256": "x", "lines": 3}},
+            "must not be empty",
+        ),
+        ({"unread_keys": {"a": "b"}}, "unread_keys.a: must be a whole number"),
+        ({"incidents": "none"}, "incidents: must be a list"),
+        ({"rows": -1}, "rows: must be at least 0"),
     ],
 )
 def test_shards_that_do_not_belong_together_are_refused(shards, more, words):

@@ -1,13 +1,17 @@
 """Output folders: only files written by a run are ever overwritten."""
 
+import errno
 import json
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 from scbench.analysis.result_files import is_partial
 from scbench.base.errors import ResultsError
 from scbench.grading.merge import read_shard
 from scbench.grading.output import check_place, check_report, first_source, summary_of
+from scbench.grading.results import ResultsWriter
 from scbench.report.page import summaries_of
 
 SUMMARY = {
@@ -68,3 +72,16 @@ def test_our_summary_is_recognized(tmp_path):
     (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
     assert summary_of(tmp_path) == SUMMARY
     assert first_source(tmp_path) == "../a.jsonl"
+
+
+def test_a_full_disk_is_named_though_the_library_names_none(tmp_path, monkeypatch):
+    def sink_parquet(*_arguments, **_options):
+        raise pl.exceptions.ComputeError("Invalid thrift: transport error")
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", sink_parquet)
+    writer = ResultsWriter(tmp_path / "rows")
+    with pytest.raises(OSError, match="No space left") as caught:
+        writer.write(Path("/dev/full"))
+    assert caught.value.errno == errno.ENOSPC
+    with pytest.raises(pl.exceptions.ComputeError):
+        writer.write(tmp_path / "results.parquet")

@@ -17,6 +17,7 @@ from inspect_ai.model import get_model
 import scbench
 from scbench.cli import grade
 from scbench.cli.main import app
+from scbench.formats.predictions import MAX_LINE_BYTES
 from scbench.integrations.inspect.exhaustion import MAX_FAILURES
 from scbench.loop import Environment, Setup
 
@@ -59,6 +60,7 @@ MODES = {
     "list content": Mode("answered", 1, "parts"),
     "refusal": Mode("refused", 0, "refusal", turns=3),
     "error": Mode("api_error", None, "error"),
+    "flood": Mode("api_error", None, "flood"),
     "slow": Mode("answered", 1, fault="slow"),
     "hang": Mode("api_error", None, fault="silent!"),
     "two hours": Mode("api_error", None, fault="later!"),
@@ -79,6 +81,8 @@ def body(kind: str, answer: str) -> dict:
         message["content"] = [{"type": "text", "text": answer}]
     elif kind == "refusal":
         message |= {"content": None, "refusal": REFUSAL}
+    elif kind == "flood":
+        message["content"] = answer + MAX_LINE_BYTES * " "
     elif kind == "error":
         message["content"] = answer[:10]
         finish = "error"

@@ -149,6 +149,10 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         lambda e: packed(
             e, "predictions.jsonl.zst", zstandard.compress(bytes(3_000_000), 3)),
         "too_large", "predictions.jsonl.zst", "the unpacked file has more than", None),
+    "a bomb of blank lines": (
+        lambda e: packed(
+            e, "predictions.jsonl.zst", zstandard.compress(b"\n" * 5_000_001, 3)),
+        "too_large", "predictions.jsonl.zst", "or 5,000,000 lines", None),
     "a line beyond all": (
         lambda e: replace_line(e, 2, b" " * (16 * 2**20 + 5)), "line_too_long",
         "predictions.jsonl", "shorten", 2),

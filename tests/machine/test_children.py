@@ -2,11 +2,14 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 from unittest import mock
 
 import polars as pl
 import pytest
+from bounds import until
+from commands import python, run
 
 from scbench.analysis.failure_modes.label_files import read_labels
 from scbench.analysis.results import read_results
@@ -86,3 +89,37 @@ def test_fork_has_a_separate_child(tmp_path):
         there = children._parquet_child(-1)
     assert there is not here
     children._stop(there)
+
+
+def test_a_fork_leaves_the_child_of_its_parent_alone(tmp_path):
+    sound = tmp_path / "sound.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(sound)
+    program = """
+import os, sys
+from pathlib import Path
+from scbench.base.errors import ResultsError
+from scbench.machine.children import _parquet_child, check_parquet
+path = Path(sys.argv[1])
+check_parquet(path, "it", ResultsError)
+child = _parquet_child(os.getpid())
+if not os.fork():
+    sys.exit()
+os.wait()
+print(child.poll())
+"""
+    assert python(program, sound) == "None\n"
+
+
+def test_a_child_ends_soon_after_its_parent_is_killed():
+    program = """
+import os
+from scbench.machine.children import lines_of_child
+forever = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+for line in lines_of_child(forever, None):
+    print(int(line), flush=True)
+    os.kill(os.getpid(), 9)
+"""
+    done = run(sys.executable, "-c", program)
+    child = Path("/proc", done.stdout.strip())
+    assert done.returncode == -signal.SIGKILL
+    until(lambda: not child.exists() or "Z (zombie)" in (child / "status").read_text())

@@ -247,20 +247,27 @@ def test_environment_is_made_with_the_available_tools(program, monkeypatch, tmp_
     with pytest.raises(MachineError, match=r"neither uv nor python3.11 is on the path"):
         physics.make_environment(print)
     tool = tmp_path / "bin" / program
-    tool.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n[ "$1" != fail ]\n')
+    # The first command makes the folder, whose interpreter the second may be.
+    tool.write_text(
+        f"""#!/bin/sh
+echo "$@" >> {tmp_path}/calls
+for folder; do :; done
+case "$*" in *--clear*) /bin/mkdir -p $folder/bin; /bin/ln -s $0 $folder/bin/python;; esac
+"""
+    )
     tool.chmod(0o755)
     folder = tmp_path / "cache" / "scbench" / "terrain"
-    (folder / "bin").mkdir(parents=True)
-    (folder / "bin" / "python").symlink_to(tool)
     physics.make_environment(print)
     first, second = (tmp_path / "calls").read_text().splitlines()
-    assert first.split()[-1] == str(folder)
+    assert first.split()[-1] == f"{folder}-unfinished"
+    assert [path.name for path in folder.parent.iterdir()] == ["terrain"]
     assert second.split()[-2:] == [*physics.LIBRARIES]
     assert "--only-binary :all:" in second
     tool.write_text("#!/bin/sh\necho no room >&2\nexit 1\n")
     with pytest.raises(MachineError, match=f"{program} failed: no room"):
         physics.make_environment(print)
-    assert not folder.exists()
+    # The environment of before is still there.
+    assert [path.name for path in folder.parent.iterdir()] == ["terrain"]
 
 
 def test_interrupted_environment_leaves_nothing(monkeypatch, tmp_path):
@@ -268,15 +275,25 @@ def test_interrupted_environment_leaves_nothing(monkeypatch, tmp_path):
     folder = physics.environment_folder()
 
     def interrupted(command, **_):
-        (folder / "bin").mkdir(parents=True)
-        (folder / "bin" / "python").symlink_to(sys.executable)
+        (Path(command[-1]) / "bin").mkdir(parents=True)
+        # A killed process removes nothing, but nobody looks for this folder.
+        assert not folder.exists()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(physics.subprocess, "run", interrupted)
     monkeypatch.setattr(physics.shutil, "which", lambda name: f"/bin/{name}")
     with pytest.raises(KeyboardInterrupt):
         physics.make_environment(print)
-    assert not folder.exists()
+    assert list(folder.parent.iterdir()) == []
+
+
+def test_a_program_that_fails_on_a_full_disk_is_explained(monkeypatch, tmp_path):
+    usage = physics.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(
+        physics.shutil, "disk_usage", lambda _folder: usage._replace(free=4096)
+    )
+    with pytest.raises(MachineError, match="false failed: the disk is full"):
+        physics.run_command(["/bin/false"], tmp_path)
 
 
 def test_program_that_cannot_be_started_is_named(tmp_path):

@@ -197,7 +197,9 @@ def test_measurement_shows_only_its_own_items(grader, items, tmp_path):
     step = client.get(path("api/study")).json()
     assert step["item"]["id"] == ITEM
     assert step["picture"]["views"] == []
-    body = {"id": ITEM, "answer": RIGHT, "seconds": 12.5}
+    body = {"id": ITEM, "answer": RIGHT, "seconds": 10**400}
+    assert client.post(path("api/study"), json=body).status_code == 400
+    body["seconds"] = 12.5
     assert client.post(path("api/study"), json=body).status_code == 200
     assert client.post(path("api/study"), json=body).status_code == 400
     assert "item" not in client.get(path("api/study")).json()

@@ -1,7 +1,10 @@
 """Measurements of people: the plan, the file, and the human line."""
 
+import gzip
 import json
+import os
 import resource
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -73,6 +76,41 @@ def test_answer_is_saved_completely_or_not_at_all(tmp_path):
     assert path.read_bytes() == b"first\n"
     append_whole(path, b"second\n")
     assert path.read_bytes() == b"first\nsecond\n"
+
+
+def test_an_answer_never_joins_the_line_before(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(b"saved by an editor that ends no line")
+    append_whole(path, b"next\n")
+    assert path.read_bytes().splitlines()[1] == b"next"
+
+
+def test_a_session_starts_only_if_its_answers_can_be_saved(items, tmp_path):
+    instances = planned_items(items, PLAN)
+    os.mkfifo(tmp_path / "pipe")
+    line = {"id": "two_segments/07", "model": "p01", "answer": 1}
+    (tmp_path / "packed").write_bytes(gzip.compress(json.dumps(line).encode()))
+    (tmp_path / "loop").symlink_to("loop")
+    for name in ("pipe", "packed", "loop", ".", "no/folder"):
+        with pytest.raises((PredictionsError, ReleaseError), match=name):
+            Study(instances, "p01", 100, tmp_path / name)
+
+
+def test_only_one_of_several_simultaneous_answers_is_saved(items, tmp_path):
+    out = tmp_path / "p01.jsonl"
+    study = Study(planned_items(items, PLAN), "p01", 100, out)
+    row_id = study.step().instance.id
+
+    def answer(_number: int) -> bool:
+        try:
+            study.record(row_id, {}, 1)
+        except ReleaseError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(answer, range(8))) == 1
+    assert len(out.read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 5, 9, 29, 200])

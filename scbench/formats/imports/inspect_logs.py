@@ -67,7 +67,8 @@ _READING_OTHERS: Any = {
     "exclude_fields": {"messages", "store", "scores"},
 }
 # Inspect writes the whole request before the error of a call.
-_REQUEST = re.compile(r"\s*Request:\n.*?\n\n", re.DOTALL)
+_REQUEST = "Request:\n"
+_REQUEST_END = "\n\n"
 # An error in Python's format: its class and one text.
 _EXCEPTION = re.compile(r"\w+\((['\"].*['\"])\)", re.DOTALL)
 # An error of the libraries of OpenAI and Anthropic: its HTTP status and its body.
@@ -288,7 +289,7 @@ def call_error(message: str) -> str:
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         # Inspect's errors may contain the provider's.
         for _ in range(2):
-            text = _REQUEST.sub("", text, 1).strip()
+            text = without_request(text).strip()
             exception = _EXCEPTION.fullmatch(text)
             if exception:
                 text = str(ast.literal_eval(exception[1]))
@@ -299,6 +300,13 @@ def call_error(message: str) -> str:
             text = f"{status} {body}"
             text = f"{status} {error_text(ast.literal_eval(body)) or body}"
     return text
+
+
+def without_request(text: str) -> str:
+    """Return an error without the request that Inspect writes before it."""
+    before, start, remainder = text.partition(_REQUEST)
+    _, end, after = remainder.partition(_REQUEST_END)
+    return before.rstrip() + after if start and end else text
 
 
 def refused_call(output: "ModelOutput") -> bool:

@@ -21,6 +21,7 @@ from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.batches import body_replies
 from scbench.formats.imports.entries import Reply, dig, error_text
 from scbench.formats.imports.inspect_logs import call_error
+from scbench.formats.predictions import MAX_LINE_BYTES
 from scbench.integrations.inspect.exhaustion import Watch
 
 # Marks a method that already passes responses on.
@@ -83,6 +84,8 @@ class Listener:
 def keep_raw_responses(api: ModelAPI) -> None:
     """Make a provider pass its responses to the listener before anything reads them.
 
+    Responses that are longer than any answer become failed calls.
+
     The providers that speak OpenAI's chat format to any endpoint have a method for that.
     """
     original = getattr(api, "on_response", None)
@@ -90,6 +93,13 @@ def keep_raw_responses(api: ModelAPI) -> None:
         return
 
     def on_response(response: dict[str, Any]) -> None:
+        size = len(repr(response))
+        if size > MAX_LINE_BYTES:
+            # Inspect would write it several times, and then nobody could read the log.
+            response.clear()
+            raise FailedCallError(
+                f"the response has {size:,} characters; the limit is {MAX_LINE_BYTES:,}"
+            )
         listener = _LISTENER.get()
         if listener is not None:
             listener.raw = response

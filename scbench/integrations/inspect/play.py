@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from inspect_ai import Task, eval_set
+from inspect_ai._util import rich as inspect_rich
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.hooks import Hooks, ModelRetry, SampleEnd, hooks
 from inspect_ai.log import (
@@ -31,7 +33,12 @@ from scbench.integrations.inspect.listening import (
     listening,
 )
 from scbench.integrations.inspect.tasks import TASKS, loop
-from scbench.machine.files import open_regular, read_regular, whole_file
+from scbench.machine.files import (
+    open_regular,
+    read_regular,
+    remove_parts,
+    whole_file,
+)
 from scbench.machine.work_folder import WorkFolder
 
 # The file with a run's item ids, next to its logs.
@@ -43,6 +50,9 @@ _HELLO_RETRIES = 2
 _HELLO_SECONDS = 60
 # Characters of a provider's error that are printed.
 _MAX_ERROR = 300
+# Characters of a traceback in a log. Inspect colours those that it does not shorten, which takes
+# minutes if a provider's error has a word of 100,000 characters.
+_MAX_TRACEBACK = 10_000
 # Characters of a model's name in the mark of a folder.
 _MAX_NAME = 200
 
@@ -140,8 +150,10 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
                 "it, or choose another --out"
             )
         if begun:
+            for place in (logs, logs.parent):
+                remove_parts(place)
             check_logs(logs)
-        with _inspect_silent():
+        with _inspect_silent(), short_tracebacks():
             try:
                 model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
             # Providers raise these for unknown names.
@@ -202,6 +214,17 @@ def _inspect_silent() -> Iterator[None]:
             text = Text.from_markup(str(error.message)).plain
             words = text.removeprefix("ERROR: ").split()
             raise PredictionsError(" ".join(words)) from None
+
+
+@contextmanager
+def short_tracebacks() -> Iterator[None]:
+    """Shorten the tracebacks that Inspect writes while the block runs."""
+    original = inspect_rich.truncate_traceback
+    inspect_rich.truncate_traceback = partial(original, max_length=_MAX_TRACEBACK)
+    try:
+        yield
+    finally:
+        inspect_rich.truncate_traceback = original
 
 
 async def greet(model: Model) -> None:

@@ -1,0 +1,37 @@
+"""Errors of providers may have any length: a run and its log are read in linear time."""
+
+import time
+
+import pytest
+from inspect_model import NEEDS_INSPECT
+
+from scbench.formats.imports.inspect_logs import call_error
+
+pytestmark = NEEDS_INSPECT
+
+
+@pytest.mark.parametrize(
+    "text", ["Request:\n", " ", "Error code: 400 - ", "x", "(", "['", "Request:\n\n\n"]
+)
+def test_long_errors_are_read_in_linear_time(text):
+    start = time.process_time()
+    call_error(text * 100_000 + "x")
+    assert time.process_time() - start < 10
+
+
+def test_the_request_before_an_error_is_left_out():
+    assert call_error("Request:\n{}\n\nBadError('no')") == "no"
+    assert call_error("Failed.\n Request:\n{}\n\nreason") == "Failed.reason"
+    assert call_error("Request:\nno end") == "Request:\nno end"
+
+
+def test_long_tracebacks_are_shortened_instead_of_coloured():
+    from inspect_ai._util.rich import format_traceback  # noqa: PLC0415  (an extra)
+
+    from scbench.integrations.inspect.play import short_tracebacks  # noqa: PLC0415  (as above)
+
+    error = ValueError("x" * 300_000)
+    with short_tracebacks():
+        text, coloured = format_traceback(ValueError, error, None)
+    assert text == coloured
+    assert len(text) < 20_000
