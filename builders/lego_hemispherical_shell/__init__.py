@@ -370,7 +370,7 @@ def best_agreement(params: Params) -> float:
 
 def full_marks(params: Params, share: float) -> float:
     """Return a share of the bricklayer's best agreement, rounded down."""
-    unit = 10**_DECIMALS
+    unit = 10.0**_DECIMALS
     marks = math.floor(unit * share * best_agreement(params)) / unit
     if marks <= 0:
         raise GenerationError("the bricklayer hardly fills this body")
