@@ -224,14 +224,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             params = draw_box(point, rng)
             if params is None:
                 continue
+            # The search takes less time than the walks, and finds no path in most large boxes.
+            if long_enough_path(params) is None:
+                continue
             if point.greedy < 1:
                 # The first of these tests needs only some of the walks for most boxes.
                 if is_easy_for_walks(params, point.greedy):
                     continue
                 if self.has_baseline_above(point.greedy, params, grade):
                     continue
-            if long_enough_path(params) is not None:
-                return params
+            return params
         raise GenerationError(
             f"no box of {point.dims} axes with {counted(point.walls, 'wall')} and "
             f"{counted(point.food, 'food item')} had a path with a full score in {_TRIES} tries; "
