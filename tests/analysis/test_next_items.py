@@ -65,7 +65,7 @@ def test_nine_scores_are_one_item():
 @pytest.mark.slow
 def test_a_fifth_of_the_items_gives_the_overall_level_within_one_rung():
     result = sim.adaptive_lengths(6, (0.1, 0.2), draws=200)
-    error, _, overall, of_tasks = result["20%"].T
+    error, _, overall, of_tasks, _ = result["20%"].T
     assert abs(error.mean()) < 0.2
     # Lengths of intervals, in rungs.
     assert (overall < 1.0).all()

@@ -167,12 +167,13 @@ def test_boxes_that_baselines_nearly_solve_are_redrawn():
     for limit, result in scores.items():
         point = Space(
             dims=2,
-            min_side=8,
-            max_side=8,
-            max_cells=64,
+            min_side=9,
+            max_side=10,
+            max_cells=90,
             walls=5,
-            food=6,
+            food=9,
             wall_layout="fence",
+            food_layout="missed",
             greedy=limit,
         )
         for seed in range(8):
