@@ -90,7 +90,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Expressions over truth values, drawn so that blind guessing is right half of the time.
 
     OR is evaluated last, so most long random expressions are true. Therefore the value of the
-    expression is drawn first, and then values of the terms that give it.
+    expression is drawn first, and then values of the terms that produce it.
     """
 
     task = "boolean"

@@ -178,7 +178,7 @@ def shortest_ending(length: int) -> int:
 
 
 def closing_of(params: Params) -> str:
-    """Return the closing brackets for the brackets that stay open."""
+    """Return the closing brackets for the brackets that are still open."""
     stack: list[str] = []
     for bracket in params.sequence:
         if bracket in _CLOSING:

@@ -82,7 +82,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(labels=tuple(solve(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists with one misunderstanding or one mistake each."""
+        """Return lists, each with one misunderstanding or one mistake."""
         right = solve(params)
         patterns = [letters(ring) for ring in rings_of(params)]
         # A name other than that of the last square.

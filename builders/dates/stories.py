@@ -92,7 +92,7 @@ def story_of(params: Params | Instance, *, with_leap_years: bool) -> str:
 
     Args:
         params: the instance.
-        with_leap_years: whether to include the rule on leap years.
+        with_leap_years: whether to include the rule about leap years.
     """
     texts = data_file(__package__, "sentences.json")
     # One number determines all wordings of a story; divisions make them vary independently.

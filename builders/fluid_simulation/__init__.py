@@ -373,7 +373,6 @@ def goal_words(params: Params) -> dict[str, str]:
     elif isinstance(goal, WaterLevels):
         numbers |= {
             "wet": level_list(goal.water_at, "and"),
-            "count": len(goal.water_at),
             "and_none": "",
             "but_none": "",
             "void": "",

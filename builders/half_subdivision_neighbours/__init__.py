@@ -69,7 +69,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     form = '{"neighbors": ["...", ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return the axis of every depth, the leaves and the target."""
+        """Return the axis at each depth, the leaves and the target."""
         leaves = params.leaves
         cycle = params.axis_cycle
         depths = range(max(map(len, leaves)))

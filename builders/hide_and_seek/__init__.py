@@ -180,9 +180,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         near = point.radius + 2 * point.person_width + 0.1
         if point.sniper_distance <= near:
             raise GenerationError(
-                f"the sniper, at {point.sniper_distance:g} m, is too near the people, who can be "
-                f"up to {point.radius:g} m from the origin; ask for a sniper_distance of more than "
-                f"{near:g}, or a smaller radius"
+                f"the sniper, at {point.sniper_distance:g} m, is too close to the people, who can "
+                f"be up to {point.radius:g} m from the origin; ask for a sniper_distance of more "
+                f"than {near:g}, or a smaller radius"
             )
         for _ in range(_DRAWS):
             params = draw_scene(point, rng)

@@ -114,7 +114,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ranges = f"Each number is in 0..{sides[0] - 1}"
         if len(set(sides)) > 1:
             ends = ", ".join(f"0..{n - 1}" for n in sides)
-            ranges = f"The numbers are, in this order, in {ends}"
+            ranges = f"The numbers are in {ends}, in that order"
         return {
             "dims": len(sides),
             "size": " x ".join(map(str, sides)),

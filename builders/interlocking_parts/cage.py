@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 from scbench.schemas.interlocking_parts import Params
 
 ContentsT = TypeVar("ContentsT")
-# Number of sides of the outline of a hole that is printed lying.
+# Number of sides of the outline of a hole that is printed on its side.
 DROP_SIDES = 24
 # Difference between the radius of a hole and that of the rod.
 CLEARANCE = 0.2
@@ -216,7 +216,7 @@ def lifted(z: float) -> Matrix:
 
 
 def teardrop(radius: float) -> list[tuple[float, float]]:
-    """Return the outline of a hole that is printed lying: a circle under a roof of 45 degrees."""
+    """Return the outline of a hole that is printed on its side: a circle under a 45-degree roof."""
     # The circle lies inside the outline.
     around = radius / math.cos(math.pi / DROP_SIDES)
     points = []

@@ -114,7 +114,7 @@ class Space(Point):
     )
     fewer_digits: int = parameter(
         0,
-        "largest amount by which that limit is lowered at random",
+        "largest amount by which that limit is randomly lowered",
         ge=0,
         le=10,
         later=True,

@@ -417,7 +417,7 @@ def circles(params: Params) -> list[Brick]:
 
 
 def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
-    """Stack bricks on one grid of studs, wherever and as high as that adds to the score."""
+    """Stack bricks on one grid of studs: each column that adds to the score, at its best height."""
     cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
     # The gain of each column, its sides, its first cell and its height.
     columns: list[tuple[float, int, int, int, int]] = []

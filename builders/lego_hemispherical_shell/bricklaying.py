@@ -22,7 +22,7 @@ _LEAST_IMPROVEMENT = 1e-6
 
 
 class Brick(NamedTuple):
-    """The middle of a brick in mm, and its rotation in degrees."""
+    """The centre of a brick in mm, and its rotation in degrees."""
 
     x: float
     y: float
@@ -75,7 +75,7 @@ class Spot(NamedTuple):
 
 
 def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
-    """Measure the cells of a lattice out to a radius from its middle; lengths in mm."""
+    """Measure the cells of a lattice out to a radius from its centre; lengths in mm."""
     width = 2 * (int(radius / STUD) + 2)
     layers = int(target.outer.top / HEIGHT) + 1
     middle = (np.arange(width) - width / 2 + 0.5) * STUD

@@ -221,7 +221,7 @@ def next_terms(params: Params) -> list[int]:
 
 
 def term_after(rule: BaseRule, term: int) -> int:
-    """Return the result of a base rule for the term before."""
+    """Return the result of applying a base rule to the preceding term."""
     match rule.kind:
         case "add":
             return term + rule.amount

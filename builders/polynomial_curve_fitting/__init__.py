@@ -277,7 +277,7 @@ def coefficients_of(params: Params) -> list[list[int]] | None:
 
 
 def degrees_text(params: Params) -> str:
-    """Return the sentence of the prompt on the degree of the formula."""
+    """Return the prompt's sentence about the degree of the formula."""
     if params.max_degree is None:
         return "Any degree and any mixed terms will do."
     limit = params.max_degree
@@ -364,7 +364,7 @@ def least_squares(params: Params, degree: int) -> str:
 
 
 def fit_score(grid: tuple[str, ...], limit: int | None) -> float:
-    """Return the best score of the fits by least squares."""
+    """Return the best score of the least-squares fits."""
     params = Params(grid=grid, max_degree=limit)
     scores = []
     for degree in fit_degrees(limit):

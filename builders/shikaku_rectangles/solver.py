@@ -50,7 +50,7 @@ class Solutions(NamedTuple):
 
 
 def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solutions:
-    """Find up to ``limit`` solutions in at most ``max_nodes`` nodes; blank cells are 0."""
+    """Find up to ``limit`` solutions, visiting at most ``max_nodes`` nodes; 0 is a blank cell."""
     places = places_of_clues(grid)
     all_cells = (1 << len(grid) * len(grid[0])) - 1
     solutions: list[tuple[Rectangle, ...]] = []

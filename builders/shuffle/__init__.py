@@ -40,7 +40,7 @@ class Space(Point):
     )
     max_depth: int = parameter(
         5,
-        "number of swaps; some or all of them move the requested thing",
+        "number of swaps; some or all of them move the thing that the question asks about",
         "depth",
         ge=1,
         le=300,
@@ -62,7 +62,8 @@ class ShuffleCase(Case):
     """A case of swaps."""
 
     depth: int = Field(
-        ge=0, description="number of swaps that move the requested thing"
+        ge=0,
+        description="number of swaps that move the thing that the question asks about",
     )
     misleading: int = Field(
         ge=0,
@@ -167,7 +168,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the numbers of moves of the requested thing and of misleading events."""
+        """Return the numbers of moves of the thing asked about and of misleading events."""
         misleading = 0
         for moves, a, b, _ in params.events:
             if not moves and params.asked in {a, b}:
@@ -176,7 +177,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {"depth": depth, "misleading": misleading}
 
     def measure(self, params: Params) -> float:
-        """Return the number of events plus the number of moves of the requested thing."""
+        """Return the number of events plus the number of moves of the thing asked about."""
         counts = move_counts(len(params.people), params.events)
         return len(params.events) + counts[params.asked]
 

@@ -1,8 +1,8 @@
 """Levels ground by blasts that are simulated one after the other.
 
-First the highest cells are cut, so that their rock fills the lowest. Then a connected region is
-planned that needs few more cuts: level cells cost nothing, shallow cuts little, and deep cuts more
-because their rock spoils level ground. The deepest planned cuts are made, and the region is planned
+First it cuts the highest cells, so that their rock fills the lowest. Then it plans a connected
+region that needs few further cuts: level cells cost nothing, shallow cuts little, and deep cuts
+more, because their rock spoils level ground. It makes the deepest planned cuts and plans the region
 again, until enough cells are flat.
 """
 
@@ -113,7 +113,7 @@ class Site:
         self._goal = math.ceil(before + min(share * n * n, n * n - before))
 
     def _flat_cells(self) -> int:
-        """Return the number of cells of the largest flat region."""
+        """Return the number of cells in the largest flat region."""
         region = blast_simulation.largest_flat(self._ground, self._n, self._tolerance)
         return len(region)
 

@@ -94,8 +94,8 @@ def stacked(
 ) -> list[tuple[float, ...]]:
     """Return the poses of chosen candidates.
 
-    Every tetrahedron has its own level, so that none cuts another. A pose is x, y and z, rounded to
-    6 digits, and the quaternion, scalar part first.
+    Every tetrahedron has its own level, so none intersects another. A pose is x, y and z, rounded
+    to 6 digits, and the quaternion, scalar part first.
     """
     poses: list[tuple[float, ...]] = []
     level = 0.0

@@ -133,7 +133,7 @@ def test_fresh_rules_satisfy_their_parameters_and_state_their_optimum(parameters
     assert params.best_digits == len(BUILDER.reference(params).numberSequence)
     assert params.best_digits <= (point.max_digits or 1000)
     prompt = BUILDER.prompt(params)
-    assert f"n / {params.best_digits}, at most 1" in prompt
+    assert f"n / {params.best_digits}, capped at 1" in prompt
     for name in set(PAPER.orientations) - set(params.orientations):
         assert name not in prompt
     listed = "".join(line[0] for line in prompt.splitlines() if line[1:3] == ": ")
