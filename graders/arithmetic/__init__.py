@@ -1,4 +1,4 @@
-"""Grades whether a number is the value of an expression.
+"""Checks whether a number is the value of an expression.
 
 The expression is evaluated in exact fractions with two stacks: one for values, one for operators
 that wait for their right operand.

@@ -1,4 +1,4 @@
-"""Grades whether a truth value is the value of an expression.
+"""Checks whether a truth value is the value of an expression.
 
 Rows without brackets are evaluated by splitting them at OR, each part at XOR, and each
 of these parts at AND. The remaining parts are values with NOTs before them.

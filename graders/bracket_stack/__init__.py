@@ -1,4 +1,4 @@
-"""Grades whether brackets close all open brackets of a sequence.
+"""Checks whether brackets close all open brackets of a sequence.
 
 Adjacent pairs are removed until none is left; the brackets that remain are open.
 """

@@ -1,4 +1,4 @@
-"""Grades whether an outcome would still have happened, or which events were necessary for it.
+"""Checks whether an outcome would still have happened, or which events were necessary for it.
 
 Each event is removed in turn, and the rules are applied repeatedly until the state of
 every event is known.

@@ -1,4 +1,4 @@
-"""Grades whether every square has the right name.
+"""Checks whether every square has the right name.
 
 The classes at the corners of a square decide its name. One wrong name fails the answer.
 """

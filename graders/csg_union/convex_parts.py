@@ -1,6 +1,6 @@
 """Volumes of unions of convex solids, and of the parts that they share with a mesh.
 
-The inside of a closed mesh is the signed sum of the cones from any point to its triangles. If the
+The interior of a closed mesh is the signed sum of the cones from any point to its triangles. If the
 point is inside a convex solid, the part of a cone within the solid consists of smaller cones: one
 over the part of the triangle inside the solid, and others over the parts of the solid's faces in
 front of the triangle. These parts are convex polygons, cut along lines. Every step is continuous,

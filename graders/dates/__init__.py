@@ -1,4 +1,4 @@
-"""Grades whether a date is the date of the requested event.
+"""Checks whether a date is the date of the requested event.
 
 Days are counted from a fixed day in a calendar whose years start in March, so that leap
 days come last. No calendar library is used.

@@ -1,4 +1,4 @@
-"""Grades whether triangles form a Delaunay triangulation of the printed points.
+"""Checks whether triangles form a Delaunay triangulation of the printed points.
 
 All decisions use integers. Any triangulation of the hull with empty circumcircles is
 right, so several answers pass if four points share an empty circle.

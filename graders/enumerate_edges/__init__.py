@@ -1,4 +1,4 @@
-"""Grades whether an answer lists exactly the pairs of sides that curves must join.
+"""Checks whether an answer lists exactly the pairs of sides that curves must join.
 
 The classes at the corners of a square decide its pairs. Each pair is listed once, smaller index
 first. One wrong square fails the answer.
@@ -59,7 +59,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     limit = most_entries(len(right))
     if size > limit:
         return checks.too_large(
-            f"The answer has {size:,} lists and pairs together; at most {limit:,} are read."
+            f"The answer has {size:,} lists and pairs in total; at most {limit:,} are read."
         )
 
     lists = counted(len(answer.edges), "list")

@@ -1,4 +1,4 @@
-"""Grades whether an answer lists exactly the neighbours of the target.
+"""Checks whether an answer lists exactly the neighbours of the target.
 
 Intervals are compared as integers, in units of the smallest one. Labels are strings, in any order,
 without repeats.

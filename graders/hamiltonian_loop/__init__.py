@@ -1,4 +1,4 @@
-"""Grades whether the listed cells, in this order, are a closed tour of all free cells.
+"""Checks whether the listed cells, in this order, are a closed tour of all free cells.
 
 Every rule is checked in integers, against the blocked cells in the prompt. Any tour that follows
 the rules is right. Positions in messages and details count from 0 in the answer's list. Cells are

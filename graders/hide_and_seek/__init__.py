@@ -1,6 +1,6 @@
-"""Grades whether the sniper sees anybody.
+"""Checks whether the sniper sees anybody.
 
-Rays from the sniper's eye through the middle of every pixel of a picture decide this. People
+Rays from the sniper's eye through the centre of every pixel of a picture decide this. People
 overlap if their boxes overlap. The paper graded a picture from a camera moved to fit the scene;
 here, that picture is only for comparison.
 """

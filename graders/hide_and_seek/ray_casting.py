@@ -1,4 +1,4 @@
-"""Pictures of boxes as a camera sees them, with one ray through the middle of every pixel.
+"""Pictures of boxes as a camera sees them, with one ray through the centre of every pixel.
 
 Rays use only sums, products, quotients and square roots of doubles, element by element,
 so every machine gives the same pixels.
@@ -67,7 +67,7 @@ def fitted(
 ) -> Camera:
     """Return a camera moved so that the sphere around a box just fits between top and bottom.
 
-    It looks in the same direction, at the middle of the box: this is the paper's camera.
+    It looks in the same direction, at the centre of the box: this is the paper's camera.
     """
     squares = [(b - a) ** 2 for a, b in zip(low, high, strict=True)]
     radius = math.sqrt(sum(squares)) / 2
@@ -126,7 +126,7 @@ def pixels_of_box(view: Camera, low: Floats, high: Floats) -> int:
 
 
 def _pixel_middles(view: Camera) -> tuple[Floats, Floats]:
-    """Return how far the middles of columns and rows lie to the right and up, in tangents."""
+    """Return how far the centres of columns and rows lie to the right and up, in tangents."""
     columns, rows = view.image
     sideways = (2 * (np.arange(columns) + 0.5) / columns - 1) * view.across
     upwards = (1 - 2 * (np.arange(rows) + 0.5) / rows) * view.tangent

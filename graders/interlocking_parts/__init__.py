@@ -1,4 +1,4 @@
-"""Grades whether parts print, fit, interlock and make the cage: nine criteria, nine verdicts.
+"""Checks whether parts print, fit, interlock and make the cage: nine criteria, nine verdicts.
 
 `dataset_card/tasks/interlocking_parts.md` says how the criteria differ from the paper's. The first
 criterion, valid parts, is a gate: if it fails, all nine score 0. The other checks still run
@@ -148,7 +148,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         return checks
 
     def new_cage_checks() -> Checklist:
-        """Return the checks of a criterion on the cage, the gate and the sides first."""
+        """Return the checks of a criterion on the cage, beginning with the gate and the sides."""
         checks = new_part_checks()
         check_sides(checks, sides)
         return checks

@@ -42,11 +42,11 @@ class SideFaults(NamedTuple):
     """The errors in the six sides of a cage."""
 
     wrong: list[dict[str, Any]]
-    """Sides with the block that gets in or fails to pass, and how."""
+    """Sides that the large block enters or the small one does not pass, each with the fault."""
     too_long: list[str]
     """Sides whose outline is too long to check."""
     with_straps: list[tuple[str, str]]
-    """Sides with bars that are too wide, or not as thick as required, and how."""
+    """Sides whose bars are too wide or not of the required thickness, each with the fault."""
     with_slots: list[str]
     """Sides whose bars let a long block in."""
 

@@ -26,7 +26,7 @@ class Openings(NamedTuple):
     unblocked: float
     """The same area for the large column."""
     place: list[float] | None
-    """A place for the large column: the middle of its largest such area."""
+    """A place for the large column: the centre of its largest such area."""
 
 
 def openings(body: Manifold, core: Manifold, rules: Spacing) -> Openings | None:

@@ -114,7 +114,7 @@ class Meter:
         return call
 
     def sized(self, function: Callable[..., Any], size: Callable[[Any], float]) -> Any:
-        """Return the function, charged for the sizes of its arguments and of its value."""
+        """Return a function that also spends steps on the sizes of its arguments and result."""
 
         def call(*arguments: Any, **named: Any) -> Any:
             self.spend(sum(map(size, arguments)))

@@ -119,7 +119,7 @@ def triangle_sides(shell: Shell) -> TriangleSides:
 def signed_volume(shell: Shell) -> float:
     """Return the volume that a closed mesh bounds, negative if it is inside out."""
     corner = triangles_of(shell)
-    # Cones from the middle: far from 0, sums would lose digits.
+    # Cones from the centre: far from 0, sums would lose digits.
     corner = corner - corner.reshape(-1, 3).mean(axis=0)
     return float(np.sum(np.cross(corner[:, 0], corner[:, 1]) * corner[:, 2]) / 6)
 

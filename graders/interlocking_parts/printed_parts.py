@@ -91,7 +91,7 @@ def read_parts(
         None, "not read: another part exceeds the limits", too_much=True
     )
 
-    # All sources in one child, each once; it ends early if they take too many steps together.
+    # All sources in one child, each once; it ends early if they take too many steps in total.
     texts = list(dict.fromkeys(sources.values()))
     steps_before = sum(part.steps for part in parts.values())
     bodies = evaluate(texts, MOST_STEPS_TOGETHER - steps_before, limits)

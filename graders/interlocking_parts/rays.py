@@ -96,7 +96,7 @@ def grids_on(
     """Return, for each flat face (m, 3, 3), the points (k, 3) of a grid that lie on it.
 
     No face is parallel to the axis. The bounds of a face across the axis are cut into equal cells,
-    no wider than ``cell``, but at most ``max_cells`` along a side. A point is the middle of a cell,
+    no wider than ``cell``, but at most ``max_cells`` along a side. A point is the centre of a cell,
     moved along the axis onto the face.
 
     Raises:

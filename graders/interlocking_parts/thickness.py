@@ -195,7 +195,7 @@ def face_distances(
 
 
 def with_mode(values: list[float], rules: Survey) -> Distances:
-    """Return ascending distances with the median of the histogram's fullest bin."""
+    """Return the distances, still ascending, and the median of the histogram's fullest bin."""
     if not values:
         return Distances((), None, 0.0)
     bins: dict[int, list[float]] = {}

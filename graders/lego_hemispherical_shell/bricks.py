@@ -22,9 +22,9 @@ Indices = NDArray[np.int64]
 HALF = (16.0, 8.0)
 HEIGHT = 9.6
 VOLUME = 4915.2
-# Maximum vertical distance of a brick's middle from its layer's, in millimetres.
+# Maximum vertical distance of a brick's centre from its layer's, in millimetres.
 LAYER_SLACK = 0.96
-# A brick with a lower middle sinks into the table.
+# A brick with a lower centre sinks into the table.
 LOWEST = 4.7
 # Distance between studs.
 STUD = 8.0
@@ -38,7 +38,7 @@ JOINT_AREA = STUD * STUD / 2
 OFF_GRID = 0.5
 # Maximum difference of its angle, in degrees.
 OFF_ANGLE = 1.0
-# Plans whose middles are farther apart than this do not meet.
+# Plans whose centres are farther apart than this do not meet.
 _REACH = 36.0
 # Side of the cells in which neighbours are searched: bricks that meet are in the same
 # or adjacent cells.
@@ -48,7 +48,7 @@ _DUST = 1e-9
 
 
 class Bricks(NamedTuple):
-    """Bricks; x, y and z are their middles, angles are in degrees, in [0, 180)."""
+    """Bricks; x, y and z are their centres, angles are in degrees, in [0, 180)."""
 
     x: Floats
     y: Floats
@@ -59,7 +59,7 @@ class Bricks(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[tuple[float, ...]]) -> "Bricks":
-        """Return bricks with these middles (x, y, z) and rotations in degrees."""
+        """Return bricks with these centres (x, y, z) and rotations in degrees."""
         x, y, z, turn = np.array(rows, dtype=np.float64).reshape(-1, 4).T
         angle = np.mod(turn, 180.0)
         # A tiny negative angle gives 180.
@@ -98,7 +98,7 @@ class Bricks(NamedTuple):
         return np.stack([x, y], -1)
 
     def seen_from(self, i: Indices, j: Indices) -> tuple[Floats, Floats]:
-        """Return the middles of bricks j in the frames of bricks i."""
+        """Return the centres of bricks j in the frames of bricks i."""
         dx = self.x[j] - self.x[i]
         dy = self.y[j] - self.y[i]
         return self.cos[i] * dx + self.sin[i] * dy, self.cos[i] * dy - self.sin[i] * dx

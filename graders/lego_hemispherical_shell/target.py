@@ -43,7 +43,7 @@ class Boxes(NamedTuple):
     """Upright boxes of one plan, as arrays of shape (n,); lengths in any unit."""
 
     first: Floats
-    """Distances of the middles from the axis, along the first side of each box."""
+    """Distances of the centres from the axis, along the first side of each box."""
     second: Floats
     """The same along the second side."""
     low: Floats
@@ -91,7 +91,7 @@ def sphere(r: float) -> Surface:
 
 
 def bowl(r: float, top: float) -> Surface:
-    """Return the lower half of a sphere with its middle at the height ``top``."""
+    """Return the lower half of a sphere with its centre at the height ``top``."""
     return Surface(lambda z: half_width(r, top - z), top, top - r)
 
 
@@ -106,13 +106,13 @@ def torus(middle: float, r: float, side: int) -> Surface:
 
 
 def half_width(r: float, z: Floats) -> Floats:
-    """Return half the width of a disc of radius r at distances z from its middle."""
+    """Return half the width of a disc of radius r at distances z from its centre."""
     width: Floats = np.sqrt(np.maximum(r * r - z * z, 0.0))
     return width
 
 
 def strays(target: Body, boxes: Boxes) -> tuple[Mask, Mask]:
-    """Return masks of the boxes completely in the hollow and completely outside."""
+    """Return masks of the boxes completely inside the hollow and completely outside."""
     _, outer_radius = radius_range(target.outer, boxes)
     inner_radius, _ = radius_range(target.inner, boxes)
     outside = (boxes.low > target.outer.top) | (boxes.near() > outer_radius)
@@ -160,7 +160,7 @@ def disc_areas(
 ) -> Floats:
     """Return the areas that rectangles share with discs about the origin.
 
-    x and y are the middles of the rectangles, and ``half`` has half their side lengths.
+    x and y are the centres of the rectangles, and ``half`` has half their side lengths.
     Radius 0 is a disc without area.
     """
     along, across = half

@@ -1,4 +1,4 @@
-"""Grades whether a number is the count of certain letters in the marked words."""
+"""Checks whether a number is the count of certain letters in the marked words."""
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.answer_text import quote

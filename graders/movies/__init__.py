@@ -1,4 +1,4 @@
-"""Grades whether a choice has the most in common with the liked films.
+"""Checks whether a choice has the most in common with the liked films.
 
 Every choice is compared with every liked film, pair by pair.
 """

@@ -1,4 +1,4 @@
-"""Grades whether a number is the sum of the quantities in some groups of a list."""
+"""Checks whether a number is the sum of the quantities in some groups of a list."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""Grades whether a list has the next terms of a sequence.
+"""Checks whether a list has the next terms of a sequence.
 
 The sequence is computed again: each rule is a function of the position, the value so far and the
 earlier terms.

@@ -1,4 +1,4 @@
-"""Grades whether joints form a closed loop of 1 m pipes that meets every constraint.
+"""Checks whether joints form a closed loop of 1 m pipes that meets every constraint.
 
 Any such loop is right. Contact between pipes is decided exactly on the given doubles;
 every other limit has a tolerance of `SLACK`. Positions in messages and details refer to

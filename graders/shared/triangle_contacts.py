@@ -75,7 +75,7 @@ def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
 
 
 def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
-    """Return the pairs (p, 2) of triangles that are closer to each other than the distance."""
+    """Return the pairs (p, 2) of triangles that are closer to each other than a given distance."""
     normals = triangle_normals(corners)
     near_pairs = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in pair_chunks(pairs):
@@ -160,7 +160,7 @@ def overlap_depth(p: Array, q: Array, lines: Array) -> Array:
 
 
 def squared_gap(p: Array, q: Array) -> Array:
-    """Return the squared distance (m,) of triangles that do not meet.
+    """Return the squared distance (m,) between triangles that do not meet.
 
     It is reached between two sides, or between a corner of one and the inside of the other.
     """
@@ -174,7 +174,7 @@ def squared_gap(p: Array, q: Array) -> Array:
 
 
 def squared_side_distance(p: Array, i: int, q: Array, j: int) -> Array:
-    """Return the squared distance (m,) of side i of one triangle and side j of the other."""
+    """Return the squared distance (m,) between side i of one triangle and side j of the other."""
     p_start = p[:, i]
     q_start = q[:, j]
     u = p[:, (i + 1) % 3] - p_start

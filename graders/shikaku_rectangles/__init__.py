@@ -1,4 +1,4 @@
-"""Grades whether rectangles cover every cell once, each with one clue that equals its area.
+"""Checks whether rectangles cover every cell once, each with one clue that equals its area.
 
 Cells are bits of one integer, so one operation for each rectangle decides coverage exactly. Every
 division that follows the rules is right. Positions in messages and details count from 0 in the

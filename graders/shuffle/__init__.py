@@ -1,4 +1,4 @@
-"""Grades whether an option names the thing that a person has at the end of a story.
+"""Checks whether an option names the thing that a person has at the end of a story.
 
 The thing is followed backwards, swap by swap, from the person who has it at the end to the person
 who had it at first.

@@ -1,4 +1,4 @@
-"""Grades whether an option is the kind of shape that a path draws.
+"""Checks whether an option is the kind of shape that a path draws.
 
 The path is read into pieces with absolute points. Two pieces that meet at an angle make a corner,
 and all pieces between two corners are one side. A side is curved if any of its points is off the

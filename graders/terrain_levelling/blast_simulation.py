@@ -12,7 +12,7 @@ from pathlib import Path
 from scbench.base.canonical import sha256
 from scbench.machine.physics import Engine, PhysicsError, engine_python, open_engine
 
-# Balls start in five layers around the middle of their cell: radius of the disc, height above the
+# Balls start in five layers around the centre of their cell: radius of the disc, height above the
 # ground, and distance of the layers.
 DISC_RADIUS = 0.25
 CLEARANCE = 0.6

@@ -1,4 +1,4 @@
-"""Grades whether an answer lists exactly the corner patterns that force the classes to meet.
+"""Checks whether an answer lists exactly the corner patterns that force the classes to meet.
 
 Patterns are compared up to renaming of the classes, so any labels are accepted. The
 list must have all patterns that follow from the winding rule, no others, and no

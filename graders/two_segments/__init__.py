@@ -1,7 +1,7 @@
-"""Grades whether two segments cut the frame into exactly the wanted polygons.
+"""Checks whether two segments cut the frame into exactly the wanted polygons.
 
-Endpoints are read as exact decimals and moved to the nearest place on the boundary, see
-the module `frame`.
+Endpoints are read as exact decimals and moved to the nearest place on the boundary (see
+the module `frame`).
 """
 
 from collections import Counter
@@ -245,7 +245,7 @@ def region_list(counts: Mapping[str, int]) -> str:
 def figures_of(endpoint: Endpoint, unit: int) -> dict[str, Any]:
     """Return an endpoint's details for a picture.
 
-    ``position`` is the index of the side plus the share of it.
+    ``position`` is the index of the side plus the fraction of the way along it.
     """
     spot = endpoint.spot
     return {

@@ -1,4 +1,4 @@
-"""Grades whether a set of cells has the right size, three full views and no symmetry.
+"""Checks whether a set of cells has the right size, three full views and no symmetry.
 
 Cells are integers. The 48 symmetries of the cube keep the centre of the grid in place.
 """

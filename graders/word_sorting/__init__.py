@@ -1,4 +1,4 @@
-"""Grades whether a list has all words of the prompt in order.
+"""Checks whether a list has all words of the prompt in order.
 
 The order is checked pair by pair, by the positions of letters in the alphabet of the
 prompt. The answer may capitalise words in any way, because no two words of a prompt

@@ -32,7 +32,7 @@ _HUGE = (b"e000", b"e+000", b"0" * 200)
 
 
 def canonical_json(value: object) -> str:
-    """Return the canonical JSON text of a value of JSON types.
+    """Return the canonical JSON text of a value made of JSON types.
 
     Raises:
         ValueError: the value contains NaN or an infinity.

@@ -132,7 +132,7 @@ def wilson_interval(mean: Floats, n: Floats, level: float) -> tuple[Floats, Floa
 def poisson_corrected(low: Floats, count: Floats, n: Floats, level: float) -> Floats:
     """Return a lower bound, reduced to a Poisson bound if few of ``n`` scores are right.
 
-    The Poisson bound is the approximation by Wilson and Hilferty.
+    The Poisson bound uses the Wilson-Hilferty approximation.
     """
     positive = np.maximum(count, _TINY)
     quantile = NormalDist().inv_cdf(level)

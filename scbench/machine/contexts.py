@@ -19,7 +19,7 @@ from threading import RLock
 
 from scbench.base.errors import MachineError
 
-# The environment variable with the effect of Python's option ``-P``.
+# The environment variable with the effect of Python's ``-P`` option.
 _SAFE_PATH = "PYTHONSAFEPATH"
 # Two threads that start processes must not restore the variable in the wrong order. Re-entrant,
 # because a `safe_path` block may start a process, which enters `safe_path` again.
@@ -30,7 +30,7 @@ _ENVIRONMENT_LOCK = RLock()
 def safe_path() -> Iterator[None]:
     """Make interpreters started inside the block ignore the working folder when they import.
 
-    `multiprocessing` has no parameter for Python's option ``-P``, so an environment
+    `multiprocessing` has no parameter for Python's ``-P`` option, so an environment
     variable sets it. The variable is set for the whole process while the block runs.
 
     Raises:

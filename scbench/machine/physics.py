@@ -70,7 +70,7 @@ def environment_folder() -> Path:
 
 
 def use_python(path: Path | None) -> None:
-    """Make this process and its children use an interpreter, if a path is given."""
+    """Make this process and its children use the interpreter at a path, if one is given."""
     if path is not None:
         os.environ[VARIABLE] = os.path.abspath(path)  # noqa: PTH100  (a link stays one)
 
@@ -189,7 +189,7 @@ def _greeting(child: "subprocess.Popen[bytes]") -> dict[str, str]:
     while not line.endswith(b"\n") and len(line) < _LONGEST_GREETING:
         seconds = deadline - time.monotonic()
         if seconds <= 0 or not select.select([descriptor], [], [], seconds)[0]:
-            raise ValueError(f"it does not start within {_GREETING_SECONDS:g} s")
+            raise ValueError(f"it did not start within {_GREETING_SECONDS:g} s")
         block = os.read(descriptor, _LONGEST_GREETING)
         if not block:
             break

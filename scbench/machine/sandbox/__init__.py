@@ -16,7 +16,7 @@ Kinds of sandbox, strongest first:
 In every kind, a Linux child can make only listed system calls (``system_calls.py``).
 Programs are not run without this filter. Memory, CPU time, file sizes and the number of
 processes are limited, too. The parent enforces the limits on wall-clock time and
-output. The child is a separate group of processes and dies with its parent (on Linux).
+output. The child runs in its own process group and dies with its parent (on Linux).
 ``launch.py`` starts the child, and ``child.py`` is its program. docs/sandbox.md
 describes the protection.
 """

@@ -97,7 +97,7 @@ _FENCE = re.compile(
 
 
 class BareValues:
-    """The bare values in a visible text.
+    """The bare values in the visible text of a reply.
 
     Args:
         text: the visible text.

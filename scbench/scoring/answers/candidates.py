@@ -7,7 +7,7 @@ a list of one, in a string that contains JSON, or under its own key once more. F
 
     {"path": [1]} Better: {"draft": {"path": [1]}, "final": {"path": [2]}}
 
-An object whose final key is null leaves no answer. The same applies to an object that
+An object with null under a final key means that there is no answer. So does an object that
 begins but cannot be read.
 """
 

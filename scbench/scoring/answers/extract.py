@@ -102,7 +102,7 @@ def is_brief(value: JsonValue) -> bool:
 def answer_that_counts(
     text: str, spans: list[Span], shape: Shape, bare_values: BareValues
 ) -> Extraction | None:
-    """Return the answer that counts in a visible text; None if there is none.
+    """Return the answer that counts in the visible text of a reply; None if there is none.
 
     Args:
         text: the visible text.

@@ -38,7 +38,7 @@ class Shape:
 
     Attributes:
         keys: the required keys.
-        names: all keys at any depth, by their folded names.
+        names: all keys at any depth, by case-folded name.
         types: JSON types of the values, by required key.
         entries: JSON types of the entries of arrays, by required key.
         inner: required keys of the only value, if that is an object.
