@@ -224,7 +224,7 @@ def lines_of_pair(
     """Yield the lines that compare two runs.
 
     Raises:
-        ResultsError: the two runs have no score in common.
+        ResultsError: the two runs have no scored items in common.
     """
     first_name = run_name(*matrix.runs[first])
     second_name = run_name(*matrix.runs[second])
@@ -232,7 +232,9 @@ def lines_of_pair(
         task: paired(block, first, second) for task, block in matrix.blocks.items()
     }
     if not any(len(pair.weights) for pair in pairs.values()):
-        raise ResultsError(f"{first_name} and {second_name} have no common score")
+        raise ResultsError(
+            f"{first_name} and {second_name} have no scored items in common"
+        )
     # If any floor is unknown, all lines of the pair compare means.
     has_floors = all(pair.is_known for pair in pairs.values())
     if not has_floors:

@@ -374,7 +374,7 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     expected = row_id.replace_strict(cases.hashes, return_dtype=pl.String)
     if not rows.select((pl.col("instance_hash") == expected).all()).item():
         raise ResultsError(
-            "the results are for items of another release; name that release with --release"
+            "the results are for items of another release; give that release with --release"
         )
     floors = row_id.replace_strict(cases.floors, default=None, return_dtype=pl.Float64)
     return rows.with_columns(floor=floors)

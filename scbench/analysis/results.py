@@ -82,7 +82,7 @@ def read_results(
         paths = [paths]
     frames = {str(path): read_results_file(Path(path), all_columns) for path in paths}
     if not frames:
-        raise ResultsError("name at least one results file")
+        raise ResultsError("give at least one results file")
     # If one file is partial, the whole table is partial.
     partial = partial or any(is_partial(Path(path)) for path in frames)
     if both_prompts:
@@ -177,7 +177,7 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
     if len(settings) > 1:
         raise ResultsError(
             f"the results are of the settings {', '.join(settings)}, which cannot share a mean; "
-            "name results of one setting"
+            "give results of one setting"
         )
     return results
 

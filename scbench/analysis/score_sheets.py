@@ -136,7 +136,7 @@ def overview_sheet(
 
 
 def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
-    """Lay out a table of `scbench.grading.score_tables.score_table`.
+    """Lay out a table returned by `scbench.grading.score_tables.score_table`.
 
     Columns without information are left out.
     """

@@ -69,7 +69,7 @@ LabelledResultsOption = Annotated[
     list[Path],
     typer.Option(
         "--results",
-        help="Results that were labelled: results.parquet or its folder. Repeat for more.",
+        help="Labelled results: results.parquet or its folder. Repeat for more.",
     ),
 ]
 LabelFiles = Annotated[
@@ -121,7 +121,7 @@ def export(
     predictions: Annotated[
         list[str] | None,
         typer.Option(
-            help="Predictions that were graded, so that judges see the raw replies."
+            help="The graded predictions, so that judges can see the raw replies."
         ),
     ] = None,
     release: Annotated[
@@ -270,7 +270,10 @@ def agree(
         list[Path] | None,
         typer.Option(
             "--results",
-            help="Results that were labelled, to compare labels by the rules. Repeat for more.",
+            help=(
+                "Labelled results, to compare the judge's labels with the rules' labels. "
+                "Repeat for more."
+            ),
         ),
     ] = None,
     style: TableFormOption = "table",

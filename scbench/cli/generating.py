@@ -84,7 +84,7 @@ def generate(
         typer.Option(
             min=1,
             help=(
-                "Number of items, or of items on each rung. [default: 1, or the number in the "
+                "Number of items, in total or per rung. [default: 1, or the number in the "
                 "table of rungs]"
             ),
         ),
@@ -92,7 +92,8 @@ def generate(
     rung: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Only this rung of the ladder; it may be above the top rung."
+            min=1,
+            help="Generate only this rung of the ladder; it may be above the top rung.",
         ),
     ] = None,
     seed: Annotated[
@@ -154,7 +155,7 @@ def generate(
     """
     with reported_errors("build"):
         if target is not None and target.startswith("-"):
-            raise ExperimentError("name the experiment or task first, then its options")
+            raise ExperimentError("give the experiment or task first, then its options")
         seed = read_seed(seed, seed_file)
         first_word, _, ladder_tasks = (target or "").partition(",")
         is_ladder = first_word == LADDER
@@ -169,9 +170,7 @@ def generate(
             ladder_target = (ladder_tasks or None) if is_ladder else target
             experiment = rungs_of(ladder_target, rung, count, seed, private=private)
         elif target is None:
-            raise ExperimentError(
-                "name a task, the TOML file of an experiment, or ladder"
-            )
+            raise ExperimentError("give a task, an experiment's TOML file, or `ladder`")
         elif target in all_tasks():
             task = get_task(target)
             print_form, format_options = split_formats(task, form or [])
@@ -201,7 +200,7 @@ def generate(
             if print_form is None:
                 kind = "a ladder" if experiment.measures else "an experiment"
                 raise ExperimentError(
-                    f"{kind} is written to a folder; name it with --out"
+                    f"{kind} is written to a folder; choose it with --out"
                 )
             complete = print_cases(experiment, print_form, workers or 1)
         else:

@@ -220,7 +220,7 @@ def grade(
     if files and self_test:
         misused("--self-test takes no predictions file; leave one of them out")
     if not files and not self_test:
-        misused("name a predictions file, or use --self-test (see --help)")
+        misused("give a predictions file, or use --self-test (see --help)")
     if check or self_test:
         grading_options = {
             "report": report,
@@ -333,7 +333,7 @@ def shard_in(text: str | None, *, imported: bool) -> "Shard | None":
         return None
     if imported:
         raise PredictionsError(
-            "--shard works on one predictions file; make it with `scbench import FILE... > "
+            "--shard needs a single predictions file; create one with `scbench import FILE... > "
             "predictions.jsonl`"
         )
     number, _, total = text.partition("/")

@@ -96,7 +96,8 @@ def ladder(
             result = items_to_ask(results, next_items, model, release)
         elif not results:
             raise ResultsError(
-                "name results of the ladder (only --next works without them)"
+                "give at least one folder of ladder results (only --next works without "
+                "one)"
             )
         elif private:
             public_run = one_run(read_ladders(results), model)

@@ -452,7 +452,7 @@ def gallery(
         is_sheet = folder.suffix.lower() in SHEET_SUFFIXES
         if rungs is not None and not is_sheet:
             raise ReleaseError(
-                f"--rungs draws a contact sheet; name a .svg or .png file, not {folder.name!r}"
+                f"--rungs draws a contact sheet; give a .svg or .png file, not {folder.name!r}"
             )
         require(*NEEDS["report"])
         source = find_release(release)

@@ -122,7 +122,7 @@ class LazyCommands(TyperGroup):
             return self.commands.get(cmd_name)
         if cmd_name in RENAMED:
             misused(
-                f"`scbench {cmd_name}` was renamed: use `scbench {RENAMED[cmd_name]}`"
+                f"`scbench {cmd_name}` has been renamed: use `scbench {RENAMED[cmd_name]}`"
             )
         if cmd_name not in COMMANDS:
             return None

@@ -131,7 +131,7 @@ ReplySettingOption = Annotated[
     typer.Option(
         "--setting",
         show_default=False,
-        help="For files from other programs: whether the model had tools.",
+        help="For files from other programs: whether the model had access to tools.",
     ),
 ]
 
@@ -193,7 +193,7 @@ PlotOption = Annotated[
         callback=checked_chart_path,
         help=(
             "Also draw a chart: FILE.svg, FILE.png or FILE.html. A name ending in -dark, "
-            "such as FILE-dark.png, gives dark colours."
+            "such as FILE-dark.png, selects dark colours."
         ),
     ),
 ]

@@ -60,7 +60,7 @@ def play(
         Path | None,
         typer.Option(
             show_default=False,
-            help="Predictions file for --measure. An unfinished session is continued.",
+            help="Predictions file for --measure. An unfinished session is resumed.",
         ),
     ] = None,
     tasks: Annotated[
@@ -213,5 +213,5 @@ def check_alias(player: str) -> None:
     is_one_line = player.strip() == player and player.isprintable()
     if not player or not is_one_line or len(player) > MOST_ALIAS:
         misused(
-            f"--player: write an alias of 1 to {MOST_ALIAS} characters, such as p07"
+            f"--player must be an alias of 1 to {MOST_ALIAS} characters, such as p07"
         )

@@ -105,7 +105,7 @@ def publish(
     again.
     """
     if (repo is None) == (to is None):
-        misused("name one target: either --repo ORG/NAME or --to PATH_OR_URL")
+        misused("give one target: either --repo ORG/NAME or --to PATH_OR_URL")
     with reported_errors("build", required=True):
         # The Hub and URLs need extra libraries; a folder needs none.
         if to is None or "://" in to:
@@ -273,9 +273,7 @@ def rungs(
     ] = None,
     count: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Items on each rung. [default: the number in the table]"
-        ),
+        typer.Option(min=1, help="Items per rung. [default: the number in the table]"),
     ] = None,
     draws: Annotated[
         int,
@@ -438,14 +436,14 @@ def build(
         bool,
         typer.Option(
             "--ladder/--no-ladder",
-            help="Include the rungs of the frozen tasks, as the config ladder.",
+            help="Include the rungs of the frozen tasks, as the ladder config.",
         ),
     ] = True,
     with_manifolds: Annotated[
         bool,
         typer.Option(
             "--manifolds/--no-manifolds",
-            help="Include the text tasks, as the config manifolds.",
+            help="Include the text tasks, as the manifolds config.",
         ),
     ] = True,
     from_scratch: FromScratchOption = False,

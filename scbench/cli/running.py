@@ -85,7 +85,7 @@ def run(
     effort: Annotated[
         str | None,
         typer.Option(
-            show_default=False, help="Reasoning effort, as the provider names it."
+            show_default=False, help="Reasoning effort, in the provider's own terms."
         ),
     ] = None,
     reasoning_tokens: Annotated[

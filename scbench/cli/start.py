@@ -143,7 +143,7 @@ def check_output_options(words: Sequence[str]) -> None:
     """End a command whose ``--out`` is empty, which would mean the working folder."""
     for word, next_word in zip(words, [*words[1:], None], strict=True):
         if word == "--out=" or (word == "--out" and next_word == ""):
-            say("error: --out is empty; name a folder or a file")
+            say("error: --out is empty; give a folder or a file")
             sys.exit(USAGE)
 
 

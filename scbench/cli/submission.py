@@ -199,7 +199,7 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
 def ask(name: str, question: str) -> str:
     """Ask for the value of an option on the terminal."""
     if not sys.stdin.isatty():
-        misused(f"missing --{name} (scbench asks for it only on a terminal)")
+        misused(f"missing --{name} (scbench prompts for it only in a terminal)")
     return str(typer.prompt(question)).strip()
 
 

@@ -67,7 +67,7 @@ def taken_in(
         # A name may be too long for Path.
         if os.path.isdir(file) and not is_job(file):  # noqa: PTH112
             raise PredictionsError(
-                f"{file} is a folder; name a predictions file. To show results in the folder: "
+                f"{file} is a folder; give a predictions file. To show results in the folder: "
                 f"scbench tables {file}"
             )
     path, imported = take_in(

@@ -336,7 +336,7 @@ def read_blocks(
                 size = len(tail) + _skip_line(stream, tail, digest)
                 yield Problem(
                     "line_too_long",
-                    f"the line has {size:,} bytes; the limit is {MAX_LINE_BYTES:,}",
+                    f"the line is {size:,} bytes long; the limit is {MAX_LINE_BYTES:,}",
                     number,
                 )
             number += 1

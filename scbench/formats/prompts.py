@@ -373,7 +373,7 @@ def _token_limit(request: Request, settings: Settings, field: str) -> Line:
 
 
 def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Path]:
-    """Write lines to ``prompts-001.jsonl`` and so on in a folder, and return the files.
+    """Write lines to ``prompts-001.jsonl`` and so on, in a folder, and return the files.
 
     Raises:
         PredictionsError: the folder already contains such files, or a single line is

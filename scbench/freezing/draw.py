@@ -206,10 +206,10 @@ def most_failures(task: Task) -> int:
 def _reason(task: Task, failures: int, failure_reason: str) -> str:
     """Return the reason why a point was given up: too many failures or too many repeats."""
     if failures == most_failures(task):
-        return f"{failures} attempts in a row failed; the last: {failure_reason}"
+        return f"{failures} attempts in a row failed, the last with: {failure_reason}"
     also = ""
     if failures:
-        also = f"; {failures} attempts failed, the last: {failure_reason}"
+        also = f"; {failures} attempts failed, the last with: {failure_reason}"
     return (
         f"{REPEATS} attempts in a row gave no new item; there are too few at this "
         f"point{also}"

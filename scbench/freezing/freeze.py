@@ -176,7 +176,7 @@ def fill_release(
     workers: int = 1,
     proofs: Path | None = None,
 ) -> Manifest:
-    """Write the files of a release into a folder that does not exist yet.
+    """Write the files of a release into a new folder.
 
     Without a version, these are generated instances: they are named after their rows, and have no
     pictures.
@@ -237,7 +237,7 @@ def check_withdrawn(withdrawn: Mapping[str, str], parts: Sequence[FrozenTask]) -
 
 
 def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
-    """Return the gallery of a release, a picture for each task that has any: path and PNG file.
+    """Return the gallery of a release: the path and PNG file of one picture for each task with any.
 
     Raises:
         ReleaseError: a picture cannot be drawn.

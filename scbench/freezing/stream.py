@@ -289,7 +289,7 @@ def tasks_of(names: Sequence[str]) -> list[Task]:
         for task in in_bucket or [get_task(name)]:
             tasks[task.id] = task
     if not tasks:
-        raise ExperimentError("name at least one task")
+        raise ExperimentError("give at least one task")
     return list(tasks.values())
 
 

@@ -129,14 +129,14 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
     """
     runs = sorted((read_shard(folder) for folder in folders), key=lambda run: run.shard)
     if not runs:
-        raise ResultsError("name the output folders of all shards")
+        raise ResultsError("give the output folders of all shards")
     for run in runs[1:]:
         check_alike(runs[0], run)
     for before, after in pairwise(runs):
         if before.shard == after.shard:
             raise ResultsError(
                 f"shard {before.shard} was given twice: {before.folder} and "
-                f"{after.folder}; name each shard once"
+                f"{after.folder}; give each shard once"
             )
     total = runs[0].shard.total
     numbers = {run.shard.number for run in runs}

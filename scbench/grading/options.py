@@ -90,7 +90,7 @@ class Imported:
         files: the files, as they were named.
         recognised: formats of the files, as text.
         problems: entries that could not be added to the stream.
-        origin: returns the file and line of a line of the stream.
+        origin: function that maps a line of the stream to its file and line.
     """
 
     files: Sequence[str]
@@ -132,7 +132,7 @@ def take_in(
         check_sources(folder, files)
     if path.exists() and is_among(path, files):
         raise ResultsError(
-            f"{path} is one of the input files and would be overwritten; name another "
+            f"{path} is one of the input files and would be overwritten; choose another "
             "folder with --out"
         )
     # Create the stream first: the existing file may be equal to it.
@@ -277,7 +277,7 @@ def answers_of_tasks(path: str) -> Mapping[str, int]:
 
 @lru_cache(maxsize=1)
 def _answers_of_tasks(path: str, _size: int, _time: int) -> Counter[str]:
-    """Read a file; reuse the result while its size and time stay the same."""
+    """Read a file; reuse the result while its size and modification time stay the same."""
     answers: Counter[str] = Counter()
     # The task and status of the current line, which may come in any order.
     task = ""

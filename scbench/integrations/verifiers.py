@@ -123,7 +123,7 @@ def instance_in(data: SpatialData) -> Instance:
 
 
 class SpatialConfig(vf.TasksetConfig):
-    """The choice of instances."""
+    """The instances chosen."""
 
     tasks: list[str] = []
     """Tasks and buckets; by default all of the config."""
@@ -215,7 +215,7 @@ def fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
 
     if not config.tasks:
         raise PredictionsError(
-            "fresh needs tasks: name the tasks whose items to generate"
+            "fresh needs tasks: give the tasks whose items to generate"
         )
     point = {"rung": config.rung, **config.parameters}
     for task in tasks_of(config.tasks):

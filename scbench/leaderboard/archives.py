@@ -234,7 +234,7 @@ def copy_files(path: Path, entries: Sequence[Entry], scratch: Path) -> Opened:
 
 
 def forgery_in(entry: Entry) -> Finding | None:
-    """Return the reason to reject an entry; None if it is valid."""
+    """Return the reason for rejecting an entry; None if it is valid."""
     name = entry.name
     label = entry.label
     parts = name.rstrip("/").split("/")

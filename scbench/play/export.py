@@ -20,7 +20,7 @@ from scbench.report.figures import Figure, FigureJob, draw
 
 
 def write_site(items: Items, instances: Sequence[Instance], folder: Path) -> int:
-    """Write a site with some items into a folder that does not exist.
+    """Write a site with some items into a new folder.
 
     Returns:
         The number of items.
@@ -29,7 +29,7 @@ def write_site(items: Items, instances: Sequence[Instance], folder: Path) -> int
         ReleaseError: the folder exists or cannot be created.
     """
     if os.path.lexists(folder):
-        raise ReleaseError(f"{folder} exists already; name a new folder")
+        raise ReleaseError(f"{folder} already exists; choose a new folder")
     try:
         with scratch_beside(folder) as scratch:
             root = scratch / "site"

@@ -268,7 +268,7 @@ class Handlers:
         task = values.get("task")
         rung = values.get("rung")
         if not isinstance(task, str):
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "task: name a task")
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "task: give a task")
         if rung is not None and (not isinstance(rung, int) or isinstance(rung, bool)):
             raise HTTPException(HTTPStatus.BAD_REQUEST, "rung: write a whole number")
         instance = await run_in_threadpool(self._desk.items.draw, task, rung)
@@ -280,7 +280,7 @@ class Handlers:
         values = await json_body(request)
         name = values.get("id")
         if not isinstance(name, str):
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "id: name an item")
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "id: give an item")
         instance = await run_in_threadpool(self._desk.items.instance, name)
         grader = self._desk.grader
         reply = values.get("reply")
@@ -351,7 +351,7 @@ class Handlers:
         name = values.get("id")
         seconds = values.get("seconds")
         if not isinstance(name, str):
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "id: name an item")
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "id: give an item")
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
             raise HTTPException(HTTPStatus.BAD_REQUEST, "seconds: write a number")
         await run_in_threadpool(study.record, name, values.get("answer"), seconds)

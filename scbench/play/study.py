@@ -221,7 +221,7 @@ def earlier_times(out: Path, player: str) -> dict[str, float]:
             answered = line.prediction
             if answered.model != player:
                 raise PredictionsError(
-                    f"{out} contains answers of {answered.model}, not of {player}; name "
+                    f"{out} contains answers of {answered.model}, not of {player}; choose "
                     "another file with --out"
                 )
             seconds = answered.usage.seconds if answered.usage else None

@@ -152,7 +152,7 @@ class Release:
         return replace(self, manifest=self.manifest.of_pictures())
 
     def choose(self, names: Sequence[str] | None) -> "tuple[Release, list[str] | None]":
-        """Split names into the config that they select, and the tasks and buckets that they select.
+        """Separate the config that names select from the tasks and buckets that they select.
 
         Args:
             names: names of tasks, buckets and configs; None for all.
@@ -170,7 +170,7 @@ class Release:
         if len(configs) > 1:
             config_names = " and ".join(configs)
             raise ReleaseError(
-                f"{config_names} are different configs, which are graded separately; name only "
+                f"{config_names} are different configs, which are graded separately; give only "
                 "one of them"
             )
         task_names = [name for name in names if name not in CONFIGS]

@@ -307,7 +307,7 @@ class Manifest(Frozen):
 
     @property
     def is_generated(self) -> bool:
-        """Whether `scbench generate` wrote the release, which is then not frozen."""
+        """Whether the release was written by `scbench generate` and is therefore not frozen."""
         return self.experiment is not None and not is_version(own_name(self.version))
 
     @property

@@ -77,7 +77,7 @@ def write_gallery(release: Release, folder: Path, workers: int, look: Look) -> i
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
     if os.path.lexists(folder):
-        raise ReleaseError(f"{folder} exists already; name a new folder")
+        raise ReleaseError(f"{folder} already exists; choose a new folder")
     catalog = all_tasks()
     tasks = [catalog[name] for name in release.manifest.tasks if name in catalog]
     plain_cases = cases(tasks, list(release.instances().values()), release.references())

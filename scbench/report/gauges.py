@@ -23,7 +23,7 @@ class Gauge(NamedTuple):
         target: the figure in the task.
         passed: whether the verdict accepts it; None if it was not graded.
         sense: whether the target is a minimum, a maximum, or the exact value.
-        unit: unit after both figures.
+        unit: the unit, shown after both figures.
     """
 
     label: str

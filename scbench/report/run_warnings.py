@@ -24,7 +24,7 @@ def warnings_of(
         name, rows_hash = results.select("release", "release_hash").row(0)
         yield (
             f"Release {name} (rows {rows_hash[:12]}) is not installed, so prompts and pictures are "
-            "not shown. Name its folder with --release."
+            "not shown. Give its folder with --release."
         )
     else:
         yield from missing_tasks(results, release)

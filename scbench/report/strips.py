@@ -21,7 +21,7 @@ class Spread(NamedTuple):
     """Counts of scores.
 
     Attributes:
-        columns: number of scores equal to 0, in each of ten steps in between, and equal to 1.
+        columns: numbers of scores equal to 0, in each of ten steps from 0 to 1, and equal to 1.
         absent: number of missing scores.
     """
 

@@ -138,7 +138,7 @@ def test_nothing_to_compare_is_refused(make_results):
         {"model": "a", "score": 1.0}, {"model": "b", "status": "missing"}
     )
     with pytest.raises(
-        ResultsError, match="a no_tools and b no_tools have no common score"
+        ResultsError, match="a no_tools and b no_tools have no scored items in common"
     ):
         compare_runs(rows)
 

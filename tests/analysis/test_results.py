@@ -37,7 +37,7 @@ def refused(*paths, **options) -> str:
 
 
 def test_missing_file_is_named(tmp_path):
-    assert "name at least one" in refused()
+    assert "give at least one" in refused()
     assert "no such file" in refused(tmp_path / "nowhere.parquet")
     assert "scbench-grade writes one" in refused(tmp_path)
 

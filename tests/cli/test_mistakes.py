@@ -21,7 +21,7 @@ MISTAKES = {
     # mistakes in files
     "tables good.jsonl": "if it contains predictions, grade it first: scbench-grade good.jsonl",
     "compare good.jsonl good.jsonl": "grade it first",
-    "grade results": "results is a folder; name a predictions file",
+    "grade results": "results is a folder; give a predictions file",
     "grade results/results.parquet": "contains results; show them with `scbench tables",
     "tables parent": "folders that do (a, b); name those you want, or all: parent/*",
     "tables nothing": "no such file: nothing",
@@ -55,7 +55,7 @@ MISTAKES = {
     "grade good.jsonl --taks x": "No such option: --taks (Possible options: --tasks)",
     "generate arithmetic --lenght 4": "Did you mean --length?",
     "run gpt-5": "should be in the format of <api_name>/<model_name>",
-    "release publish 4.0.0": "name one target: either --repo ORG/NAME or --to PATH_OR_URL",
+    "release publish 4.0.0": "give one target: either --repo ORG/NAME or --to PATH_OR_URL",
 }
 
 

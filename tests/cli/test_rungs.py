@@ -120,7 +120,7 @@ def test_contact_sheet_of_a_drawn_ladder(inside, custom_table, tmp_path):
     with Image.open(tmp_path / "sheet.png") as image:
         assert min(image.size) > 200
     for wrong, message in (
-        (("x.pdf", "--rungs", "1", "--release", "drawn"), "name a .svg or .png file"),
+        (("x.pdf", "--rungs", "1", "--release", "drawn"), "give a .svg or .png file"),
         (
             ("x.svg", "--release", "drawn", "--rungs", "1;2"),
             "--rungs must be whole numbers",

@@ -94,7 +94,7 @@ def test_run_ends_in_tables_and_can_be_extended(run, model, tmp_path):
     assert len(model.asked) == 1 + 6
     second = run("--tasks", "two_segments", "--budget", "900")
     assert second.exit_code == 2
-    assert "contains another run, of openai-api/loopback/a-model" in second.stderr
+    assert "contains a different run, of openai-api/loopback/a-model" in second.stderr
 
 
 def test_unanswered_item_has_no_score_and_is_asked_again(
@@ -239,7 +239,7 @@ def test_run_interrupted_twice_resumes_each_time(run, model, tmp_path):
         (("--tasks", "two_segmints"), "Did you mean 'two_segments'?"),
         (("--ids", str(IDS), "--limit", "3"), "leave out --limit"),
         (("--model-arg", "stream"), "--model-arg must be NAME=VALUE"),
-        (("--tasks", "terse,ladder"), "name only one of them"),
+        (("--tasks", "terse,ladder"), "give only one of them"),
     ],
 )
 def test_wrong_usage_is_refused_before_any_request(run, model, options, text):

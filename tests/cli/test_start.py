@@ -284,7 +284,7 @@ def test_interrupted_command_still_closes_its_files(tmp_path):
 def test_empty_out_is_not_the_working_folder(grade, tmp_path, words):
     before = sorted(tmp_path.rglob("*"))
     done = run(GRADE, grade.path, *words, cwd=tmp_path, code=2)
-    assert done.stderr == "error: --out is empty; name a folder or a file\n"
+    assert done.stderr == "error: --out is empty; give a folder or a file\n"
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -279,7 +279,9 @@ def test_decompression_bomb_is_one_long_line_and_never_fills_memory(tmp_path, na
     with open_predictions(str(path)) as stream:
         peak, [problem] = peak_while_reading(stream)
     assert peak < 6 * MAX_LINE_BYTES
-    assert problem.message == "the line has 268,435,456 bytes; the limit is 16,777,216"
+    assert (
+        problem.message == "the line is 268,435,456 bytes long; the limit is 16,777,216"
+    )
 
 
 # Opening.

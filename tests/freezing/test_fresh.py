@@ -195,7 +195,7 @@ def test_failing_builder_costs_tries_and_then_cases(monkeypatch):
     (drawn,) = cases(5, {"id": "boolean", "count": 10})
     assert drawn.cases == ()
     assert drawn.reason == (
-        "25 attempts in a row failed; the last: ZeroDivisionError: division by zero"
+        "25 attempts in a row failed, the last with: ZeroDivisionError: division by zero"
     )
 
 
@@ -226,7 +226,7 @@ def test_impossible_point_ends_with_the_builders_reason(workers):
     possible = {"id": "delaunay_triangulation", "count": 3, "points": 5}
     hopeless, other = cases(5, IMPOSSIBLE, possible, workers=workers)
     assert hopeless.cases == ()
-    assert hopeless.reason.startswith("5 attempts in a row failed; the last: ")
+    assert hopeless.reason.startswith("5 attempts in a row failed, the last with: ")
     assert "ask for fewer walls" in hopeless.reason
     assert (len(other.cases), other.reason) == (3, "")
 

@@ -33,7 +33,7 @@ def test_foreign_picture_is_not_part_of_a_release(copy, forge):
     forge(copy)
     problem = (
         f"{MANIFEST}: lists gallery/maze_3d.png, "
-        "which does not belong to a release of these tasks"
+        "which is not part of a release of these tasks"
     )
     assert problem in verify_release(copy)
 

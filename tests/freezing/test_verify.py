@@ -318,7 +318,7 @@ FORGERIES = {
     "file added and listed": (
         lambda root: (root / "data" / "extra.parquet").write_bytes(b"x"),
         same,
-        f"^{MANIFEST}: lists data/extra.parquet, which does not belong to a release",
+        f"^{MANIFEST}: lists data/extra.parquet, which is not part of a release",
     ),
     "file dropped and not listed": (
         lambda root: (root / OTHER).unlink(),

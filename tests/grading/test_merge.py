@@ -154,7 +154,7 @@ def test_gaps_and_overlaps_are_refused(graded, shards):
     refused(shards[1:2], r"missing shards: 1/3, 3/3; ")
     refused([*shards, shards[1]], r"shard 2/3 was given twice: .*shard2 and .*shard2")
     refused([*shards[:2], graded[0] / "whole"], "whole contains a run without --shard")
-    refused([], "name the output folders")
+    refused([], "give the output folders")
 
 
 @pytest.mark.parametrize(

@@ -45,4 +45,6 @@ def test_damaged_log_is_named(tmp_path, fault):
     with pytest.raises(ResultsError) as caught:
         check_logs(tmp_path)
     assert str(caught.value).startswith(f"{path} is damaged (")
-    assert str(caught.value).endswith("move it away, and its prompts are sent again")
+    assert str(caught.value).endswith(
+        "move it elsewhere, and its prompts will be sent again"
+    )

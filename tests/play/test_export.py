@@ -23,5 +23,5 @@ def test_site_has_its_items_and_no_answers(tmp_path):
     assert "answer" not in item
     assert (folder / "assets" / "editors" / "two_segments.js").is_file()
     assert (folder / "index.html").is_file()
-    with pytest.raises(ReleaseError, match="exists already"):
+    with pytest.raises(ReleaseError, match="already exists"):
         write_site(items, instances, folder)

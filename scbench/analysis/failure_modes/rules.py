@@ -139,7 +139,7 @@ def finding_without_answer(characters: int | None, reasoning: int) -> Finding:
 
     Args:
         characters: number of characters of the reply, if known.
-        reasoning: characters of the reasoning.
+        reasoning: number of characters in the reasoning.
     """
     length = "" if characters is None else f" of {characters} characters"
     why = f"No answer can be found in the reply{length}: answer_found."
@@ -154,7 +154,7 @@ def finding_of_form(errors: int, reasoning: int) -> Finding:
 
     Args:
         errors: number of errors; 0 if unknown.
-        reasoning: characters of the reasoning.
+        reasoning: number of characters in the reasoning.
     """
     if reasoning >= _LONG_REASONING:
         why = (

@@ -106,7 +106,7 @@ def transitions(
         runs have a row; samples are paired by their numbers.
 
     Raises:
-        ResultsError: two runs have no common row.
+        ResultsError: two runs have no rows in common.
     """
     rows: list[dict[str, Any]] = []
     for first, second in pairs:
@@ -127,17 +127,17 @@ def transitions(
 
 
 def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataFrame:
-    """Return columns first_state and second_state, with a row for each common score.
+    """Return columns first_state and second_state, with a row for each score that both have.
 
     Raises:
-        ResultsError: the runs have no common score.
+        ResultsError: the runs have no rows in common.
     """
     first_states = states_of_run(row_states, first, "first_state")
     second_states = states_of_run(row_states, second, "second_state")
     both = first_states.join(second_states, on=PAIRED, validate="1:1")
     if both.is_empty():
         raise ResultsError(
-            f"{run_name(*first)} and {run_name(*second)} have no common row"
+            f"{run_name(*first)} and {run_name(*second)} have no rows in common"
         )
     return both.select("first_state", "second_state")
 
@@ -168,7 +168,7 @@ def state_deltas(
         to 1.
 
     Raises:
-        ResultsError: two runs have no common row.
+        ResultsError: two runs have no rows in common.
     """
     rows: list[dict[str, Any]] = []
     for first, second in pairs:

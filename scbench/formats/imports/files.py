@@ -168,7 +168,7 @@ def entry_replies(
         kinds: counts the entry.
 
     Raises:
-        PredictionsError: the entry cannot be read; the iterator may raise it, too.
+        PredictionsError: the entry cannot be read; the iterator may also raise it.
     """
     if not isinstance(entry, dict):
         raise PredictionsError(_UNKNOWN_ENTRY)

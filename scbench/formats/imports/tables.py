@@ -1,4 +1,4 @@
-"""Tables of replies: CSV, Parquet and JSON Lines, also with column names other than ours."""
+"""Tables of replies: CSV, Parquet and JSON Lines, whose column names may differ from ours."""
 
 import csv
 import re

@@ -35,7 +35,7 @@ def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
     # A task need not have a picture.
     allowed = needed | {picture_file(task) for task in manifest.tasks}
     for name in sorted(manifest.files.keys() - allowed):
-        yield f"{MANIFEST}: lists {name}, which does not belong to a release of these tasks"
+        yield f"{MANIFEST}: lists {name}, which is not part of a release of these tasks"
 
 
 def check_files(root: Path, manifest: Manifest) -> Iterator[str]:

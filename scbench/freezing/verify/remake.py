@@ -140,7 +140,7 @@ def origins_of(
 def origin_of(
     task: Task, row: Mapping[str, Any], points: Mapping[tuple[str, str], Planned]
 ) -> _Origin | None:
-    """Return the origin of a row; None without a seed or a point of the experiment."""
+    """Return the origin of a row; None if there is no seed or no point of the experiment."""
     try:
         values = whole_point(row["point"], row["unprinted"])
         # The rest of the values are facts of the case.

@@ -221,7 +221,7 @@ class Coverage:
     def nothing_graded(self) -> Problem | None:
         """Return the problem that no line of a file is graded, with its remedy.
 
-        None if every line has its own problem.
+        None if every line has a problem of its own.
         """
         if self.graded:
             return None

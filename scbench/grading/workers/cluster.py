@@ -371,7 +371,7 @@ def installed(versions: Mapping[str, str | int]) -> Versions:
 
 
 def protections_here(tasks: Iterable[str]) -> list[str]:
-    """Return the local protections around child programs, if graders of these tasks start any."""
+    """Return the local protection for child programs, if graders of these tasks start any."""
     catalog = all_tasks()
     if not any(catalog[name].isolated for name in tasks if name in catalog):
         return []

@@ -135,7 +135,7 @@ class Scheduler:
         tasks: Iterable[Task],
         limits: WorkerLimits,
     ) -> "Scheduler":
-        """Return a scheduler for instances of a release, by id, and their tasks."""
+        """Return a scheduler for a release's instances (by id) and their tasks."""
         keys = {}
         for instance_id, instance in instances.items():
             keys[instance_id] = InstanceKey(instance.task, instance.all_params)

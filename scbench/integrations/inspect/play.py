@@ -137,7 +137,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
 
     Raises:
         PredictionsError: the model cannot be asked.
-        ResultsError: the folder is not ours, is in use, or contains another run.
+        ResultsError: the folder is not ours, is in use, or contains a different run.
         KeyboardInterrupt: the replies so far are in the logs.
     """
     folder = WorkFolder(logs)
@@ -146,7 +146,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
         if begun and folder.previous != plan.identity:
             owner = folder.previous.rpartition(" ")[0]
             raise ResultsError(
-                f"{logs} contains another run, of {owner}; repeat its options to continue "
+                f"{logs} contains a different run, of {owner}; repeat its options to continue "
                 "it, or choose another --out"
             )
         if begun:
@@ -191,8 +191,8 @@ def check_logs(logs: Path) -> None:
         # The library has no specific exception for logs that it cannot read.
         except Exception as error:
             raise ResultsError(
-                f"{path} is damaged ({first_words(error)}); move it away, and its prompts are "
-                "sent again"
+                f"{path} is damaged ({first_words(error)}); move it elsewhere, and its "
+                "prompts will be sent again"
             ) from error
 
 
@@ -244,7 +244,7 @@ async def greet(model: Model) -> None:
         raise
     except TimeoutError:
         raise PredictionsError(
-            f"{model} does not answer: no reply within {_HELLO_SECONDS} s{where}"
+            f"{model} is not responding: no reply within {_HELLO_SECONDS} s{where}"
         ) from None
     except Exception as error:  # noqa: BLE001  (each provider has its own)
         cause: BaseException = error

@@ -1,4 +1,4 @@
-"""The scorer of Inspect's tasks: a reply becomes a line of predictions, and is graded as such.
+"""The scorer of our Inspect tasks: a reply becomes a line of predictions and is graded as such.
 
 The line is the same as from `scbench import`, and is graded as by ``scbench-grade``, so
 both ways give the same scores and statuses. Grading runs in separate processes, so that

@@ -63,12 +63,12 @@ def load(
     _mark_absent_replies()
     if len(_loaded) > 1:
         raise PredictionsError(
-            "run scbench_images separately: next to prompts without pictures, the harness "
-            "silently drops pictures"
+            "run scbench_images separately: if some prompts have no pictures, the harness "
+            "silently drops the pictures of all the others"
         )
     if config == PICTURES:
         raise PredictionsError(
-            "this harness cannot run the config pictures, because some of its models drop "
+            "this harness cannot run the pictures config, because some of its models drop "
             "pictures; use `scbench run`, `scbench prompts`, Inspect or verifiers"
         )
     names = tasks.split(",") if tasks else None

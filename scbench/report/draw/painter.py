@@ -88,7 +88,7 @@ class DepthPlanes(NamedTuple):
     Attributes:
         slope_x: steps of depth for each column.
         slope_y: steps of depth for each row.
-        level: steps of depth at the middle of the first pixel.
+        level: steps of depth at the centre of the first pixel.
     """
 
     slope_x: Floats
@@ -182,7 +182,7 @@ def all_fragments(corners: Floats, indices: Ints, screen: Screen) -> Fragments:
 
 
 def fragments(corners: Floats, indices: Ints, screen: Screen) -> Iterator[Fragments]:
-    """Yield the pixels whose middles are on the chosen triangles, in chunks."""
+    """Yield the pixels whose centres are on the chosen triangles, in chunks."""
     indices = indices[np.abs(double_areas(corners[indices])) > _EDGE_ON]
     corners = corners[indices]
     planes = depth_planes(corners, screen)
@@ -232,13 +232,13 @@ def depth_planes(corners: Floats, screen: Screen) -> DepthPlanes:
     slope_x = np.where(is_sliver, 0.0, rise_x) / double_area * screen.steps
     slope_y = np.where(is_sliver, 0.0, rise_y) / double_area * screen.steps
     depth = (first[:, 2] - screen.farthest) * screen.steps
-    # Pixels are sampled at their middles.
+    # Pixels are sampled at their centres.
     level = depth - slope_x * (first[:, 0] - 0.5) - slope_y * (first[:, 1] - 0.5)
     return DepthPlanes(slope_x, slope_y, level)
 
 
 def first_middle(edge: Floats, limit: int) -> Ints:
-    """Return the first pixel whose middle is not before an edge, from 0 to a limit."""
+    """Return the first pixel whose centre is not before an edge, from 0 to a limit."""
     return np.clip(np.ceil(edge - 0.5), 0, limit).astype(np.int64)
 
 
@@ -281,7 +281,7 @@ def expand_runs(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def chunks_of(count: Ints) -> Iterator[slice]:
-    """Yield slices of runs that have about `_CHUNK` numbers together."""
+    """Yield slices of runs that have about `_CHUNK` numbers in total."""
     total = np.cumsum(count)
     limits = np.arange(_CHUNK, int(count.sum()), _CHUNK)
     cuts = np.searchsorted(total, limits)

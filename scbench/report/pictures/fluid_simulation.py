@@ -98,7 +98,7 @@ Part = tuple[slice | int, ...]
 class World(NamedTuple):
     """The drawn part of the world, read from a verdict.
 
-    Arrays are boolean and indexed x, y, z relative to `corner`, as are drains and rain.
+    Arrays are boolean and indexed by x, y, z relative to `corner`, as are drains and rain.
 
     Attributes:
         rock: cells of rock, fallen rock included.
@@ -271,7 +271,7 @@ def read_world(params: Params, verdicts: Verdicts) -> World:
 def cells_from_text(text: str, width: int, height: int) -> Cells:
     """Return the cells in a text of `scbench.graders.fluid_simulation.columns_as_text`.
 
-    Shape (width, width, height), indexed x, y, z; empty where the text is too short.
+    Shape (width, width, height), indexed by x, y, z; empty where the text is too short.
     """
     # Each word is a column in hexadecimal, bit z for cell z, and how often it repeats.
     masks = np.zeros(width * width, np.uint8)

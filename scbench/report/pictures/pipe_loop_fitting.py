@@ -72,7 +72,7 @@ class Figure(NamedTuple):
         value: value of the answer.
         limit: limit of the task.
         sense: whether the limit is a minimum, a maximum, or the exact value.
-        unit: unit after both values.
+        unit: the unit, shown after both values.
     """
 
     check_id: str

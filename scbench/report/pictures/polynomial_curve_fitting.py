@@ -62,7 +62,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         if answer is None:
             caption = f"{task_words}."
         elif verdicts:
-            caption = f"No formula to compute; {task_words}; {verdicts.fraction}."
+            caption = f"No formula to evaluate; {task_words}; {verdicts.fraction}."
         else:
             caption = f"A formula; {task_words}."
         text = "\n".join(params.grid) if n <= MOST_TEXT else None
@@ -179,7 +179,7 @@ def readable_formula(text: str) -> Formula | None:
 
 
 def curve_values(formula: Formula, places: Floats) -> Floats:
-    """Return the values of a formula at all pairs of places, indexed y, x."""
+    """Return the values of a formula at all pairs of places, indexed by y, x."""
     nodes = formula.nodes
     # The last node that needs each value; the value is then freed to save memory.
     last_uses = {}
@@ -215,7 +215,7 @@ def crossings(values: Floats, places: Floats) -> list[Line]:
     """Return the zero curve of values on a grid, one or two segments for each square.
 
     Args:
-        values: indexed y, x; squares with a corner that is not finite are left out.
+        values: indexed by y, then x; squares with a non-finite corner are left out.
         places: the coordinates of rows and of columns.
     """
     positive = corner_count(values > 0)

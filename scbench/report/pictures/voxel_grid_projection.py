@@ -131,7 +131,7 @@ def answered_cells(params: Params, answer: Answer) -> Cells:
 
 
 def mask_of(n: int, cells: Iterable[Sequence[int]]) -> Mask:
-    """Return cells as a mask of the cube, indexed x, y, z."""
+    """Return cells as a mask of the cube, indexed by x, y, z."""
     mask = np.zeros((n, n, n), bool)
     for x, y, z in cells:
         mask[x, y, z] = True
