@@ -123,7 +123,7 @@ def test_junk_costs_only_its_own_lines(grade, tmp_path):
     assert done.returncode == 1
     for words in (
         "line 2: not UTF-8 text",
-        "line 3: the line has 17,000,0",
+        "line 3: the line is 17,000,0",
         "line 4: not valid JSON: nested deeper than 200 levels",
         "line 5: not valid JSON: expected value",
         'line 6: not valid JSON: Detected duplicate key "id"',
