@@ -174,6 +174,31 @@ def test_exhausted_space_ends_with_the_reason():
     )
 
 
+def test_groups_of_items_get_their_shares():
+    block = {
+        "id": "lego_hemispherical_shell",
+        "form": "bowl",
+        "min_inner_cm": 5,
+        "max_inner_cm": 6,
+        "thick_share": 0.5,
+        "thick_inner_cm": 3,
+        "marks_share": 0.8,
+        "count": 4,
+    }
+    (drawn,) = cases(7, block)
+    inner_radii = [case["instance"]["inner_radius_mm"] for case in drawn.cases]
+    assert len(inner_radii) == 4
+    assert sum(radius <= 30 for radius in inner_radii) == 2
+
+
+def test_complete_group_ends_a_point_without_other_groups(monkeypatch):
+    builder = get_task("boolean").builder
+    monkeypatch.setattr(builder, "group", lambda *_: ("only", 0.3))
+    (drawn,) = cases(5, {"id": "boolean", "count": 10})
+    assert len(drawn.cases) == 3
+    assert drawn.reason.startswith(f"{REPEATS} attempts in a row gave no new item")
+
+
 def test_failing_builder_costs_tries_and_then_cases(monkeypatch):
     builder = get_task("boolean").builder
     real = builder.draw
