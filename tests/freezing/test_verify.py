@@ -329,7 +329,7 @@ FORGERIES = {
         lambda root: (root / OTHER).unlink(),
         lambda manifest: manifest["tasks"].pop("shikaku_rectangles"),
         rf"^{REFERENCES}: row shikaku_rectangles/00 reference is not made by the builder$",
-        f"^{MANIFEST}: lists schemas/shikaku_rectangles.answer.json, which does not belong",
+        f"^{MANIFEST}: lists schemas/shikaku_rectangles.answer.json, which is not part",
         f"^{MANIFEST}: rows_hash is",
     ),
     "task nobody knows": (
