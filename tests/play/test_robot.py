@@ -102,7 +102,9 @@ def test_wrong_move_is_marked_in_place(browser, address):
     hands.shikaku_rectangles(robot, json.loads(instance.params), wrong)
     assert score_of(browser) == "Score 0"
     assert robot.all("#checks .failed")
-    assert robot.all("#picture svg .f-wrong, #picture svg [class*=wrong]")
+    # The picture follows the verdict.
+    marks = "#picture svg .f-wrong, #picture svg [class*=wrong]"
+    wait_for(browser, lambda _: robot.all(marks))
     assert browser.get_log("browser") == []
 
 
