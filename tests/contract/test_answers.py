@@ -184,7 +184,7 @@ def badly_shaped(reference):
 def test_schema_faults_have_our_own_messages(task):
     params, reference, _ = nth_item(task.id, 0)
     messages = set()
-    # Heavy tasks only get answers that lack a key.
+    # Heavy tasks only get answers with a missing key.
     wrong_answers = () if task.heavy else badly_shaped(reference)
     for answer in wrong_answers:
         for verdict in judge(task, params, answer):

@@ -50,7 +50,7 @@ def test_known_corners_narrow_the_list():
     params = Params(n_classes=3, corner_order=RING, known="x?yx")
     assert failed(params, [[0, 1, 2, 0]]) == []
     assert failed(params, FOUR) == ["known"]
-    # The wrong pattern lacks a class, or is not forced, and contradicts the known corners.
+    # The wrong pattern omits a class, or is not forced, and contradicts the known corners.
     assert failed(params, [[0, 1, 2, 0], [0, 0, 0, 1]]) == ["all_classes", "known"]
     assert failed(params, [[0, 1, 2, 0], [0, 1, 0, 2]]) == ["known", "forced"]
 

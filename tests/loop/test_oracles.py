@@ -129,7 +129,7 @@ def test_actions_can_be_undone_and_a_fault_changes_nothing(name):
         kinds[action_name] = kind
     text = json.dumps(LEGAL[name])
     if name == "pack_rectangular_prisms":
-        # "a" stands for the size of the first box that is left.
+        # "a" means the size of the first box that is left.
         text = text.replace('"a"', str(play.look()["left"][0][0]))
     moves = []
     for item in json.loads(text):
