@@ -42,6 +42,8 @@ _STEPS_PER_CM = 20
 _THIN_GUESSES = (11.0, 14.0, 17.0)
 # The inner radius of a nearly solid bowl that a blind guess has, as a share of the outer one.
 _SOLID_GUESS = 1 / 3
+# Decimals of a score, as the grader rounds it.
+_SCORE_DECIMALS = 9
 # Decimals of a value of full marks that is a share of the bricklayer's agreement.
 _DECIMALS = 3
 
@@ -327,11 +329,11 @@ def draw_length(low: float, high: float, rng: Stream) -> float:
 @lru_cache(maxsize=64)
 def lay(params: Params) -> tuple[Brick, ...]:
     """Return bricks around the z axis that score 1."""
+    target = centred(params)
     for place in range(len(_OFFSETS)):
-        bricks = filled(centred(params), place)
-        answer = Answer.model_validate(structure(bricks, params))
-        if bricks and rules.grade(params, answer).score == 1:
-            return bricks
+        score = round(agreement(target, place) / params.full_marks, _SCORE_DECIMALS)
+        if score >= 1:
+            return filled(target, place)
     raise GenerationError(
         "the bricks cannot fill this body well enough; ask for a thicker one"
     )
@@ -350,6 +352,13 @@ def filled(params: Params, place: int) -> tuple[Brick, ...]:
 
 
 @lru_cache(maxsize=64)
+def agreement(target: Params, place: int) -> float:
+    """Return the agreement of `filled` with a centred target; 0 if it breaks a rule."""
+    bricks = filled(target, place)
+    answer = Answer.model_validate(structure(bricks, target))
+    return rules.grade(target, answer).score
+
+
 def best_agreement(params: Params) -> float:
     """Return the best agreement of the bricklayer's structures.
 
@@ -357,12 +366,8 @@ def best_agreement(params: Params) -> float:
         GenerationError: none of them is legal.
     """
     target = centred(params)
-    scores = []
-    for place in range(len(_OFFSETS)):
-        bricks = filled(target, place)
-        answer = Answer.model_validate(structure(bricks, target))
-        scores.append(rules.grade(target, answer).score)
-    best = max(scores)
+    places = range(len(_OFFSETS))
+    best = max(agreement(target, place) for place in places)
     if best <= 0:
         raise GenerationError("no structure of the bricklayer fills this body")
     return best
