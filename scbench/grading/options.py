@@ -57,20 +57,20 @@ _FORMS = (
     ".zip",
     ".txt",
 )
-# The parts of a predictions file that show which tasks are answered. Blanks are bounded
-# so that matching stays linear.
-_LINE_PARTS = re.compile(
+# The task in the id of an answer. Blanks are bounded so that matching stays linear.
+_TASK = re.compile(
     rb"""
     "id"\s{0,9}:\s{0,9}"
-    (?:[0-9a-f]{8}:)?                   # prefix of generated items
-    (?P<task>[a-z][a-z0-9_]{0,99})/
-    |
-    (?P<unanswered>
-        "status"\s{0,9}:\s{0,9}"
-        (?:blocked|missing|api_error|not_run|refused|truncated)"
-    )
-    |
-    (?P<end>\n)
+    (?:[0-9a-f]{8}:)?           # prefix of generated items
+    ([a-z][a-z0-9_]{0,99})/
+    """,
+    re.VERBOSE,
+)
+# The status of a line without an answer.
+_UNANSWERED = re.compile(
+    rb"""
+    "status"\s{0,9}:\s{0,9}"
+    (?:blocked|missing|api_error|not_run|refused|truncated)"
     """,
     re.VERBOSE,
 )
@@ -279,31 +279,25 @@ def answers_of_tasks(path: str) -> Mapping[str, int]:
 def _answers_of_tasks(path: str, _size: int, _time: int) -> Counter[str]:
     """Read a file; reuse the result while its size and modification time stay the same."""
     answers: Counter[str] = Counter()
-    # The task and status of the current line, which may come in any order.
-    task = ""
-    is_answered = True
-    for part in _line_parts(path):
-        kind = part.lastgroup
-        if kind == "task":
-            task = part["task"].decode()
-        elif kind == "unanswered":
-            is_answered = False
-        elif task:
-            answers[task] += is_answered
-        if kind == "end":
-            task, is_answered = "", True
-    if task:
-        answers[task] += is_answered
+    for portion in _portions(path):
+        answers.update(task.decode() for task in _TASK.findall(portion))
+        # Few files have such lines, so most portions are not split.
+        if not _UNANSWERED.search(portion):
+            continue
+        for line in portion.split(b"\n"):
+            task = _TASK.search(line)
+            if task and _UNANSWERED.search(line):
+                answers[task[1].decode()] -= 1
     return answers
 
 
-def _line_parts(path: str) -> Iterator[re.Match[bytes]]:
-    """Yield the task, the status and the end of each line, as far as a file is readable."""
+def _portions(path: str) -> Iterator[bytes]:
+    """Yield overlapping parts of a file, as far as it is readable."""
     tail = b""
     with suppress(*_READ_ERRORS), open_predictions(path) as stream:
         while portion := stream.read(_PORTION):
             # Lines within the overlap are counted twice, which hardly matters.
-            yield from _LINE_PARTS.finditer(tail + portion)
+            yield tail + portion
             tail = portion[-_OVERLAP:]
 
 

@@ -64,6 +64,7 @@ class ChunkBuilder:
     def __init__(self, step: int) -> None:
         self._step = step
         self._place = 0
+        self._most_lines = _SIZES[0]
         self._first = 0
         self._size = 0
         self._pieces: list[bytes] = []
@@ -78,8 +79,7 @@ class ChunkBuilder:
     @property
     def is_full(self) -> bool:
         """Whether the next line belongs to another chunk."""
-        limit = _SIZES[min(self._place // _OF_EACH, len(_SIZES) - 1)]
-        return len(self._pieces) >= limit or self._size >= _BYTES
+        return len(self._pieces) >= self._most_lines or self._size >= _BYTES
 
     def take(self) -> Iterator[Chunk]:
         """Yield the chunk if it has any lines, and start another."""
@@ -88,6 +88,7 @@ class ChunkBuilder:
         data = b"".join(self._pieces)
         yield Chunk(self._place, self._first, self._step, len(self._pieces), data)
         self._place += 1
+        self._most_lines = _SIZES[min(self._place // _OF_EACH, len(_SIZES) - 1)]
         self._size = 0
         self._pieces = []
 
