@@ -151,9 +151,11 @@ def print_worlds() -> None:
     """Print how lost replies change levels, in each world and as ranges over all worlds."""
     heads = ("world", "bias", "calibration", "mean width")
     table("replies lost on whole ladders", *heads)
-    for lost, is_told in ((0.2, True), (0.1, True), (0.0, True), (0.2, False)):
-        way = "unreadable" if is_told else "readable, scored 0"
-        world_lines(f"{lost:.0%} {way}", partial(unreadable, lost, is_told=is_told))
+    for lost, is_reported in ((0.2, True), (0.1, True), (0.0, True), (0.2, False)):
+        way = "unreadable" if is_reported else "readable, scored 0"
+        world_lines(
+            f"{lost:.0%} {way}", partial(unreadable, lost, is_reported=is_reported)
+        )
     table("unreadable replies to items of --next", *heads)
     for lost in (0.2, 0.1, 0.0):
         world_lines(f"{lost:.0%}", partial(asked_next, lost))
@@ -267,7 +269,7 @@ def unreadable(
     seed: int = 7,
     draws: int = 100,
     *,
-    is_told: bool = True,
+    is_reported: bool = True,
 ) -> np.ndarray:
     """Simulate models over all tasks, with a share of replies lost; return rows of `overall`."""
     rng = np.random.default_rng([seed, 7])
@@ -278,7 +280,7 @@ def unreadable(
         results = ladder_results(
             levels_of(levels), slope=slope, floor=world.floor, luck=i
         )
-        replies = ladder.losing(rng, results, lost, is_told=is_told)
+        replies = ladder.losing(rng, results, lost, is_reported=is_reported)
         rows.append(overall(replies, levels, draws))
     return np.array(rows)
 
@@ -313,7 +315,7 @@ def asked_next(
             )
             # The same replies are lost every time.
             loss = np.random.default_rng(loss_seed)
-            replies = ladder.losing(loss, results, lost, is_told=True)
+            replies = ladder.losing(loss, results, lost, is_reported=True)
             if number < batches:
                 items |= set(next_items(asked_of(replies), len(ladder.TASKS))["id"])
         rows.append(overall(replies, levels, draws))

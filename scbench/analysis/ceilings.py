@@ -60,7 +60,7 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
     """
     total = np.zeros(len(_CEILINGS))
     for answers in tasks:
-        if answers.can_tell:
+        if answers.is_informative:
             _add_likelihoods(total, answers)
     best = int(total.argmax())
     # `np.interp` needs ascending x values.

@@ -58,7 +58,7 @@ class Answers:
         return self.rungs.astype(np.int64) - 1
 
     @property
-    def can_tell(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether any answer can score more than a guess."""
         return bool((self.floors < 1).any())
 

@@ -97,7 +97,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
         ladder = read_results([path], partial=partial)["release_hash"][0]
         by_ladder.setdefault(ladder, []).append(path)
     frames = [
-        read_results(files, partial=partial, tell_apart=True)
+        read_results(files, partial=partial, add_file_names=True)
         for files in by_ladder.values()
     ]
     rows = on_ladder(pl.concat(frames))

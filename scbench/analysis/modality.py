@@ -67,7 +67,7 @@ def modality_table(
     rows: list[dict[str, Any]] = []
     for files in texts_of_configs:
         results = read_results(
-            [*files, *pictures], partial=partial, tell_apart=True, both_prompts=True
+            [*files, *pictures], partial=partial, add_file_names=True, both_prompts=True
         )
         rows += gap_lines(results)
     if not rows:

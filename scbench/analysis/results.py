@@ -51,7 +51,7 @@ def read_results(
     columns: Sequence[str] = (),
     *,
     partial: bool = False,
-    tell_apart: bool = False,
+    add_file_names: bool = False,
     both_prompts: bool = False,
 ) -> pl.DataFrame:
     """Return the rows of one or more results files, checked to belong together.
@@ -62,7 +62,7 @@ def read_results(
         columns: columns of the results to read in addition to `NEEDED`.
         partial: whether whole tasks may be missing, even if ``summary.json`` does not say that the
             predictions were graded as such.
-        tell_apart: add the file's name to a run that is in several files; otherwise
+        add_file_names: add the file's name to a run that is in several files; otherwise
             this is an error.
         both_prompts: accept results for terse prompts or pictures in addition to full
             prompts. They then have the ids of the full prompts, and their models' names
@@ -87,7 +87,7 @@ def read_results(
     partial = partial or any(is_partial(Path(path)) for path in frames)
     if both_prompts:
         frames = _with_full_ids(frames, partial=partial)
-    results = pl.concat(_with_file_names(frames) if tell_apart else frames.values())
+    results = pl.concat(_with_file_names(frames) if add_file_names else frames.values())
     # With both kinds of prompts, the full ones determine the expected items.
     full = results.filter(~is_reworded()) if both_prompts else results
     if 0 < full.height < results.height:

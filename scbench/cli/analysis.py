@@ -173,7 +173,7 @@ def compare(
 
 def comparison(results: list[Path], by: By, *, levels: bool) -> Result:
     """Return the table of `compare`: scores, or levels on the ladder if ``levels`` is set."""
-    rows = read_results(results, ("metrics",), tell_apart=True, both_prompts=True)
+    rows = read_results(results, ("metrics",), add_file_names=True, both_prompts=True)
     for remark in machines(rows):
         say(remark)
     level_sheets = []
@@ -243,7 +243,7 @@ def sizes_in(k: str) -> list[int]:
 
 def answers_per_item(results: list[Path], by: By, sizes: list[int]) -> Result:
     """Return the table of `samples`: by turn if all answers come from loops, else by sample."""
-    rows = read_results(results, (*SAMPLE_COLUMNS, *TURN_COLUMNS), tell_apart=True)
+    rows = read_results(results, (*SAMPLE_COLUMNS, *TURN_COLUMNS), add_file_names=True)
     is_loop = pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False)
     loop_rows = rows.filter(is_loop)
     sample_rows = rows.filter(~is_loop)

@@ -254,15 +254,16 @@ def grade(
         limits = WorkerLimits(
             workers or processors(), timeout, int(memory * 2**30), allow_code
         )
-        # Each function of `verdicts` called below prints its result and exits, except `taken_in`.
+        # Each function of `verdicts` called below prints its result and exits, except
+        # `import_and_report`.
         if not files:
-            verdicts.tell_self_test(
+            verdicts.run_self_test(
                 graded_release, selection, limits, style, quiet=quiet
             )
         # Returns the path of one predictions file, written to the folder if the files have another
         # format, and the origin of its lines.
         read_inputs = bound(
-            verdicts.taken_in,
+            verdicts.import_and_report,
             files,
             quiet=quiet,
             read=ImportOptions.of(mapped, model, setting),
@@ -276,7 +277,7 @@ def grade(
                     selection = choose_tasks(
                         graded_release, tasks_in(path, graded_release)
                     )
-                verdicts.check_and_tell(
+                verdicts.check_and_print(
                     path,
                     graded_release,
                     selection,
@@ -305,7 +306,7 @@ def grade(
             described=run_descriptions,
             imported=imported,
         )
-        verdicts.grade_and_tell(options, style, report=report, quiet=quiet, log=log)
+        verdicts.grade_and_print(options, style, report=report, quiet=quiet, log=log)
 
 
 def results_folder(file: str, shard: str | None) -> Path:

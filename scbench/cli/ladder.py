@@ -16,7 +16,7 @@ from scbench.analysis.ladder import (
 )
 from scbench.analysis.ladder_sheets import ladder_sheets
 from scbench.analysis.next_items import asked_of, nothing_asked
-from scbench.analysis.next_items import next_items as items_that_tell
+from scbench.analysis.next_items import next_items as choose_next_items
 from scbench.base.errors import ResultsError
 from scbench.cli.analysis import By, ByOption, lines_by, with_people
 from scbench.cli.console import reported_errors, say
@@ -135,7 +135,7 @@ def items_to_ask(
     else:
         config = find_release(release).ladder()
         standing = nothing_asked(config.ids(config.manifest.default_tasks))
-    table = items_that_tell(standing, count)
+    table = choose_next_items(standing, count)
     for top, tasks in standing.passed.items():
         names = ",".join(tasks)
         say(

@@ -7,7 +7,7 @@ import typer
 
 from scbench.cli.console import reported_errors
 from scbench.cli.options import ScoreFormOption
-from scbench.cli.run_report import tell_report
+from scbench.cli.run_report import print_report
 from scbench.grading.merge import merge as merge_runs
 from scbench.grading.merge import read_shards
 from scbench.release.load import find_release
@@ -59,5 +59,5 @@ def merge(
         version = runs[0].summary["release"]["version"]
         graded_release = find_release(release or version).fitting(version)
         report = merge_runs(runs, graded_release, out)
-        tell_report(report, out, style, quiet=quiet)
+        print_report(report, out, style, quiet=quiet)
     raise typer.Exit(report.exit_code)

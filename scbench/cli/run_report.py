@@ -24,7 +24,7 @@ MAX_PRINTED = 20
 MAX_OF_ONE_KIND = 5
 
 
-def tell_report(
+def print_report(
     report: "RunReport", out: Path, style: ScoreForm, *, quiet: bool
 ) -> None:
     """Print the tables of a run, and the remarks on them.

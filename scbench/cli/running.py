@@ -34,7 +34,7 @@ from scbench.cli.options import (
 )
 from scbench.cli.progress import progress
 from scbench.cli.quiet import Quiet
-from scbench.cli.verdicts import grade_and_tell, taken_in
+from scbench.cli.verdicts import grade_and_print, import_and_report
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.prompts import requests, select, split_by_images, write_left_out
 from scbench.grading.options import Options
@@ -311,7 +311,9 @@ def run(
         if setting is None:
             tool_setting = "tools" if tools else "no_tools"
         read = ImportOptions(setting=tool_setting)
-        path, imported = taken_in(files, folder, quiet=quiet, read=read, restart=True)
+        path, imported = import_and_report(
+            files, folder, quiet=quiet, read=read, restart=True
+        )
         options = Options(
             predictions=path,
             release=source,
@@ -326,7 +328,7 @@ def run(
         exit_code = 0 if complete else PROBLEMS
         if exhausted:
             exit_code = EXHAUSTED
-        grade_and_tell(options, style, report=False, quiet=quiet, least=exit_code)
+        grade_and_print(options, style, report=False, quiet=quiet, least=exit_code)
 
 
 def print_size(instances: Sequence[Instance], times: int, price: str | None) -> None:

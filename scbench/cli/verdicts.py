@@ -23,12 +23,12 @@ from scbench.cli.console import (
 )
 from scbench.cli.options import ScoreForm, Tracker
 from scbench.cli.progress import progress
-from scbench.cli.run_report import MAX_OF_ONE_KIND, kind_of, tell_report
+from scbench.cli.run_report import MAX_OF_ONE_KIND, kind_of, print_report
 from scbench.formats.imports.gather import ImportOptions
 from scbench.formats.imports.harbor_jobs import is_job
 from scbench.grading.checkpoint import WORK
 from scbench.grading.expected_work import work_to_come
-from scbench.grading.options import Imported, Options, choose_tasks, take_in
+from scbench.grading.options import Imported, Options, choose_tasks, import_files
 from scbench.grading.output import check_report
 from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 
 
-def taken_in(
+def import_and_report(
     files: list[str],
     folder: Path,
     *,
@@ -70,7 +70,7 @@ def taken_in(
                 f"{file} is a folder; give a predictions file. To show results in the folder: "
                 f"scbench tables {file}"
             )
-    path, imported = take_in(
+    path, imported = import_files(
         files, folder, read, ours=interrupted(folder / WORK), restart=restart
     )
     if imported is not None and not quiet:
@@ -78,7 +78,7 @@ def taken_in(
     return path, imported
 
 
-def grade_and_tell(
+def grade_and_print(
     options: Options,
     style: ScoreForm,
     *,
@@ -110,7 +110,7 @@ def grade_and_tell(
     except KeyboardInterrupt:
         say(f"interrupted; results so far are in {options.out}, continue with --resume")
         raise typer.Exit(INTERRUPTED) from None
-    tell_report(graded, options.out, style, quiet=quiet)
+    print_report(graded, options.out, style, quiet=quiet)
     # The results are on disk by now, whatever fails below.
     if report:
         write_html(options, graded, quiet=quiet)
@@ -167,7 +167,7 @@ def log_run(
         say(f"logged to {tracker}")
 
 
-def check_and_tell(
+def check_and_print(
     predictions: str,
     release: Release,
     tasks: Sequence[Task],
@@ -225,7 +225,7 @@ def print_alike(word: str, problems: Sequence["Problem"], default_place: str) ->
         print(f"... and {more} like these; --format json lists all")  # noqa: T201
 
 
-def tell_self_test(
+def run_self_test(
     release: Release,
     tasks: Sequence[Task],
     limits: WorkerLimits,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scbench.formats.imports.gather import ImportOptions
 from scbench.grading.checkpoint import WORK
-from scbench.grading.options import Options, default_folder, take_in, tasks_in
+from scbench.grading.options import Options, default_folder, import_files, tasks_in
 from scbench.grading.run import grade_file as _grade
 from scbench.grading.summary import RunReport
 from scbench.grading.workers.live import MEMORY
@@ -66,7 +66,9 @@ def grade_file(
     first = files[0] if files else "results"
     folder = Path(out) if out else default_folder(first)
     ours = interrupted(folder / WORK)
-    path, imported = take_in(files, folder, ImportOptions(), ours=ours, restart=restart)
+    path, imported = import_files(
+        files, folder, ImportOptions(), ours=ours, restart=restart
+    )
     named_release = release if isinstance(release, Release) else find_release(release)
     graded_release, task_names = named_release.choose(tasks)
     if task_names is None:

@@ -258,7 +258,7 @@ class Collector:
             self._finish(line, earlier_outcome)
             return
         # An equal answer is being judged: the line now waits for its outcome.
-        if self._duplicates.hold(line):
+        if self._duplicates.postpone(line):
             return
         item = work_item_of(chunk, line)
         self._pending[item.line] = line

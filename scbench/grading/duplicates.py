@@ -45,7 +45,7 @@ class DuplicateAnswers:
         outcome = self._judged.get(line.answer.key)
         return None if outcome is None else relocated(outcome, line)
 
-    def hold(self, line: PendingLine) -> bool:
+    def postpone(self, line: PendingLine) -> bool:
         """Return whether a duplicate is being judged; if so, the line waits until `release`."""
         if line.answer is None:
             return False

@@ -106,7 +106,7 @@ class Imported:
         return replace(problem, file=file, line=line)
 
 
-def take_in(
+def import_files(
     files: Sequence[str],
     folder: Path,
     reading: "ImportOptions",

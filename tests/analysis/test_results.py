@@ -182,7 +182,7 @@ def test_runs_of_the_same_name_in_two_files_are_labelled_by_file(write):
     first = write(*ROWS, *({**row, "model": "only"} for row in ROWS))
     second = write(*ROWS, name="s.parquet")
     assert "duplicate scores (3)" in refused(first, second)
-    rows = read_results([first, second], tell_apart=True)
+    rows = read_results([first, second], add_file_names=True)
     assert rows["model"].unique(maintain_order=True).to_list() == [
         f"m ({first})",
         "only",

@@ -31,7 +31,7 @@ class Shard(NamedTuple):
     def __str__(self) -> str:
         return f"{self.number}/{self.total}"
 
-    def holds(self, line: int) -> bool:
+    def contains(self, line: int) -> bool:
         """Return whether a line belongs to this part."""
         return line % self.total == self.number % self.total
 
@@ -110,7 +110,7 @@ def cut(
             continue
         number, data = block
         for line, start, end in line_spans(data, number):
-            if shard.total > 1 and not shard.holds(line):
+            if shard.total > 1 and not shard.contains(line):
                 continue
             builder.add(line, data[start:end])
             if builder.is_full:
@@ -122,4 +122,4 @@ def is_reported_by(shard: Shard, problem: Problem) -> bool:
     """Return whether a shard reports a problem; every shard reports problems of the whole file."""
     if problem.line is None or problem.code == "unreadable":
         return True
-    return shard.holds(problem.line)
+    return shard.contains(problem.line)

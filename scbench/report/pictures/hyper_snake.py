@@ -133,7 +133,7 @@ def unfolded_box(
     if path is not None:
         shade_path(drawing, layout, path)
     draw_grid(drawing, layout)
-    walls = [layout.at(wall) for wall in params.walls if layout.holds(wall)]
+    walls = [layout.at(wall) for wall in params.walls if layout.contains(wall)]
     drawing.tiles(walls, "ink")
     if walls:
         legend.append(("ink", "walls"))
@@ -144,7 +144,7 @@ def unfolded_box(
         if path.legal and path.first_fault is not None:
             legend.append(("quiet", "path after its first error"))
     for food in params.food:
-        if not layout.holds(food):
+        if not layout.contains(food):
             continue
         role = "wrong" if tuple(food) in missed else "right"
         if path is None:
@@ -154,7 +154,7 @@ def unfolded_box(
         legend.append(("target", "food"))
     elif len(missed) < len(params.food):
         legend.append(("right", "eaten food"))
-    if layout.holds(params.start):
+    if layout.contains(params.start):
         place = layout.middle(params.start)
         cell = drawing.scale
         drawing.dot(place, "note", radius=max(min(cell * 0.34, 10), 3), tip="start")
@@ -197,7 +197,7 @@ def shade_path(drawing: Drawing, layout: Unfolded, path: Path) -> None:
     shades: list[list[Place]] = [[] for _ in range(_SHADES)]
     for i, cell in enumerate(path.legal_cells):
         key = tuple(cell)
-        if key not in visited and layout.holds(cell):
+        if key not in visited and layout.contains(cell):
             visited.add(key)
             shades[i * _SHADES // path.legal].append(layout.at(cell))
     for i, corners in enumerate(shades):
@@ -230,7 +230,7 @@ def path_runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[Place]]:
     run: list[Place] = []
     last: Cell = ()
     for cell in cells:
-        if not layout.holds(cell):
+        if not layout.contains(cell):
             continue
         steps = sum(abs(a - b) for a, b in zip(last, cell, strict=False))
         if run and not (last[2:] == cell[2:] and steps == 1):

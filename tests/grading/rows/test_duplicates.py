@@ -101,8 +101,8 @@ def test_waiting_lines_do_not_keep_their_answer_text():
     answers = DuplicateAnswers()
     head = Head(1, 0, RunKey("model", "no_tools", 0, None))
     answer = FoundAnswer("key", "x" * 20_000, "whole", [])
-    assert not answers.hold(PendingLine(head, 0, 10, answer))
-    assert all(answers.hold(PendingLine(head, 0, 10, answer)) for _ in range(100))
+    assert not answers.postpone(PendingLine(head, 0, 10, answer))
+    assert all(answers.postpone(PendingLine(head, 0, 10, answer)) for _ in range(100))
     outcome = WireOutcome("answered", answer="x" * 20_000)
     done = answers.release(PendingLine(head, 0, 10, answer), outcome)
     assert len(done) == 100
@@ -118,7 +118,7 @@ def test_outcomes_with_long_answers_are_dropped_earlier(monkeypatch):
         answer = FoundAnswer(f"key {number}", "", "whole", [])
         lines.append(PendingLine(head, 0, 10, answer))
     for line in lines:
-        assert not answers.hold(line)
+        assert not answers.postpone(line)
         answers.release(line, WireOutcome("answered", answer="x" * 20_000))
     # Only two answers of 20,000 characters fit into 50,000.
     known = [answers.earlier(line) is not None for line in lines]

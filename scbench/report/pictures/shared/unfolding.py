@@ -51,7 +51,7 @@ class Unfolded(NamedTuple):
         x, y = self.at(cell)
         return x + 0.5, y + 0.5
 
-    def holds(self, cell: Sequence[int]) -> bool:
+    def contains(self, cell: Sequence[int]) -> bool:
         """Return whether a cell is in the layout."""
         if len(cell) != len(self.extents):
             return False
