@@ -152,7 +152,7 @@ def print_worlds() -> None:
     heads = ("world", "bias", "calibration", "mean width")
     table("replies lost on whole ladders", *heads)
     for lost, is_told in ((0.2, True), (0.1, True), (0.0, True), (0.2, False)):
-        way = "unreadable" if is_told else "readable, scored 0"
+        way = "unreadable" if is_told else "unreadable, but treated as readable"
         world_lines(f"{lost:.0%} {way}", partial(unreadable, lost, is_told=is_told))
     table("unreadable replies to items of --next", *heads)
     for lost in (0.2, 0.1, 0.0):
