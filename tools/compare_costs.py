@@ -201,9 +201,11 @@ def measured(
         ),
         "extra light row, two workers, wall-clock, ms": 1000 * row_wall,
         "extra light row, ms": 1000 * row,
-        "extra light row / parsing its JSON": row / inside["json"],
+        "time of an extra light row / time to parse its JSON": row / inside["json"],
         "extra light row / `scbench.score`": row / inside["score"],
-        "`scbench.score` of a light row / parsing its JSON": inside["score"]
+        "time of `scbench.score` on a light row / time to parse its JSON": inside[
+            "score"
+        ]
         / inside["json"],
         "interlocking_parts, rung 8, ms": 1000 * inside["interlocking_parts"],
         "csg_union, paper items, ms": 1000 * inside["csg_union"],

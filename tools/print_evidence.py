@@ -152,7 +152,7 @@ def print_worlds() -> None:
     heads = ("world", "bias", "calibration", "mean width")
     table("replies lost on whole ladders", *heads)
     for lost, is_reported in ((0.2, True), (0.1, True), (0.0, True), (0.2, False)):
-        way = "unreadable" if is_reported else "readable, scored 0"
+        way = "unreadable" if is_reported else "unreadable, but scored 0"
         world_lines(
             f"{lost:.0%} {way}", partial(unreadable, lost, is_reported=is_reported)
         )

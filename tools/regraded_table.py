@@ -30,7 +30,7 @@ REASONS = {
         "on inner walls covers this)"
     ),
     "delaunay_triangulation": "exact geometry of the printed points",
-    "fluid_simulation": "the ring lake as the prompt asks, and the filling order",
+    "fluid_simulation": "the ring lake as the prompt defines it, and the filling order",
     "interlocking_parts": "a part that prints upside down fails",
     "lego_hemispherical_shell": "a round shell without slack, and overlapping bricks fail",
     "polynomial_curve_fitting": "polynomials only",
