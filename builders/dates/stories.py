@@ -35,7 +35,10 @@ WEEKDAYS = (
     "Sunday",
 )
 # Verbs that alternate in the sentences of a story.
-_VERBS = ("is", "falls", "comes")
+# Verbs of events whose date the story gives.
+_DATE_VERBS = ("is", "falls")
+# Verbs of events that are a step away from another event.
+_STEP_VERBS = ("is", "falls", "comes")
 # Kinds of steps that count a number of units.
 _UNITS = frozenset({"days", "weeks", "months", "years"})
 
@@ -141,7 +144,7 @@ def date_sentences(params: Params | Instance) -> list[str]:
     """Return the sentences on events whose date the story gives."""
     sentences = []
     for i, (event, *clue) in enumerate(params.given):
-        verb = _VERBS[(params.style + i) % 3]
+        verb = _DATE_VERBS[(params.style + i) % 2]
         when = date_words(params.date_format, clue, params.style // 3 + i)
         sentences.append(capitalised(f"{params.events[event]} {verb} {when}."))
     return sentences
@@ -180,11 +183,11 @@ def step_sentences(params: Params | Instance) -> list[str]:
     sentences = []
     for i, (event, kind, amount, origin) in enumerate(params.steps):
         name = params.events[event]
-        verb = _VERBS[(params.style // 2 + i) % 3]
+        verb = _STEP_VERBS[(params.style // 2 + i) % 3]
         place = step_words(kind, amount, params.events[origin])
         sentence = f"{name} {verb} {place}."
         if kind in _UNITS and (params.style // 5 + i) % 3 == 0:
-            sentence = f"exactly {place} {verb} {name}."
+            sentence = f"{name} {verb} exactly {place}."
         sentences.append(capitalised(sentence))
     return sentences
 

@@ -32,8 +32,7 @@ STEPS = [
         rf"{EVENT} {VERB} on the first day of the month after the month of {ORIGIN}",
         "first",
     ),
-    (rf"{EVENT} {VERB} {UNITS} {SIDE} {ORIGIN}", "shift"),
-    (rf"Exactly {UNITS} {SIDE} {ORIGIN} {VERB} {EVENT}", "shift"),
+    (rf"{EVENT} {VERB} (?:exactly )?{UNITS} {SIDE} {ORIGIN}", "shift"),
 ]
 LEAP_YEARS = "February has 29 days in years divisible by 4"
 
