@@ -34,11 +34,9 @@ WEEKDAYS = (
     "Saturday",
     "Sunday",
 )
-# Verbs that alternate in the sentences of a story.
-# Verbs of events whose date the story gives.
-_DATE_VERBS = ("is", "falls")
-# Verbs of events that are a step away from another event.
-_STEP_VERBS = ("is", "falls", "comes")
+# Verbs that alternate in a story: before a day, such as "on 3 May", and before a distance, such as "3 days after the exam".
+_DAY_VERBS = ("is", "falls")
+_DISTANCE_VERBS = ("is", "falls", "comes")
 # Kinds of steps that count a number of units.
 _UNITS = frozenset({"days", "weeks", "months", "years"})
 
@@ -144,7 +142,7 @@ def date_sentences(params: Params | Instance) -> list[str]:
     """Return the sentences on events whose date the story gives."""
     sentences = []
     for i, (event, *clue) in enumerate(params.given):
-        verb = _DATE_VERBS[(params.style + i) % 2]
+        verb = _DAY_VERBS[(params.style + i) % len(_DAY_VERBS)]
         when = date_words(params.date_format, clue, params.style // 3 + i)
         sentences.append(capitalised(f"{params.events[event]} {verb} {when}."))
     return sentences
@@ -183,7 +181,8 @@ def step_sentences(params: Params | Instance) -> list[str]:
     sentences = []
     for i, (event, kind, amount, origin) in enumerate(params.steps):
         name = params.events[event]
-        verb = _STEP_VERBS[(params.style // 2 + i) % 3]
+        verbs = _DISTANCE_VERBS if kind in _UNITS else _DAY_VERBS
+        verb = verbs[(params.style // 2 + i) % len(verbs)]
         place = step_words(kind, amount, params.events[origin])
         sentence = f"{name} {verb} {place}."
         if kind in _UNITS and (params.style // 5 + i) % 3 == 0:
