@@ -34,7 +34,8 @@ WEEKDAYS = (
     "Saturday",
     "Sunday",
 )
-# Verbs that alternate in a story: before a day, such as "on 3 May", and before a distance, such as "3 days after the exam".
+# Verbs that alternate in a story: before a day, such as "on 3 May", and before a distance, such as
+# "3 days after the exam".
 _DAY_VERBS = ("is", "falls")
 _DISTANCE_VERBS = ("is", "falls", "comes")
 # Kinds of steps that count a number of units.

@@ -296,5 +296,7 @@ def change_in_words(change: Interference) -> str:
             first = ", ".join([str(change.n * k) for k in (1, 2, 3)])
             return f"If the new term is number {first} or another multiple of {change.n}, {action}."
         case "divisible":
-            return f"If the result so far is divisible by {change.n} (as 0 is), {action}."
+            return (
+                f"If the result so far is divisible by {change.n} (as 0 is), {action}."
+            )
     return f"If the result so far is equal to any earlier term, {action} (once only)."

@@ -281,7 +281,10 @@ def degrees_text(params: Params) -> str:
     if params.max_degree is None:
         return "Any degree and any mixed terms are allowed."
     limit = params.max_degree
-    return f"The total degree of f, as written, is at most {limit}. Terms that cancel out count, too."
+    return (
+        f"The total degree of f, as written, is at most {limit}. "
+        "Terms that cancel out count, too."
+    )
 
 
 def black_cells(grid: Sequence[str]) -> list[list[int]]:
