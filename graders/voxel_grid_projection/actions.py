@@ -34,7 +34,7 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Remove chosen cells; you get the same as after `place`.
+    """Remove chosen cells; you get the same result as after `place`.
 
     {"action": "remove", "cells": [[0, 0, 0]]}
     """
