@@ -125,10 +125,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         if has_missing_spaces(params):
             notes.append("Spaces have no meaning, and some are missing.")
         if n > 1:
-            which = f"each of these {n} expressions, one on each line"
+            which = f"each of these {n} expressions, one per line"
             values = f"the truth values of the {n} expressions in order"
             answer = f"{values}, each {answer}, separated by spaces"
-            notes.append("The answer is right only if all values are.")
+            notes.append("The answer is right only if all values are right.")
         rules = prompt_template(__name__).format(
             which=which,
             expression=params.expression,

@@ -138,7 +138,7 @@ def question_of(params: Params) -> str:
         f"In the story below, {past_of(params, params.outcome)} in the end. "
         f"Which of the events A to {last} were necessary for that?\n"
         f"An event was necessary if {outcome.subject} would not "
-        f"have {outcome.participle} if this event alone had not happened."
+        f"have {outcome.participle} had this event alone not happened."
     )
 
 

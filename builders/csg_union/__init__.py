@@ -39,8 +39,8 @@ from scbench.schemas.csg_union import Answer, Params
 _UNMENTIONED_LIMIT = 10_000
 # Follows an item of a list in the prompt.
 _LIMIT = """
-- At most {most_pairs} pairs of a triangle and a face of a solid that it hides from a point inside
-  the solid; {least} triangles are always few enough."""
+- Count the pairs of a triangle and a face of a solid that the triangle hides from a point inside
+  the solid. At most {most_pairs} are allowed; a mesh of {least} triangles never has more."""
 # Follows the definition of B if B is 0, because no solids meet.
 _NO_ROOM = " (B is 0 here, so any inner\nwall makes the score 0.)"
 # Number of scenes to try until the baselines (convex hull, largest solid) score low enough.

@@ -34,8 +34,10 @@ WEEKDAYS = (
     "Saturday",
     "Sunday",
 )
-# Verbs that alternate in the sentences of a story.
-_VERBS = ("is", "falls", "comes")
+# Verbs that alternate in a story: before a day, such as "on 3 May", and before a distance, such as
+# "3 days after the exam".
+_DAY_VERBS = ("is", "falls")
+_DISTANCE_VERBS = ("is", "falls", "comes")
 # Kinds of steps that count a number of units.
 _UNITS = frozenset({"days", "weeks", "months", "years"})
 
@@ -141,7 +143,7 @@ def date_sentences(params: Params | Instance) -> list[str]:
     """Return the sentences on events whose date the story gives."""
     sentences = []
     for i, (event, *clue) in enumerate(params.given):
-        verb = _VERBS[(params.style + i) % 3]
+        verb = _DAY_VERBS[(params.style + i) % len(_DAY_VERBS)]
         when = date_words(params.date_format, clue, params.style // 3 + i)
         sentences.append(capitalised(f"{params.events[event]} {verb} {when}."))
     return sentences
@@ -180,11 +182,12 @@ def step_sentences(params: Params | Instance) -> list[str]:
     sentences = []
     for i, (event, kind, amount, origin) in enumerate(params.steps):
         name = params.events[event]
-        verb = _VERBS[(params.style // 2 + i) % 3]
+        verbs = _DISTANCE_VERBS if kind in _UNITS else _DAY_VERBS
+        verb = verbs[(params.style // 2 + i) % len(verbs)]
         place = step_words(kind, amount, params.events[origin])
         sentence = f"{name} {verb} {place}."
         if kind in _UNITS and (params.style // 5 + i) % 3 == 0:
-            sentence = f"exactly {place} {verb} {name}."
+            sentence = f"{name} {verb} exactly {place}."
         sentences.append(capitalised(sentence))
     return sentences
 

@@ -150,7 +150,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         box_limit = f"{MOST_BOXES:,} boxes; "
         if params.max_boxes is not None and params.max_boxes <= MOST_BOXES:
             boxes = counted(params.max_boxes, "box", "boxes")
-            limit = f"\n\nYou may list at most {boxes}; more score 0."
+            limit = f"\n\nYou may list at most {boxes}; an answer with more scores 0."
             box_limit = ""
         return {
             "width": params.width,

@@ -197,7 +197,7 @@ def ends_text(params: Params) -> str:
     (a_row, a_column), (b_row, b_column) = params.ends
     return (
         f"- A is in row {a_row}, column {a_column}, and B in row {b_row}, column {b_column}. Rows "
-        "count from 0 at the\n  top, columns from 0 at the left.\n"
+        "are counted from 0\n  at the top, columns from 0 at the left.\n"
     )
 
 

@@ -36,8 +36,8 @@ LABELS = "ABCDEFGHIJKL"
 OPENINGS = (
     "A friend likes these films very much:",
     "A viewer has given these films top ratings:",
-    "A film club has enjoyed these films most:",
-    "A cinema visitor names these films as favourites:",
+    "A film club enjoyed these films the most:",
+    "A cinema visitor lists these films as favourites:",
     "Someone is looking for one more film like these:",
 )
 _TRIES = 200

@@ -40,10 +40,10 @@ _MAKING: tuple[schema.Making, ...] = (
     "add",
 )
 _IN_WORDS: Mapping[schema.Making, str] = {
-    "add": "add {} to the term before",
-    "subtract": "subtract {} from the term before",
-    "multiply": "multiply the term before by {}",
-    "add_digits": "add the sum of the digits of the term before to that term",
+    "add": "add {} to the previous term",
+    "subtract": "subtract {} from the previous term",
+    "multiply": "multiply the previous term by {}",
+    "add_digits": "add the sum of the digits of the previous term to that term",
 }
 _CHANGING: tuple[schema.Changing, ...] = ("every", "divisible", "repeat")
 
@@ -254,7 +254,7 @@ def prompt_text(params: Params, terms: Sequence[int]) -> str:
     if params.asked > 1:
         request = f"the next {params.asked} terms"
         answer = f"the list of these {params.asked} numbers in order"
-        note = "The answer is right only if all terms are.\n"
+        note = "The answer is right only if all terms are right.\n"
     return f"""\
 Give {request} of this sequence of whole numbers:
 
@@ -296,5 +296,7 @@ def change_in_words(change: Interference) -> str:
             first = ", ".join([str(change.n * k) for k in (1, 2, 3)])
             return f"If the new term is number {first} or another multiple of {change.n}, {action}."
         case "divisible":
-            return f"If the result so far is divisible by {change.n} (0 is), {action}."
+            return (
+                f"If the result so far is divisible by {change.n} (as 0 is), {action}."
+            )
     return f"If the result so far is equal to any earlier term, {action} (once only)."

@@ -279,9 +279,12 @@ def coefficients_of(params: Params) -> list[list[int]] | None:
 def degrees_text(params: Params) -> str:
     """Return the prompt's sentence about the degree of the formula."""
     if params.max_degree is None:
-        return "Any degree and any mixed terms will do."
+        return "Any degree and any mixed terms are allowed."
     limit = params.max_degree
-    return f"The total degree of f, as written, is at most {limit}. Terms that cancel count."
+    return (
+        f"The total degree of f, as written, is at most {limit}. "
+        "Terms that cancel out count, too."
+    )
 
 
 def black_cells(grid: Sequence[str]) -> list[list[int]]:

@@ -459,7 +459,7 @@ def reply_as(form: str, *, give: str = _GIVE) -> str:
     """
     return (
         f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
-        f"The last JSON object in your reply counts.\n\n{form}\n"
+        f"Only the last JSON object in your reply counts.\n\n{form}\n"
     )
 
 

@@ -69,7 +69,7 @@ _VALUES_RULE = (
 )
 # This text follows if the tolerance of a coordinate differs from a step.
 _VALUES_TOLERANCE = """\
-   This applies to the coordinates as you write them. They may be off by at most {tolerance}.
+   This applies to the coordinates as you write them, which may be off by at most {tolerance}.
 """
 
 

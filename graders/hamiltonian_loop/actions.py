@@ -44,7 +44,7 @@ class Ask(Action):
 class Back(Action):
     """Remove the last cells of the path: {"action": "back", "count": 3}.
 
-    The first cell stays. You get the same as from `go`.
+    The first cell stays. You get the same result as from `go`.
     """
 
     action: Literal["back"]

@@ -40,7 +40,7 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Remove the prisms at positions, counted from 0; you get the same as after `place`.
+    """Remove the prisms at positions, counted from 0; you get the same result as after `place`.
 
     {"action": "remove", "places": [0, 3]}
     """

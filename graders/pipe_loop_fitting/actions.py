@@ -39,7 +39,7 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Remove the last joints; you get the same as after `place`.
+    """Remove the last joints; you get the same result as after `place`.
 
     {"action": "remove", "count": 3}
     """

@@ -41,7 +41,7 @@ class Place(Action):
 class Remove(Action):
     """Remove placed rectangles: {"action": "remove", "rectangles": [[0, 0, 1, 0]]}.
 
-    You get the same as from `place`.
+    You get the same result as from `place`.
     """
 
     action: Literal["remove"]

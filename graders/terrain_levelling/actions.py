@@ -22,7 +22,8 @@ class SetBlasts(Action):
     there is no corner). `heights` has one string for each y, the smallest first, with one number
     for each x, the smallest first. Heights are in hundredths and rounded: 512 is a height from
     5.115 to 5.125. If a blast breaks a rule, no blast of the list goes off. An empty list only
-    shows the ground. The cost is the sum of m + (m/20)^4 / 1,000, rounded up, and at least 1.
+    shows the ground. The cost is the sum of m + (m/20)^4 over all blasts of the list, divided by
+    1,000 and rounded up, but at least 1.
     """
 
     action: Literal["blast"]

@@ -109,8 +109,8 @@ class BlastHere(Query):
     cells along x and y, starting at the corner [x, y] ([0, 0] if there is no corner). `heights` has
     one string for each y, the smallest first, with one number for each x, the smallest first.
     Heights are in hundredths and rounded: 512 is a height from 5.115 to 5.125. If a blast breaks
-    a rule, you see only which. The cost is the number of blasts / 250 or the sum of m + (m/20)^4
-    / 1,000, whichever is more, rounded up.
+    a rule, you see only which. The cost is the number of blasts divided by 250, or the sum of
+    m + (m/20)^4 over all blasts divided by 1,000, whichever is more, rounded up.
     """
 
     query: Literal["blast"]

@@ -34,7 +34,7 @@ class Place(Action):
 
 
 class Remove(Action):
-    """Remove chosen cells; you get the same as after `place`.
+    """Remove chosen cells; you get the same result as after `place`.
 
     {"action": "remove", "cells": [[0, 0, 0]]}
     """
@@ -44,7 +44,7 @@ class Remove(Action):
 
 
 class Ask(Action):
-    """Find the symmetries that the chosen cells and some more would have.
+    """Find the symmetries that the chosen cells would have together with more cells.
 
     {"action": "ask", "cells": [[0, 0, 0]]}. You get the `count` of rotations and reflections, out
     of 47, that map the set onto itself, and at most eight of them in `symmetries`.

@@ -210,5 +210,5 @@ class Answer(AnswerModel):
     """A list of earthworks."""
 
     earthworks: Earthworks = Field(
-        description="boxes in the order in which they are carried out"
+        description="boxes in the order in which they are applied"
     )

@@ -49,7 +49,7 @@ class Params(ParamsModel):
 class Person(AnswerModel):
     """One person."""
 
-    xy: Pair = Field(description="x and y of the middle of the person's footprint")
+    xy: Pair = Field(description="x and y of the centre of the person's footprint")
 
 
 class Answer(AnswerModel):

@@ -55,7 +55,7 @@ class Brick(AnswerModel):
 
     # The names of the paper.
     Centroid: Triple = Field(
-        description="x, y and z of the middle of the brick, in millimetres"
+        description="x, y and z of the centre of the brick, in millimetres"
     )
     RotationDegrees: Number = Field(
         description="how far it is turned about z; at 0 its 32 mm side lies along x"

@@ -15,7 +15,7 @@ class Params(ParamsModel):
     words: tuple[tuple[Word, bool], ...] = Field(
         min_length=1,
         max_length=200,
-        description="each word, and whether its letters count",
+        description="each word, and whether its letters are counted",
     )
     letters: str = Field(
         min_length=1,
@@ -26,6 +26,6 @@ class Params(ParamsModel):
 
 
 class Answer(AnswerModel):
-    """The count of the letters in the words that count."""
+    """How often the letters occur in the marked words."""
 
     answer: ShortAnswer = Field(description="a whole number")

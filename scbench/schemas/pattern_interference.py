@@ -41,7 +41,7 @@ class Params(ParamsModel):
 
     start: int = Field(ge=0, le=999)
     modulus: int = Field(
-        ge=10, le=1000, description="terms are remainders of division by this number"
+        ge=10, le=1000, description="terms are remainders after division by this number"
     )
     base: tuple[BaseRule, ...] = Field(
         min_length=1, max_length=3, description="rules that are used in turn"

@@ -51,7 +51,7 @@ class MinTurns(ParamsModel):
 
 
 class MaxStraightRun(ParamsModel):
-    """Straight joints do not follow each other for long."""
+    """Only short runs of joints are straight."""
 
     type: Literal["max_straight_run"] = "max_straight_run"
     joints: Int = Field(
@@ -84,12 +84,12 @@ class HullArea(ParamsModel):
 
 
 class FixedStart(ParamsModel):
-    """The first joint listed lies near a place."""
+    """The first joint listed lies near a certain point."""
 
     type: Literal["fixed_start"] = "fixed_start"
     x: Length
     y: Length
-    tolerance: Length = Field(description="largest distance from the place, in metres")
+    tolerance: Length = Field(description="largest distance from the point, in metres")
 
 
 class JointSeparation(ParamsModel):

@@ -48,7 +48,7 @@ class Blast(AnswerModel):
     y: WholeNumber = Field(
         description="row of the cell, from 0 at the first printed line"
     )
-    z: Number = Field(description="how much the cell is lowered, more than 0")
+    z: Number = Field(description="by how much the cell is lowered; above 0")
 
 
 class Answer(AnswerModel):

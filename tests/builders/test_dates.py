@@ -23,7 +23,7 @@ EVENT, ORIGIN = r"(?P<event>.+?)", r"(?P<origin>.+?)"
 SIDE, UNITS = "(?P<side>after|before)", r"(?P<n>\d+) (?P<unit>\w+?)s?"
 STEPS = [
     (
-        rf"{EVENT} {VERB} on day (?P<n>\d+), if the day of {ORIGIN} is counted as day 1",
+        rf"{EVENT} {VERB} on day (?P<n>\d+), counting the day of {ORIGIN} as day 1",
         "counted",
     ),
     (rf"{EVENT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {ORIGIN}", "weekday"),
@@ -32,8 +32,7 @@ STEPS = [
         rf"{EVENT} {VERB} on the first day of the month after the month of {ORIGIN}",
         "first",
     ),
-    (rf"{EVENT} {VERB} {UNITS} {SIDE} {ORIGIN}", "shift"),
-    (rf"Exactly {UNITS} {SIDE} {ORIGIN} {VERB} {EVENT}", "shift"),
+    (rf"{EVENT} {VERB} (?:exactly )?{UNITS} {SIDE} {ORIGIN}", "shift"),
 ]
 LEAP_YEARS = "February has 29 days in years divisible by 4"
 

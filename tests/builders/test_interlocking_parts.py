@@ -82,7 +82,7 @@ def test_shown_parts_belong_to_the_reference():
 
 def test_prompt_states_limits_on_triangles_and_normals():
     words = " ".join(BUILDER.prompt(fresh(0)).split())
-    assert f"triangles ({cage_checks._MAX_TRIANGLES:,} in all)" in words
+    assert f"triangles (total: {cage_checks._MAX_TRIANGLES:,})" in words
     assert f"(cosines > {side_bars._LEVEL:g})" in words
 
 

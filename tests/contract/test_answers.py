@@ -216,4 +216,4 @@ def test_prompts_are_not_answers(task):
 def test_prompts_state_which_object_counts(task):
     for params, _, _ in items(task.id):
         text = task.builder().prompt(params)
-        assert text.count("\nThe last JSON object in your reply counts.\n") == 1
+        assert text.count("\nOnly the last JSON object in your reply counts.\n") == 1

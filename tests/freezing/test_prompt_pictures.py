@@ -29,7 +29,7 @@ OF_RULES = {
     "terrain_levelling": r"at most [\d.]+(?= blasts|,)|has\n\d+ cells|there are \d+|"
     r"plan - \d+\) / [\d.]+",
     "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
-    "csg_union": r"At most \d+ pairs of a triangle|\d+ triangles are always few enough|"
+    "csg_union": r"At most \d+ are allowed|a mesh of \d+ triangles never|"
     r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
     "half_subdivision_neighbours": r"depth \d+: axis",
     "polynomial_curve_fitting": r"f, as written, is at most \d+",

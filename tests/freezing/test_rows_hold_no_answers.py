@@ -112,6 +112,7 @@ KINDS = {
     "known": WORDED,
     "kinds": "which kinds of solids are drawn from",
     "relation": "how solids lie to each other, as their places say",
+    "rotation": "how solids are turned, as their descriptions say",
     "dimension": WORDED,
     "target_at": "whether the asked-for cell touches the rim, which its coordinates say",
     "layout": "from what distribution the printed points come",

@@ -208,7 +208,7 @@ def test_crowds_are_graded_or_rejected_with_little_time_and_memory(name):
 
 
 def test_brick_limit_matches_prompt():
-    assert f"score 0:\n\n- {MAX_BRICKS:,} bricks;" in BUILDER.prompt(PAPER[0])
+    assert f"scores 0:\n\n- {MAX_BRICKS:,} bricks;" in BUILDER.prompt(PAPER[0])
     rows = [FIRST] * (MAX_BRICKS + 1)
     assert failed(rows) == {"resource_limit"}
     assert failed(rows[1:]) == {"duplicates"}

@@ -42,7 +42,8 @@ def films_of(line):
 def points_from_prompt(prompt):
     """Return points by letter, from the prompt alone; titles are looked up in the data."""
     weights = re.search(
-        r"gets (\d+) points? for each genre that both have, and\s(\d+) points? for each theme",
+        r"gets (\d+) points? for each genre that the two films\s+share, and "
+        r"(\d+) points? for each theme",
         prompt,
     )
     per_genre, per_theme = map(int, weights.groups()) if weights else (1, 1)

@@ -22,13 +22,13 @@ SWAPS = [
     for pattern in (
         rf"(?:^|^When the music changes, |^The coach has ){N} and {N} swap \w+\.",
         rf"^{N} (?:has read enough and )?swaps \w+ with {N}\.",
-        rf"^{N} asks {N} for a swap of \w+, and they swap\.",
-        rf"^{N} (?:walks over to|calls to|likes the gift of) {N}(?: better)?, and the two swap.*\.",
+        rf"^{N} asks {N} to swap \w+, and they swap\.",
+        rf"^{N} (?:walks over to|calls to|likes) {N}(?:'s gift better)?, and the two swap.*\.",
     )
 ]
 IDLE = re.compile(
     "says no|decide|smile|laugh|keeping|gets one|turn|shoelace|song|aloud|first chapter|shoulder|"
-    "passes the ball|heads the ball|after a fall|cheer|admires|cake|scissors|winks|letting go|"
+    "passes the ball|heads the ball|after a fall|cheer|admires|cake|scissors|winks|not let go|"
     "how long"
 )
 BEGINNING = re.compile(rf"{N}|When the music|The coach")
