@@ -164,8 +164,8 @@ def compare(
     the same name in two files are treated as two runs.
 
     If the results cover full and terse prompts, or text and pictures, each model is compared with
-    itself, to show the effect of the prompt. For ladder results, the differences in level come
-    next.
+    itself, to show the effect of the prompt. For ladder results, it also prints the differences in
+    level.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)
@@ -273,7 +273,7 @@ def cost(
 ) -> None:
     """Show tokens, time and cost.
 
-    Needs predictions with "usage". --by budget shows scores by limit on output tokens.
+    Needs predictions with "usage". --by budget shows scores for each limit on output tokens.
     """
     with reported_errors():
         if by == "budget":

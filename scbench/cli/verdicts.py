@@ -160,7 +160,7 @@ def log_run(
         log_results(tracker, graded.tables, config, files)
     except TrackerError as error:
         say(
-            f"not logged by {tracker}: {error}; the results in {options.out} are complete"
+            f"not logged to {tracker}: {error}; the results in {options.out} are complete"
         )
         return
     if not quiet:
