@@ -57,7 +57,7 @@ CHECKS = {
     "closed": "Every part's surface is closed: each edge is on two facets that agree which side is "
     "outside.",
     "one_body": "Every part's surface is in one piece.",
-    "right_side_out": "Every part encloses a volume, its facets facing outwards.",
+    "right_side_out": "Every part encloses a volume, and its facets face outwards.",
     "self_intersection": "No two facets of a part cut through or lie on each other.",
     "rigid": "Every transform is a rotation and a translation: no scaling, no mirroring.",
     # First check of each of the criteria 1 to 8.

@@ -288,7 +288,7 @@ class Manifest(Frozen):
         description="instances found to be wrong after an earlier release, with the reasons, by id",
     )
     experiment: ExperimentRecord | None = Field(
-        default=None, description="experiment that instances were drawn by, if any"
+        default=None, description="experiment that produced the instances, if any"
     )
     terse: dict[str, str] = Field(
         default_factory=dict,

@@ -70,7 +70,7 @@ def test_missing_column_is_named(write, tmp_path):
 
 def test_column_of_another_type_is_named(write):
     path = write(*ROWS, score=pl.lit("1.0"))
-    assert "column 'score' is String, must be Float64" in refused(path)
+    assert "column 'score' has the type String instead of Float64" in refused(path)
 
 
 @pytest.mark.parametrize(
