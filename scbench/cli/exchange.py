@@ -230,7 +230,8 @@ def write_harbor_tasks(
     )
     if not quiet:
         say(
-            f"{counted(len(paths), 'task')} of release {source.version}: harbor run -p {out}"
+            f"{counted(len(paths), 'task')} of release {source.version} written; run them with: "
+            f"harbor run -p {out}"
         )
 
 

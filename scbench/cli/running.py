@@ -52,9 +52,9 @@ LOGS = "logs"
 # Prompts contain many numbers, which need more tokens per character than English does.
 CHARACTERS_A_TOKEN = 3
 EPILOG = """\
-After Ctrl-C, run the same command to continue; more --samples or a larger --limit only adds
-calls. Exit codes: the same as for scbench-grade, and also 1 if some calls were never answered,
-and 5 if the run stopped because 10 calls in a row failed in the same way.
+After Ctrl-C, run the same command to continue; a larger --samples or --limit only adds calls.
+Exit codes: the same as for scbench-grade, and also 1 if some calls were never answered, and 5 if
+the run stopped because 10 calls in a row failed in the same way.
 """
 
 app = typer.Typer(rich_markup_mode=None)
@@ -90,7 +90,9 @@ def run(
     ] = None,
     reasoning_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Reasoning tokens, if the provider accepts a number."),
+        typer.Option(
+            min=1, help="Limit on reasoning tokens, if the provider accepts one."
+        ),
     ] = None,
     temperature: Annotated[
         float | None,

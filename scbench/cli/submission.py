@@ -260,7 +260,7 @@ def validate_(
     against: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of other submissions, to find similar names and answers."
+            help="Folder of other submissions, to check for similar names and answers."
         ),
     ] = None,
     organisations: Annotated[

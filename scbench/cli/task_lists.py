@@ -175,7 +175,7 @@ def ladder_text(table: dict[str, Any], style: ListForm) -> str:
     if table["beyond"]:
         title += " + marks rungs beyond those in releases."
     least_items = TaskLadder.model_validate(table).least_items
-    title += f" At least {least_items:,} different items on each rung."
+    title += f" Each rung has at least {least_items:,} different items."
     for key in ("small", "room"):
         # The reason for an exception that the task needs.
         if table[key]:

@@ -252,7 +252,7 @@ def tell_self_test(
             references = counted(outcome.right[task.id], "reference")
             counters = counted(outcome.below[task.id], "counter-reference")
             print(  # noqa: T201
-                f"{task.id}: {references} with score 1.0, {counters} with score below 1.0"
+                f"{task.id}: {references} with score 1.0, {counters} with scores below 1.0"
             )
     fingerprints = {}
     for task in tasks:
