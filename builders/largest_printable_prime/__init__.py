@@ -336,7 +336,9 @@ def raised(params: Params, rng: Stream) -> Params:
         heights.append(standing.height if standing else 0)
     _, first, second = heights
     if lengths[1] < lengths[0] or second <= first:
-        raise GenerationError("no other longest prime has a taller tower")
+        raise GenerationError(
+            "no other prime of the greatest length has a taller tower"
+        )
     tenths = first + rng.below(second - first)
     return params.model_copy(update={"target_height_mm": tenths / 10})
 

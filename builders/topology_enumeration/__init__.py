@@ -46,7 +46,7 @@ class Space(Point):
     )
     order: Order = parameter("any", "how the corners are listed: " + ORDERS_ARE)
     known: Literal[0, 2, 3, 4] = parameter(
-        3, "number of corners for which the prompt says which have the same class"
+        3, "number of corners of which the prompt says whether their classes are equal"
     )
 
 

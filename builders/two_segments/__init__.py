@@ -106,8 +106,8 @@ class Space(Point):
     def _listable(self) -> "Space":
         if self.frame != "listed" and self.grid_values > _MOST_ON_GRID:
             raise ValueError(
-                f"the frame {self.frame} allows at most {_MOST_ON_GRID} grid_values; only the "
-                "frame listed allows more"
+                f"the frame {self.frame!r} allows at most {_MOST_ON_GRID} grid_values; only "
+                "'listed' allows more"
             )
         return self
 

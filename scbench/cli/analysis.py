@@ -355,14 +355,13 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
         if name is not None:
             raise
         raise ResultsError(
-            f"the results are of release {version}, which is not installed; give its folder "
-            f"with --release ({error})"
+            f"the results are from release {version}, which is not installed; give its folder with "
+            f"--release ({error})"
         ) from None
     if release.manifest.rows_hash != digest:
         raise ResultsError(
-            f"the results are of release {version} with rows {digest[:12]}, but "
-            f"{release.root} contains {release.version} with rows "
-            f"{release.manifest.rows_hash[:12]}; give the release they were graded against "
-            "with --release"
+            f"the results are from release {version} with rows {digest[:12]}, but {release.root} "
+            f"contains {release.version} with rows {release.manifest.rows_hash[:12]}; give the "
+            "release they were graded against with --release"
         )
     return release

@@ -235,7 +235,7 @@ def parse_experiment(text: str) -> Experiment:
     except ValueError as error:
         raise ExperimentError(f"this is not TOML: {error}") from None
     except RecursionError:
-        raise ExperimentError("this TOML is nested too deeply") from None
+        raise ExperimentError("the TOML is nested too deeply") from None
     return experiment_of(value)
 
 
