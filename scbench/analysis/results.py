@@ -176,7 +176,7 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
     settings = sorted(results["setting"].unique())
     if len(settings) > 1:
         raise ResultsError(
-            f"the results are of the settings {', '.join(settings)}, which cannot share a mean; "
+            f"the results are from the settings {', '.join(settings)}, which cannot share a mean; "
             "give results of one setting"
         )
     return results
@@ -255,14 +255,14 @@ def check_release(rows: pl.DataFrame) -> None:
         is_terse = reworded[0].endswith(PLUS_TERSE)
         prompts = "of terse prompts" if is_terse else "of pictures"
         raise ResultsError(
-            f"the results are of full prompts and {prompts}, which cannot share a table; use "
+            f"the results are for full prompts and {prompts}, which cannot share a table; use "
             "`scbench compare`"
         )
     names = ", ".join(
         f"{release} ({digest[:12]})" for release, digest in releases.iter_rows()
     )
     raise ResultsError(
-        f"the results are of {releases.height} releases: {names}; scores of different releases "
+        f"the results are from {releases.height} releases: {names}; scores of different releases "
         "are not comparable, so grade all predictions against one release"
     )
 
@@ -322,7 +322,8 @@ def check_scores(rows: pl.DataFrame) -> None:
     is_impossible = (is_outside | is_wrong_fraction).fill_null(value=True)
     refuse_rows(
         rows.filter(score.is_not_null() & is_impossible),
-        "impossible scores ({rows}): {id} (subtask {subtask}) of model {model!r} has {score}",
+        "impossible scores ({rows}): {id} (subtask {subtask}) of model {model!r} has the score "
+        "{score}",
     )
     if "floor" in rows.columns:
         refuse_rows(
@@ -339,8 +340,8 @@ def check_statuses(rows: pl.DataFrame) -> None:
     is_right = (has_fitting_status & is_known).fill_null(value=False)
     refuse_rows(
         rows.filter(~is_right),
-        "scores that contradict their status ({rows}): {id} (subtask {subtask}) of model {model!r} "
-        "is {status!r} with the score {score}",
+        "scores that contradict their status ({rows}): {id} (subtask {subtask}) of model "
+        "{model!r} has the status {status!r} but the score {score}",
     )
 
 
