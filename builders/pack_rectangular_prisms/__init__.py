@@ -213,7 +213,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if layered:
             packings["whole layers of one size each"] = layered
         if len(sizes) <= _LARGEST_LIST:
-            packings["each where the box grows least"] = greedy_packing(sizes)
+            packings["greedy packing"] = greedy_packing(sizes)
         return under("boxes", {name: box_list(packings[name]) for name in packings})
 
     def measure(self, params: Params) -> float:

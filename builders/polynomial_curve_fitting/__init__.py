@@ -104,7 +104,7 @@ class Space(Point):
 
     greedy: float = parameter(
         1.0,
-        "highest score that a line or conic by least squares may reach; if limited is set, also "
+        "highest score that a line or least-squares conic may reach; if limited is set, also "
         "a least-squares fit of max_degree",
         gt=0, le=1, later=True,
     )  # fmt: skip
@@ -206,9 +206,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         highest = params.max_degree or _HIGHEST_FIT
         fits = {
-            "line by least squares": least_squares(params, 1),
-            "conic by least squares": least_squares(params, min(2, highest)),
-            "highest degree by least squares": least_squares(params, highest),
+            "least-squares line": least_squares(params, 1),
+            "least-squares conic": least_squares(params, min(2, highest)),
+            "least-squares fit of the highest degree": least_squares(params, highest),
         }
         return under("function", fits)
 

@@ -631,7 +631,7 @@ class RunMetadata(Frozen):
         description="date of the answers, YYYY-MM-DD",
     )
     budget_stated: StrictBool | None = Field(
-        default=None, description="whether the prompt stated the limit of tokens"
+        default=None, description="whether the prompt stated the token limit"
     )
 
 

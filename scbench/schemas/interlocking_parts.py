@@ -74,7 +74,9 @@ class Rods(ParamsModel):
     )
     gripped_z: Pair = Field(description="lowest and highest z of that cylinder")
     facets: int = Field(
-        ge=8, le=1000, description="sides of the prisms around those cylinders"
+        ge=8,
+        le=1000,
+        description="number of sides of the prisms circumscribed about those cylinders",
     )
     least: int = Field(ge=1, le=4, description="rods that each part must grip")
 
@@ -102,7 +104,9 @@ class Survey(ParamsModel):
     reach: Pair = Field(
         description="range of distances in which a hit counts, both ends excluded"
     )
-    least: int = Field(ge=1, description="minimum number of faces with a distance")
+    least: int = Field(
+        ge=1, description="minimum number of faces whose distance was measured"
+    )
     bin: Number = Field(
         gt=0, description="width of the histogram's bins, the first from 0"
     )

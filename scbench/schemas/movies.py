@@ -26,7 +26,9 @@ class Params(ParamsModel):
 
     liked: tuple[Film, ...] = Field(min_length=1, max_length=12)
     choices: tuple[Film, ...] = Field(min_length=2, max_length=12)
-    genre_weight: int = Field(ge=0, le=100, description="points for each common genre")
+    genre_weight: int = Field(
+        ge=0, le=100, description="points for each genre in common"
+    )
     theme_weight: int = Field(ge=0, le=100, description="points for each common theme")
     template: Template = Field(description="how the prompt prints genres and themes")
     opening: int = Field(ge=0, le=99, description="number of the opening sentence")

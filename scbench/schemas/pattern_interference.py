@@ -44,7 +44,7 @@ class Params(ParamsModel):
         ge=10, le=1000, description="terms are remainders after division by this number"
     )
     base: tuple[BaseRule, ...] = Field(
-        min_length=1, max_length=3, description="rules that are used in turn"
+        min_length=1, max_length=3, description="rules that are applied in turn"
     )
     interference: tuple[Interference, ...] = Field(
         max_length=3, description="rules that are applied in order"

@@ -33,7 +33,7 @@ class Params(ParamsModel):
         description="decimal digit that no x + y + z may contain",
     )
     forbidden_residue: Residue | None = Field(
-        default=None, description="class of numbers that no x + y + z may belong to"
+        default=None, description="residue class that no x + y + z may be in"
     )
     forbidden_cells: tuple[
         Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...

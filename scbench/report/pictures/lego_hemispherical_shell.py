@@ -468,6 +468,6 @@ def answer_caption(answer: Answer, wall: Wall, verdicts: Verdicts) -> str:
             filled = metrics["filled"]
             spill = metrics["spill"]
             parts.append(f"{filled:.1%} of the target filled")
-            parts.append(f"{spill:.1%} of its volume in bricks outside")
+            parts.append(f"bricks outside amount to {spill:.1%} of its volume")
         parts.append(verdicts.fraction)
     return "; ".join(parts) + "."
