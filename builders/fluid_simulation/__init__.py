@@ -109,7 +109,7 @@ class Space(Point):
     )
     open_share: float = parameter(
         1.0,
-        "zones are added until the goal's smallest plan fits at no more than this share of places",
+        "zones are added until the goal's smallest plan fits in at most this share of places",
         gt=0,
         le=1,
         later=True,

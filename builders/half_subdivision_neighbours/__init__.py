@@ -32,7 +32,8 @@ class Space(Point):
     dimension: Literal["2D", "3D"] = parameter("3D", "square or cube")
     extra_axes: int = parameter(
         2,
-        "entries of the axis cycle beyond one per axis; with 0, all axes are cut equally often",
+        "number of entries in the axis cycle beyond one per axis; with 0, all axes are cut equally "
+        "often",
         ge=0,
         le=6,
     )

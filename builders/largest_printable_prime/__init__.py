@@ -104,7 +104,7 @@ class Space(Point):
     )
     short_factor: float = parameter(
         _SHORT_FACTOR,
-        "factor of the score of a tower that is not tall enough",
+        "factor applied to the score of a tower that is not tall enough",
         ge=0,
         le=1,
         later=True,
@@ -114,7 +114,7 @@ class Space(Point):
     )
     fewer_digits: int = parameter(
         0,
-        "largest amount by which that limit is randomly lowered",
+        "largest amount by which max_digits is randomly lowered",
         ge=0,
         le=10,
         later=True,

@@ -45,30 +45,30 @@ _DRAWS = 20
 
 
 class Space(Point):
-    """Parameters of fresh requirements; open ones are drawn."""
+    """Parameters of fresh requirements; an open one, which is null, is drawn."""
 
     size: int = parameter(12, "rows and columns", ge=5, le=40)
-    a_height: int | None = parameter(None, "height of A; open: 0 to 9", ge=0, le=9)
-    b_height: int | None = parameter(None, "height of B; open: 0 to 9", ge=0, le=9)
+    a_height: int | None = parameter(None, "height of A; if open, 0 to 9", ge=0, le=9)
+    b_height: int | None = parameter(None, "height of B; if open, 0 to 9", ge=0, le=9)
     jumps: int | None = parameter(
         None,
-        "minimum number of jumps; open: size / 6 to size / 2. More is harder",
+        "minimum number of jumps; if open, size / 6 to size / 2. More is harder",
         ge=1,
         le=20,
     )
     max_height_percent: int | None = parameter(
         None,
-        "largest share of one height; open: 20 to 35. Less is harder",
+        "largest share of cells with one height; if open, 20 to 35. Less is harder",
         ge=15,
         le=100,
     )
     min_route_percent: int | None = parameter(
         None,
-        "minimum share of cells on the route; open: 12 to 24. More is harder",
+        "minimum share of cells on the route; if open, 12 to 24. More is harder",
         ge=1,
         le=30,
     )
-    placed: bool = parameter(False, "whether the cells of A and B are drawn")
+    placed: bool = parameter(False, "whether cells for A and B are drawn and required")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -102,7 +102,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         maze = solve(params)
         if maze is None:
             raise GenerationError(
-                f"no maze meets the requirements in {_TRIES} tries; ask for less"
+                f"no maze met the requirements in {_TRIES} tries; relax them"
             )
         return answer_of(maze)
 

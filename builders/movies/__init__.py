@@ -82,7 +82,7 @@ class Space(Point):
         False,
         "whether another choice wins if genres and themes count the same, if only one of them "
         "counts, if their points are exchanged, or if the two numbers are multiplied; the larger "
-        "weight is then that of either, and the smaller one is drawn from 1 up to its value",
+        "weight then belongs to either of them, and the smaller one is drawn from 1 to its value",
         "interference",
         later=True,
     )

@@ -74,7 +74,7 @@ class Space(Point):
 
     size: int = parameter(
         24,
-        "rows and columns; from 48 on the prompt shows the picture as an image",
+        "number of rows and columns; from 48 on, the prompt shows the picture as an image",
         ge=8,
         le=128,
     )
@@ -87,25 +87,21 @@ class Space(Point):
     )
     swell: int = parameter(
         1,
-        "factor on the height of waves; above 1 they make the edge wind",
+        "factor by which the height of waves is multiplied; above 1, the outline winds",
         ge=1,
         le=10,
         later=True,
     )
-    smoothing: int = parameter(
-        2, "number of times that the field is smoothed", ge=0, le=6
-    )
+    smoothing: int = parameter(2, "number of times the field is smoothed", ge=0, le=6)
     min_degree: int = parameter(
         3, "minimum total degree that draws every cell right", ge=1, le=10
     )
-    max_degree: int = parameter(
-        6, "largest value that this least degree may have", ge=1, le=10
-    )
+    max_degree: int = parameter(6, "upper limit of that minimum degree", ge=1, le=10)
 
     greedy: float = parameter(
         1.0,
-        "highest score that a line or conic by least squares may reach; if limited is set, also "
-        "a least-squares fit of max_degree",
+        "highest score that a least-squares line or conic may reach; if limited is set, also a "
+        "least-squares fit of max_degree",
         gt=0, le=1, later=True,
     )  # fmt: skip
     limited: bool = parameter(

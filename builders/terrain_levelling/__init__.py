@@ -41,10 +41,13 @@ class Space(Point):
 
     size: int = parameter(6, "cells along a side of the map", ge=5, le=48)
     noise_scale: float = parameter(
-        2.5, "periods of the noise along a side", ge=1.0, le=16.0
+        2.5, "number of noise periods along a side", ge=1.0, le=16.0
     )
     flat_tolerance: float = parameter(
-        0.2, "largest height difference of neighbours in a flat region", ge=0.1, le=1.0
+        0.2,
+        "largest height difference between neighbours in a flat region",
+        ge=0.1,
+        le=1.0,
     )
     share: float = parameter(
         0.5, "gain that scores 1, as a share of all cells", ge=0.2, le=0.7

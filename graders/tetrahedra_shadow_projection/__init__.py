@@ -207,7 +207,7 @@ def target_polygon(params: Params) -> tuple[Polygon, float]:
     target = Polygon(params.exterior, params.holes)
     if not target.is_valid:
         raise ValueError(
-            f"{params.title}: the outline or a hole crosses itself or another"
+            f"{params.title}: the outline or a hole crosses itself or another ring"
         )
     shapely.prepare(target)
     return target, area(target)

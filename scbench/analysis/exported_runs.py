@@ -44,7 +44,7 @@ def runs_in(
     graded = find_release(release or version).fitting(version)
     if graded.version != version:
         raise ResultsError(
-            f"the results are of release {version}, not of {graded.version}"
+            f"the results are for release {version}, not for {graded.version}"
         )
     instances = graded.instances(set(results["task"].unique()))
     metadata = metadata_by_run(results)

@@ -355,12 +355,12 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
         if name is not None:
             raise
         raise ResultsError(
-            f"the results are of release {version}, which is not installed; give its folder "
+            f"the results are for release {version}, which is not installed; give its folder "
             f"with --release ({error})"
         ) from None
     if release.manifest.rows_hash != digest:
         raise ResultsError(
-            f"the results are of release {version} with rows {digest[:12]}, but "
+            f"the results are for release {version} with rows {digest[:12]}, but "
             f"{release.root} contains {release.version} with rows "
             f"{release.manifest.rows_hash[:12]}; give the release they were graded against "
             "with --release"

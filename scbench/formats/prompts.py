@@ -383,7 +383,7 @@ def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Pa
     existing = sorted([*folder.glob("prompts-*.jsonl"), *folder.glob(LEFT_OUT)])
     if existing:
         raise PredictionsError(
-            f"{existing[0]} already exists; move it away, or choose another --out"
+            f"{existing[0]} already exists; move it elsewhere, or choose another --out"
         )
     paths = []
     for number, block in groupby(file_numbers(lines, limits), key=itemgetter(0)):

@@ -156,7 +156,7 @@ def add_to_index(release: Release, system: System | None, base: str) -> None:
         entries = {name: dict(entry) for name, entry in releases.items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise ReleaseError(
-            f"{file} is not an index of releases ({error}); move it away"
+            f"{file} is not an index of releases ({error}); move it elsewhere"
         ) from None
     manifest = release.manifest
     entries[release.version] = {

@@ -145,7 +145,7 @@ def take_in(
         if not is_replaceable and not cmp(path, scratch, shallow=False):
             raise ResultsError(
                 f"{path} was not written by scbench-grade and would be overwritten; move "
-                "it away, or choose another --out"
+                "it elsewhere, or choose another --out"
             )
     imported = Imported(files, gathered.recognised, gathered.problems, gathered.origin)
     return str(path), imported

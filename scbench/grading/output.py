@@ -190,7 +190,7 @@ def check_place(
             )
         if path.is_dir():
             raise ResultsError(
-                f"{path} is a folder; move it away, or choose another --out"
+                f"{path} is a folder; move it elsewhere, or choose another --out"
             )
     # Results next to an interrupted run are the ones it would have replaced.
     if not outputs or begun:
@@ -199,7 +199,7 @@ def check_place(
     if earlier is None:
         raise ResultsError(
             f"{outputs[0]} was not written by scbench-grade and would be overwritten; move "
-            "it away, or choose another --out"
+            "it elsewhere, or choose another --out"
         )
     if restart:
         return
@@ -240,7 +240,7 @@ def check_report(path: Path, predictions: str) -> None:
     is_same = predictions != "-" and path.exists() and path.samefile(predictions)
     if is_same or _GENERATOR not in head:
         raise ResultsError(
-            f"{path} is not a report by scbench and would be overwritten; move it away, or "
+            f"{path} is not a report by scbench and would be overwritten; move it elsewhere, or "
             "choose another --out"
         )
 

@@ -100,7 +100,7 @@ def write_tasks(
     manifest = folder / DATASET
     if manifest.exists():
         raise PredictionsError(
-            f"{manifest} already exists; move it away, or choose another --out"
+            f"{manifest} already exists; move it elsewhere, or choose another --out"
         )
     install = install_line(wheels)
     paths = []
@@ -109,7 +109,7 @@ def write_tasks(
         path = folder / RequestKey(instance.id).custom_id
         if path.exists():
             raise PredictionsError(
-                f"{path} already exists; move it away, or choose another --out"
+                f"{path} already exists; move it elsewhere, or choose another --out"
             )
         solution = (solutions or {}).get(instance.id)
         floor = floors.get(instance.id)

@@ -102,7 +102,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     loop = prediction.loop
     turns = prediction.turns or ()
     if loop is None:
-        raise TraceError("the line has no setup of the loop")
+        raise TraceError('the line has no "loop" field, which describes the setup')
     try:
         game = game_of(loop, task, params)
     except PredictionsError as error:

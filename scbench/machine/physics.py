@@ -150,7 +150,9 @@ class Engine:
         """
         stdin, stdout = self._child.stdin, self._child.stdout
         if stdin is None or stdout is None:
-            raise PhysicsError("the physics engine has no pipes")
+            raise PhysicsError(
+                "the physics engine's process has no input or output pipe"
+            )
         size = 0
         reply = b""
         try:
@@ -330,6 +332,6 @@ def _environment_commands(folder: Path) -> list[list[str]]:
             [venv_python, "-I", "-m", "pip", *install],
         ]
     raise MachineError(
-        f"neither uv nor python{PYTHON} is on the path; install one of them, or set "
+        f"neither uv nor python{PYTHON} is on PATH; install one of them, or set "
         f"{VARIABLE} to a Python that has PyBullet"
     )

@@ -123,7 +123,7 @@ class WorkFolder:
 
     def _not_ours(self) -> ResultsError:
         return ResultsError(
-            f"{self.path} was not made by scbench; move it away, or choose another --out"
+            f"{self.path} was not made by scbench; move it elsewhere, or choose another --out"
         )
 
     def mark(self, identity: str) -> None:

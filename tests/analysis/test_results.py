@@ -76,8 +76,8 @@ def test_column_of_another_type_is_named(write):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"release": "9.9.8"}, "of 2 releases: 9.9.8 (h), 9.9.9 (h)"),
-        ({"release_hash": "g"}, "of 2 releases: 9.9.9 (g), 9.9.9 (h)"),
+        ({"release": "9.9.8"}, "for 2 releases: 9.9.8 (h), 9.9.9 (h)"),
+        ({"release_hash": "g"}, "for 2 releases: 9.9.9 (g), 9.9.9 (h)"),
         (
             {"grader_version": 2},
             "different grader versions: two_segments by versions 1, 2",
@@ -174,7 +174,7 @@ def test_rows_outside_the_release_are_left_out(write):
     )
     assert read_results([path]).height == 3
     only = write({"status": "not_run", "instance_hash": None})
-    assert "contain no row of their release" in refused(only)
+    assert "contain no item of their release" in refused(only)
     assert config_in(only) == ""
 
 

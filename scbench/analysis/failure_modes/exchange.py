@@ -54,7 +54,7 @@ def export(
         text for the judge) and reply_schema (the JSON Schema of its decision).
 
     Raises:
-        ResultsError: the results are of another release, or a row's checks are not JSON.
+        ResultsError: the results are for another release, or a row's checks are not JSON.
         ReleaseError: the release cannot be read.
     """
     release = release.fitting(rows["release"][0]) if rows.height else release
@@ -85,13 +85,13 @@ def check_release(rows: pl.DataFrame, release: Release) -> None:
     """Refuse results of another release.
 
     Raises:
-        ResultsError: the results are of another release.
+        ResultsError: the results are for another release.
     """
     release_hash = release.manifest.rows_hash
     for version, digest in rows.select("release", "release_hash").unique().iter_rows():
         if digest != release_hash:
             raise ResultsError(
-                f"the results are of release {version} ({digest[:12]}), but {release.root} has "
+                f"the results are for release {version} ({digest[:12]}), but {release.root} has "
                 f"{release.version} ({release_hash[:12]}); prompts must come from "
                 "the release that was graded"
             )
