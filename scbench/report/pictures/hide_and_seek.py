@@ -36,7 +36,7 @@ _FAULTS = {
 }
 _LEGEND = [
     ("given", "the building"),
-    ("note", "ground where a person is completely hidden"),
+    ("note", "ground on which a whole person is hidden"),
 ]
 
 Floats = npt.NDArray[np.float64]

@@ -459,7 +459,7 @@ def rod_section(
         drawing.text((z, -reach), words, "quiet", size=10, shift=(0, 8))
     x, y = place
     return (
-        f"cut along the rod at ({x:g}, {y:g}), stretched {WIDENED} times in width",
+        f"cut along the rod at ({x:g}, {y:g}), {WIDENED} times as wide",
         drawing,
     )
 
