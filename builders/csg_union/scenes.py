@@ -90,7 +90,7 @@ class Space(Point):
         if self.relation == "void" and self.solids != 6:
             raise ValueError(f"a void needs 6 solids, not {self.solids}")
         if self.relation == "void" and self.rotation != "none":
-            raise ValueError("the panels around a void are not turned")
+            raise ValueError("the panels around a void cannot be rotated")
         if "sphere" in self.kinds and not sphere_sides(self):
             raise ValueError("a sphere needs an even number of sides, at least 4")
         return self

@@ -98,8 +98,8 @@ class Space(Point):
     max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
     tall: bool = parameter(
         False,
-        "whether the target height is above the tower of the longest prime of any height, and "
-        "below that of another one, rather than drawn between the limits",
+        "whether the target height rules out the tower of the largest prime but not that of "
+        "another prime of the same length, instead of being drawn between the limits",
         later=True,
     )
     short_factor: float = parameter(
@@ -124,7 +124,7 @@ class Space(Point):
     )
     greedy: float = parameter(
         1.0,
-        "longest greedily built prime, as a share of the longest one",
+        "digits of the longest prime built greedily, as a share of the longest prime's",
         gt=0,
         le=1,
     )

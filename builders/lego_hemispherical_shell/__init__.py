@@ -364,7 +364,7 @@ def best_agreement(params: Params) -> float:
         scores.append(rules.grade(target, answer).score)
     best = max(scores)
     if best <= 0:
-        raise GenerationError("no structure of the bricklayer fills this body")
+        raise GenerationError("no structure that the bricklayer builds fills this body")
     return best
 
 

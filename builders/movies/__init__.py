@@ -54,9 +54,7 @@ _VAGUE = {"drama", "thriller", "adventure", "action"}
 class Space(Point):
     """Parameters of questions about films."""
 
-    reference_count: int = parameter(
-        4, "number of films that are liked", "scale", ge=4, le=12
-    )
+    reference_count: int = parameter(4, "number of liked films", "scale", ge=4, le=12)
     choice_count: int = parameter(
         4, "number of films to choose from", "scale", ge=3, le=12
     )

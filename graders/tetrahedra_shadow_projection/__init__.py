@@ -60,9 +60,10 @@ CHECKS = {
     "rotation": "No quaternion is all zeros.",
     "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
     "intersection": "No two copies reach more than 0.001 into each other.",
-    "cover": "The shadow covers 99 % of the target, or enough for a full score.",
+    "cover": "The shadow covers at least 99 % of the target, or enough for a full score.",
     "difference": "Spill and gaps that are not near the covered part are at most 2 % of the "
-    "target's area, and strays cast none of it; or it is little enough for a full score.",
+    "target's area, with no spill from copies that almost miss the target; or they are small "
+    "enough for a full score.",
 }
 
 # Answers with more copies are not graded: time grows with the square of their number.

@@ -63,12 +63,12 @@ def setup_difference(loop: Played, task: Task) -> str:
     # Older lines contain fewer versions; missing ones (None) are not compared.
     if loop.rules != here.rules:
         return (
-            f"it was played with version {loop.rules} of the loop's rules, but this is "
-            f"version {here.rules}"
+            f"it was played with version {loop.rules} of the loop's rules, but "
+            f"version {here.rules} is installed"
         )
     if loop.grader is not None and loop.grader != here.grader:
         return (
-            f"it was played with version {loop.grader} of the grader, but this is version "
+            f"it was played with version {loop.grader} of the grader, but the installed version is "
             f"{here.grader}"
         )
     if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:

@@ -184,7 +184,7 @@ def _greeting(child: "subprocess.Popen[bytes]") -> dict[str, str]:
         ValueError: the line names a fault, is malformed, or does not arrive.
     """
     if child.stdout is None:
-        raise ValueError("it has no pipes")
+        raise ValueError("it has no input or output pipe")
     descriptor = child.stdout.fileno()
     deadline = time.monotonic() + _GREETING_SECONDS
     line = b""

@@ -128,7 +128,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
     if missing:
         fault = "is missing"
         if missing[0] in different:
-            fault = "has another SHA-256"
+            fault = "has a different SHA-256"
         raise ResultsError(
             f"these are not the predictions that were graded: {len(missing)} of "
             f"{len(graded)} lines with candidates cannot be found; the first, line "
