@@ -51,7 +51,7 @@ class Space(Point):
     """Parameters of expressions."""
 
     length: int = parameter(
-        10, "number of terms, which are whole numbers", "scale", ge=3, le=500
+        10, "number of terms (whole numbers)", "scale", ge=3, le=500
     )
     max_depth: int = parameter(
         3, "maximum nesting depth of brackets", "depth", ge=0, le=8

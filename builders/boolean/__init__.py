@@ -49,7 +49,8 @@ class Space(Point):
     )
     prob_negation: float = chance(
         0.3,
-        f"chance of a NOT before a term or bracket, and of each further one, up to {_CHAIN}",
+        f"probability of a NOT before a term or bracket, and of each further NOT, up to {_CHAIN} "
+        "in a row",
         "semantic",
     )
     format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")

@@ -57,7 +57,7 @@ class Space(Point):
         le=2,
     )
     corner_order: Order = parameter(
-        "any", "order of the corners: " + corner_labels.ORDERS_ARE
+        "any", "how the corners are listed: " + corner_labels.ORDERS_ARE
     )
     rename: bool = corner_labels.RENAME
 

@@ -59,7 +59,8 @@ class Space(Point):
     )
     links: int = parameter(
         0,
-        "number of steps in tier 3; above five, two scenarios are mixed; 0 for three to five",
+        "number of steps in tier 3, or 0 to draw three to five; with more than five, two "
+        "scenarios are mixed",
         "depth",
         later=True,
         ge=0,
@@ -70,7 +71,7 @@ class Space(Point):
     def _check_links(self) -> Self:
         if self.links and self.tier < 3:
             raise ValueError(
-                f"links ({self.links}) are of tier 3, and the tier is {self.tier}"
+                f"links ({self.links}) work only with tier 3, but the tier is {self.tier}"
             )
         return self
 

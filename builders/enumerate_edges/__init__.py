@@ -53,10 +53,10 @@ class Space(Point):
         2, "minimum number of squares with four crossed sides", ge=0, le=4
     )
     corner_order: Order = parameter(
-        "any", "order of the corners: " + corner_labels.ORDERS_ARE
+        "any", "how the corners are listed: " + corner_labels.ORDERS_ARE
     )
     edge_order: Order = parameter(
-        "any", "numbering of the sides: " + corner_labels.ORDERS_ARE
+        "any", "how the sides are numbered: " + corner_labels.ORDERS_ARE
     )
     rename: bool = corner_labels.RENAME
 

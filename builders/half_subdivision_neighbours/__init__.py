@@ -42,7 +42,7 @@ class Space(Point):
         3, "how much deeper than min_depth a leaf may be", ge=0, le=5
     )
     split_prob: float = parameter(
-        0.6, "probability that a box between these depths is cut", ge=0, le=1
+        0.6, "probability that a box of depth min_depth or more is cut", ge=0, le=1
     )
     max_leaves: int = parameter(
         250, "maximum number of leaves; sets the length of the prompt", ge=4, le=1000
@@ -156,9 +156,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         max_depth = point.min_depth + point.depth_spread
         depths = min(point.neighbour_depths, point.depth_spread + 1)
         raise GenerationError(
-            f"no target ({point.target_at}) with {point.min_neighbours} neighbours of {depths} "
-            f"depths in {_TREES} trees of at most {point.max_leaves} leaves, {point.min_depth} to "
-            f"{max_depth} deep; ask for fewer neighbours or depths, or allow more leaves"
+            f"{_TREES} trees of at most {point.max_leaves} leaves, {point.min_depth} to "
+            f"{max_depth} deep, have no target ({point.target_at}) with {point.min_neighbours} "
+            f"neighbours of {depths} different depths; ask for fewer neighbours or depths, or "
+            "allow more leaves"
         )
 
 

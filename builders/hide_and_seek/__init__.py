@@ -72,7 +72,10 @@ class Space(Point):
         20.0, "height of the sniper's eye; lower is easier", ge=2.0, le=60.0
     )
     vary: float = parameter(
-        0.0, "how much wider walls may be, drawn in steps of 0.1 m", ge=0.0, le=5.0
+        0.0,
+        "largest amount added to the width and to the depth of the building, in steps of 0.1 m",
+        ge=0.0,
+        le=5.0,
     )
     fill: float = parameter(
         0.1,

@@ -355,9 +355,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 spacing = column_spacing(params, plan)
                 return params.model_copy(update={"spacing": spacing})
         raise GenerationError(
-            f"no cage up to {point.side} mm wide with bars of {point.bar} mm, gaps from "
-            f"{point.gap} mm and rods up to {point.rod} mm divides into plates and panels, in "
-            f"{_TRIES} tries; ask for smaller gaps, thinner rods or larger sides"
+            f"{_TRIES} tries found no cage up to {point.side} mm wide with bars of {point.bar} mm, "
+            f"gaps from {point.gap} mm and rods up to {point.rod} mm that divides into plates and "
+            "panels; ask for smaller gaps, thinner rods or larger sides"
         )
 
 

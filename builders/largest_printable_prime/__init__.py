@@ -82,12 +82,14 @@ _SAMPLES = {
 class Space(Point):
     """Parameters of fresh rules."""
 
-    group: int = parameter(3, "digits per group that may not repeat", ge=2, le=4)
+    group: int = parameter(
+        3, "number of digits in a group; no group may occur twice", ge=2, le=4
+    )
     digits: int = parameter(
-        7, "number of permitted digits, which are drawn", ge=4, le=10
+        7, "number of permitted digits, drawn at random", ge=4, le=10
     )
     forbidden: int = parameter(
-        1, "number of forbidden orientations, of six", ge=0, le=4
+        1, "number of forbidden orientations, out of six", ge=0, le=4
     )
     font: Literal["standard", "tailless"] = parameter(
         "standard", "font; in tailless, 6 and 9 have no outer bar"
@@ -124,7 +126,7 @@ class Space(Point):
     )
     greedy: float = parameter(
         1.0,
-        "digits of the longest prime built greedily, as a share of the longest prime's",
+        "maximum length of a greedily built prime, as a share of the longest prime's length",
         gt=0,
         le=1,
     )
@@ -288,7 +290,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         # After several long searches, the error names work as the reason.
         failure = GenerationError if long_searches < _FEW_LONG else WorkSpentError
         raise failure(
-            f"no rules whose longest prime is known in {tries} draws; ask for more digits, a "
+            f"{tries} draws gave no rules whose longest prime is known; ask for more digits, a "
             "lower tower, fewer forbidden orientations, or a limit on the digits"
         )
 
@@ -334,7 +336,9 @@ def raised(params: Params, rng: Stream) -> Params:
         heights.append(standing.height if standing else 0)
     _, first, second = heights
     if lengths[1] < lengths[0] or second <= first:
-        raise GenerationError("no other longest prime has a taller tower")
+        raise GenerationError(
+            "no other prime of the greatest length has a taller tower"
+        )
     tenths = first + rng.below(second - first)
     return params.model_copy(update={"target_height_mm": tenths / 10})
 

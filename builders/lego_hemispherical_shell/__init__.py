@@ -55,10 +55,10 @@ class Space(Point):
         "a torus",
     )
     min_inner_cm: float = parameter(
-        5.0, "smallest inner radius (of a dome: outer radius)", ge=1.0, le=25.0
+        5.0, "smallest inner radius; for a dome, smallest outer radius", ge=1.0, le=25.0
     )
     max_inner_cm: float = parameter(
-        9.0, "largest inner radius (of a dome: outer radius)", ge=1.0, le=25.0
+        9.0, "largest inner radius; for a dome, largest outer radius", ge=1.0, le=25.0
     )
     min_thickness_cm: float = parameter(
         2.5, "smallest difference between the radii; thinner is harder", ge=1.0, le=5.0

@@ -45,26 +45,26 @@ _DRAWS = 20
 
 
 class Space(Point):
-    """Parameters of fresh requirements; an open one, which is null, is drawn."""
+    """Parameters of fresh requirements; open ones (null) are drawn."""
 
     size: int = parameter(12, "rows and columns", ge=5, le=40)
-    a_height: int | None = parameter(None, "height of A; if open, 0 to 9", ge=0, le=9)
-    b_height: int | None = parameter(None, "height of B; if open, 0 to 9", ge=0, le=9)
+    a_height: int | None = parameter(None, "height of A; null draws 0 to 9", ge=0, le=9)
+    b_height: int | None = parameter(None, "height of B; null draws 0 to 9", ge=0, le=9)
     jumps: int | None = parameter(
         None,
-        "minimum number of jumps; if open, size / 6 to size / 2. More is harder",
+        "minimum number of jumps; null draws size / 6 to size / 2; more is harder",
         ge=1,
         le=20,
     )
     max_height_percent: int | None = parameter(
         None,
-        "largest share of cells with one height; if open, 20 to 35. Less is harder",
+        "largest percentage of cells with the same height; null draws 20 to 35; less is harder",
         ge=15,
         le=100,
     )
     min_route_percent: int | None = parameter(
         None,
-        "minimum share of cells on the route; if open, 12 to 24. More is harder",
+        "minimum percentage of cells on the route; null draws 12 to 24; more is harder",
         ge=1,
         le=30,
     )

@@ -59,10 +59,10 @@ class Space(Point):
         4, "number of films to choose from", "scale", ge=3, le=12
     )
     genre_weight: int = parameter(
-        2, "points for each common genre", "semantic", ge=0, le=10
+        2, "points for each genre in common", "semantic", ge=0, le=10
     )
     theme_weight: int = parameter(
-        3, "points for each common theme", "semantic", ge=0, le=10
+        3, "points for each theme in common", "semantic", ge=0, le=10
     )
     min_margin: int = parameter(
         1,

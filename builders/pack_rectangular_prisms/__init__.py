@@ -264,8 +264,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             return params
         raise GenerationError(
-            f"found no list of {point.kinds} sizes with a known best density in {draws} draws; ask "
-            "for fewer sizes, longer edges, or more shared ones"
+            f"{draws} draws gave no list of {point.kinds} sizes with a known best density; ask for "
+            "fewer sizes, longer edges, or more shared ones"
         )
 
 

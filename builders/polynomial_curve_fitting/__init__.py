@@ -227,9 +227,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if grid is not None and self.suits(point, grid, limit):
                 return Params(grid=grid, max_degree=limit)
         raise GenerationError(
-            f"found no picture of {point.size} x {point.size} cells that needs a degree from "
-            f"{point.min_degree} to {point.max_degree} in {tries} tries; ask for a wider "
-            "range of degrees, a larger greedy or, for high degrees, more blobs and waves"
+            f"{tries} tries found no picture of {point.size} x {point.size} cells that needs a "
+            f"degree from {point.min_degree} to {point.max_degree}; ask for a wider range of "
+            "degrees, a larger greedy or, for high degrees, more blobs and waves"
         )
 
     def suits(self, point: Space, grid: tuple[str, ...], limit: int | None) -> bool:

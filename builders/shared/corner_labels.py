@@ -23,7 +23,10 @@ from scbench.schemas.corner_labels import CORNERS, Corner
 NameT = TypeVar("NameT", bound=str)
 # Kinds of orders of corners or sides.
 Order = Literal["any", "ring", "crossing"]
-ORDERS_ARE = "any order, a walk around the ring (ring), or any other order (crossing)"
+ORDERS_ARE = (
+    "in any order (any), in order around the ring (ring), or not in order around the ring "
+    "(crossing)"
+)
 
 RENAME = Field(
     default=True,

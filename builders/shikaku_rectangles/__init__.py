@@ -40,7 +40,7 @@ class Space(Point):
     min_area: int = parameter(2, "smallest clue, not counting single cells", ge=2, le=6)
     allow_single: bool = parameter(
         False,
-        "whether a cell where no rectangle of these areas fits becomes a single cell",
+        "whether a cell becomes a 1 x 1 rectangle if no rectangle of these areas fits there",
     )
     thin: float = parameter(
         0.4,

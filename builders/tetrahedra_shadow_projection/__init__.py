@@ -77,7 +77,8 @@ class Space(Point):
     )
     sides: int = parameter(
         7,
-        "sides of a regular polygon (many make it nearly round), or strokes of a band",
+        "number of sides of a regular polygon (many sides make it nearly round), or of strokes of "
+        "a band",
         ge=3,
         le=60,
     )
@@ -89,7 +90,7 @@ class Space(Point):
     )
     min_width: float = parameter(
         0.75,
-        "a disc of this diameter reaches every main part of the target",
+        "minimum width: a disc of this diameter can reach all main parts of the target from inside",
         ge=0.3,
         le=3.0,
     )
@@ -226,9 +227,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if searches == _SEARCHES:
                 break
         raise GenerationError(
-            f"{counted(searches, 'search', 'searches')} covered no {point.figure} figure of area "
-            f"{point.area} up to {_LEAST}; ask for a larger area, a smaller min_width, other "
-            "angles or no hole"
+            f"{counted(searches, 'search', 'searches')} found no cover of at least {_LEAST} for a "
+            f"{point.figure} figure of area {point.area}; ask for a larger area, a smaller "
+            "min_width, other angles or no hole"
         )
 
 

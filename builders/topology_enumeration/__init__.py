@@ -44,9 +44,9 @@ class Space(Point):
     n_classes: int = parameter(
         3, "classes that must meet; with 4 the right list is empty", ge=2, le=4
     )
-    order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
+    order: Order = parameter("any", "how the corners are listed: " + ORDERS_ARE)
     known: Literal[0, 2, 3, 4] = parameter(
-        3, "number of corners for which the prompt says which have the same class"
+        3, "number of corners of which the prompt says whether their classes are equal"
     )
 
 

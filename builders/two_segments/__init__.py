@@ -80,9 +80,10 @@ class Space(Point):
         "unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"
     ] = parameter(
         "quadrilateral",
-        "the unit square, without or with a list of allowed coordinates; an upright or a turned "
-        "square; or a convex quadrilateral with angles of 45 to 135 degrees, without or with "
-        "(listed) a list of coordinates, few of which meet on its sides",
+        "unit, unit_grid: the unit square, without or with a list of allowed coordinates; square, "
+        "rotated: an upright or a rotated square; quadrilateral, listed: a convex quadrilateral "
+        "with angles of 45 to 135 degrees, without or with a list of coordinates, few of which "
+        "give points on its sides",
     )
     target: Name | Common | Rare | tuple[Common | Rare, ...] = parameter(
         "any",
@@ -106,7 +107,8 @@ class Space(Point):
     def _listable(self) -> "Space":
         if self.frame != "listed" and self.grid_values > _MOST_ON_GRID:
             raise ValueError(
-                f"{self.frame} takes at most {_MOST_ON_GRID} grid_values; only listed takes more"
+                f"the frame {self.frame!r} allows at most {_MOST_ON_GRID} grid_values; only "
+                "'listed' allows more"
             )
         return self
 
@@ -249,8 +251,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             elif first_right_pair(params, allowed_spots(params)):
                 return params
         raise GenerationError(
-            f"found no frame {point.frame!r} that two segments cut into {point.target!r} in "
-            f"{_TRIES} tries; allow more grid_values"
+            f"{_TRIES} tries found no frame {point.frame!r} that two segments cut into "
+            f"{point.target!r}; allow more grid_values"
         )
 
 

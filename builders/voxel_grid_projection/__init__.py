@@ -42,8 +42,8 @@ class Space(Point):
     size: int = parameter(10, "cells along each side", ge=4, le=32)
     spare: int = parameter(
         40,
-        "cells to choose beyond size * size, the fewest that fill three views; at most twice that "
-        "number; fewer is harder",
+        "number of chosen cells beyond the minimum, which is size * size; at most 2 * size * "
+        "size; fewer is harder",
         ge=3,
         le=2_048,
     )
@@ -72,7 +72,7 @@ class Space(Point):
         least = 2 * self.size**2 - 3 * self.size + 4
         if self.connected and self.spare < least:
             raise ValueError(
-                f"connected needs spare of at least {least}, got {self.spare}"
+                f"with connected, spare must be at least {least}; got {self.spare}"
             )
         return self
 

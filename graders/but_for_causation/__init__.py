@@ -39,7 +39,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
             checks.expect("value", happens != bool(needed), wrong)
     else:
         events = events_in(params, answer.answer)
-        wrong = f"{quote(answer.answer)} is not a list of the letters of events."
+        wrong = f"{quote(answer.answer)} is not a list of event letters."
         if checks.readable(events, wrong, why):
             letters = [_LETTERS[place] for place in sorted(needed)]
             right = ", ".join(letters) or "none"

@@ -48,7 +48,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if not aligned:
         checks.skip(
             "names",
-            "The names cannot be matched to the squares because their number is wrong.",
+            "The names cannot be matched to the squares because the number of names is wrong.",
         )
         return checks.binary()
 

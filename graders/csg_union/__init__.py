@@ -184,8 +184,8 @@ def judge_walls(
     checks.expect(
         "inner_walls",
         factor == 1,
-        f"The mesh has inner walls with an area of {walls:.6g}. The surface of the union has "
-        f"{areas.union:.6g}; uniting the solids hides {areas.hidden:.6g} of their surfaces.",
+        f"The mesh has inner walls with an area of {walls:.6g}. The surface of the union has an "
+        f"area of {areas.union:.6g}; uniting the solids hides an area of {areas.hidden:.6g}.",
         area=walls,
         union=areas.union,
         hidden=areas.hidden,

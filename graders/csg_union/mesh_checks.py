@@ -41,7 +41,10 @@ MESH_CHECKS = {
     "self_intersection": "No two faces cut through each other.",
     "touching": "No face lies on another, and separate shells keep at least 0.01 apart.",
     "zero_volume": "Every shell encloses a volume.",
-    "nesting": "Outer shells lie outside all material, and voids point inwards within it.",
+    "nesting": (
+        "Outer shells lie outside all material; shells of voids lie inside material and point "
+        "inwards."
+    ),
 }
 
 # Maximum number of vertices, and of triangles that the faces are cut into.
@@ -228,8 +231,8 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
         "planar_faces",
         [at[i] for i in bent],
         lambda i: (
-            f"Faces that are not flat: {len(bent)}. A vertex of face {i} is "
-            f"{uneven[bent[0]]:.4g} from its best plane."
+            f"Faces that are not flat: {len(bent)}. A vertex of face {i} is {uneven[bent[0]]:.4g} "
+            "from its best-fitting plane."
         ),
     )
     return have_areas
@@ -310,7 +313,11 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     touching = pairs_of_faces(np.concatenate([contacts.covering, near_pairs]), face)
     if not closed and not touching:
         checks.skip(
-            "touching", "The faces do not close, so there are no shells to keep apart."
+            "touching",
+            (
+                "The faces do not form closed shells, so distances between shells cannot be "
+                "checked."
+            ),
         )
         return False
     is_spaced = checks.forbid(

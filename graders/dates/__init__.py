@@ -15,7 +15,7 @@ from scbench.schemas.dates import Answer, Params, StepKind
 VERSION = 2
 
 CHECKS = {
-    "readable": "The answer is one date, written MM/DD/YYYY or YYYY-MM-DD.",
+    "readable": "The answer is a single date in the form MM/DD/YYYY or YYYY-MM-DD.",
     "date": "The answer is the date of the event.",
 }
 # Checks whose failure follows from prompt and answer alone.
@@ -83,7 +83,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the date, else 0."""
     checks = Checklist(CHECKS)
     day_given = date(answer.answer)
-    wrong = f"{quote(answer.answer)} is not one date, written MM/DD/YYYY."
+    wrong = f"{quote(answer.answer)} is not a single date in the form MM/DD/YYYY."
     if checks.readable(day_given, wrong, "There is no date to compare."):
         right = date_of(params)
         year, month, day = right

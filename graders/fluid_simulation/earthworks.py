@@ -106,7 +106,7 @@ def carry_out(
     ignored: list[list[object]] = []
     for i, box in enumerate(boxes):
         if box is None:
-            why = "its material is not Air or Rock, or a corner is not three numbers"
+            why = "its material is not Air or Rock, or a corner does not consist of three numbers"
             ignored.append([i, why])
             continue
         low = [int(value) for value in box.xyzMin]
@@ -123,7 +123,7 @@ def problem_of_box(params: Params, low: Sequence[int], high: Sequence[int]) -> s
     """Return why a box with these corner cells is ignored; empty if it is valid."""
     size = (params.width, params.width, params.height)
     if any(a > b for a, b in zip(low, high, strict=True)):
-        return "a number of xyzMin is above that of xyzMax"
+        return "a coordinate of xyzMin is greater than that of xyzMax"
     if min(low) < 0 or any(b >= n for b, n in zip(high, size, strict=True)):
         return "it reaches outside the world"
     if any(_reaches_into(low, high, zone) for zone in params.protected):

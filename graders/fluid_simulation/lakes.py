@@ -38,17 +38,23 @@ HIDDEN = frozenset({"hidden_water", "hidden_lakes"})
 # Message about the progress towards each kind of goal.
 _SENTENCES = {
     "lake_surface": "The widest lake covers {part} of the {target} columns required.",
-    "wide_lakes": "Lakes with a block of {goal.side} x {goal.side} columns: {part} of {target} "
-    "required; lakes in all: {count}.",
+    "wide_lakes": (
+        "Lakes with a block of {goal.side} x {goal.side} columns: {part} of {target} required; "
+        "lakes in total: {count}."
+    ),
     "high_water": "Voxels of water at z = {goal.min_z} or above: {part} of {target} required.",
     "hidden_water": "Voxels of water: {part} of {target} required.",
     "lakes_on_levels": "Lakes: {count} of {goal.lakes} required; different levels of lakes: "
     "{levels} of {goal.levels} required.",
     "deep_water": "The deepest water has {part} of the {target} voxels required.",
-    "large_lakes": "Lakes of at least {goal.min_voxels} voxels: {part} of {target} required; "
-    "lakes in all: {count}.",
-    "hidden_lakes": "Lakes of at least {goal.min_voxels} voxels: {part} of {target} required; "
-    "lakes in all: {count}.",
+    "large_lakes": (
+        "Lakes of at least {goal.min_voxels} voxels: {part} of {target} required; lakes in total: "
+        "{count}."
+    ),
+    "hidden_lakes": (
+        "Lakes of at least {goal.min_voxels} voxels: {part} of {target} required; lakes in total: "
+        "{count}."
+    ),
     "ring_lake": "No lake encloses a dry block of {goal.dry_side} x {goal.dry_side} columns.",
     "water_levels": "There is no water at z = {missing}.",
     "exact_volume": "Voxels of water: {water.voxels}; required: exactly {target}.",

@@ -141,7 +141,7 @@ def judge_view(
     dots = ", ..." if len(visible) > _NAMED else ""
     noun = "number" if len(visible) == 1 else "numbers"
     wrong = (
-        f"The sniper sees {counted(len(visible), 'person', 'people')} on "
+        f"The sniper sees {counted(len(visible), 'person', 'people')} in "
         f"{counted(pixels, 'pixel')}: {noun} {numbers}{dots}."
     )
     checks.expect(

@@ -57,7 +57,7 @@ CHECKS = {
     "closed": "Every part's surface is closed: each edge is on two facets that agree which side is "
     "outside.",
     "one_body": "Every part's surface is in one piece.",
-    "right_side_out": "Every part encloses a volume, its facets facing outwards.",
+    "right_side_out": "Every part encloses a volume, and its facets face outwards.",
     "self_intersection": "No two facets of a part cut through or lie on each other.",
     "rigid": "Every transform is a rotation and a translation: no scaling, no mirroring.",
     # First check of each of the criteria 1 to 8.
@@ -70,8 +70,8 @@ CHECKS = {
     # 1. Printing.
     "bed_size": "Every part fits the printer.",
     "bed_level": "Every part's lowest point is on the bed.",
-    "bed_contact": "Every part has enough area on the bed.",
-    "balance": "Every part's centre of mass is above its area on the bed.",
+    "bed_contact": "Every part has enough contact area with the bed.",
+    "balance": "Every part's centre of mass is above its contact area with the bed.",
     "overhangs": "No part has an overhang that is too wide to bridge.",
     # 2. Gaps of parts.
     "gap_wide_enough": "Every part leaves room for a column of the smaller size.",
@@ -143,7 +143,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     def new_part_checks() -> Checklist:
         """Return the checks of a criterion on single parts, the gate first."""
         checks = Checklist(CHECKS)
-        wrong = "Not every part is valid, so this scores 0."
+        wrong = "Not every part is valid, so this criterion scores 0."
         checks.expect("gate", validity.all_passed, wrong)
         return checks
 

@@ -378,7 +378,8 @@ def check_gaps(
     checks.expect(
         "gap_faces",
         len(distances.values) >= rules.least,
-        f"The cage has {len(distances.values)} faces to measure gaps from, not {rules.least}.",
+        f"The cage has {len(distances.values)} faces to measure gaps from; {rules.least} are "
+        "required.",
     )
     wrong = mode_is_off(distances, rules)
     checks.expect(

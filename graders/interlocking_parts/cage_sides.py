@@ -92,11 +92,11 @@ def find_side_faults(
         block = rules.free
         if unblocked > rules.ignored_area:
             block = rules.blocked
-            why = "gets in through"
+            why = "can enter through"
         elif far > rules.ignored_area and free.is_empty():
-            why = "does not fit through"
+            why = "cannot pass anywhere through"
         elif far > rules.ignored_area:
-            why = "fits through too few places of"
+            why = "can pass through too few places of"
         elif sweeps_too_little(free, face, rules.free):
             why = "sweeps too little of"
         else:
@@ -144,7 +144,7 @@ def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) ->
     checks.forbid(
         "slots",
         faults.with_slots,
-        lambda name: f"{block} gets in between the bars of the {name}.",
+        lambda name: f"{block} fits between the bars of the {name}.",
     )
 
 

@@ -288,7 +288,7 @@ def check_thickness(
         count = len(measured.values)
         if count >= rules.least:
             return ""
-        return f"has {count} faces to measure instead of at least {rules.least}"
+        return f"has {count} faces to measure; {rules.least} are required"
 
     def wrong_mode(measured: Distances) -> str:
         return mode_is_off(measured, rules)

@@ -37,7 +37,7 @@ MOST_STEPS = 2_000_000
 MOST_STEPS_TOGETHER = 3_000_000
 _TOO_MANY_STEPS = (
     f"the OpenSCAD sources of the answer take more than {MOST_STEPS_TOGETHER:,} steps "
-    "together"
+    "in total"
 )
 _SCAD_LIMITS = sandbox.Limits(seconds=100, memory=3 * 2**30, output=256 * 2**20)
 # Wall-clock seconds that all programs of one answer may take.

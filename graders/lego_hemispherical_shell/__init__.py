@@ -180,7 +180,7 @@ def judge_structure(
     if pairs is None:
         wrong = (
             f"The bricks are too crowded: more than {max_pairs:,} pairs of {count:,} bricks are in "
-            "the same or in touching cells."
+            "the same cell or in cells that touch."
         )
         checks.expect("resource_limit", False, wrong)
         checks.skip(

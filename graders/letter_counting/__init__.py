@@ -19,7 +19,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the count of all occurrences, else 0."""
     checks = Checklist(CHECKS)
     count = integer(answer.answer)
-    wrong = f"{quote(answer.answer)} is not one whole number."
+    wrong = f"{quote(answer.answer)} is not a single whole number."
     if checks.readable(count, wrong, "There is no number to compare."):
         # Bars between the words prevent matches across two words.
         text = "|".join(word for word, counts in params.words if counts).casefold()

@@ -22,7 +22,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the sum for the requested groups, else 0."""
     checks = Checklist(CHECKS)
     count = integer(answer.answer)
-    wrong = f"{quote(answer.answer)} is not one whole number."
+    wrong = f"{quote(answer.answer)} is not a single whole number."
     if checks.readable(count, wrong, "There is no number to compare."):
         right = 0
         for quantity, _, _, group in params.entries:

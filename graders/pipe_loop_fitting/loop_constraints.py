@@ -53,7 +53,7 @@ CONSTRAINT_CHECKS = {
     "coverage_quadrants": "Every quadrant of the room has a joint inside.",
     "avoid_margin": "Every joint keeps the required distance from the walls.",
     "min_convex_hull_area": "The convex hull of the joints has the required area.",
-    "fixed_start": "Joint 0 is near enough to the required point.",
+    "fixed_start": "Joint 0 is close enough to the required point.",
     "min_point_separation": "Joints that no pipe connects keep the required distance.",
 }
 

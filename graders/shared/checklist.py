@@ -9,7 +9,7 @@ from scbench.base.model import Check, Verdict
 # Checks that any task can have in addition to its own.
 COMMON_CHECKS: Mapping[str, str] = {
     "answer_found": "An answer can be read from the response.",
-    "answer_schema": "The answer has the shape that the answer schema describes.",
+    "answer_schema": "The answer matches the answer schema.",
     "resource_limit": "The answer is small enough to be graded.",
 }
 

@@ -43,7 +43,7 @@ def to_body(points: Array, corners: Indices) -> Manifold:
     triangles = np.ascontiguousarray(corners, dtype=np.uint64)
     body = Manifold(Mesh64(vertices, triangles))
     if body.status() != Error.NoError:
-        raise ValueError(f"no body is bounded by these triangles: {body.status().name}")
+        raise ValueError(f"these triangles do not enclose a body: {body.status().name}")
     return body
 
 

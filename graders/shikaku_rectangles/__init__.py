@@ -155,8 +155,8 @@ def judge_cover(
         "overlap",
         sharing,
         lambda i: (
-            f"{doubled} in more than one rectangle, the first at {cell_words(overlapped[0])}. "
-            f"The first rectangle with such a cell is at position {i}, from 0."
+            f"{doubled} in more than one rectangle, the first at {cell_words(overlapped[0])}. The "
+            f"first rectangle with such a cell is at position {i} (counting from 0)."
         ),
     )
     uncovered = grid.cells(grid.block(grid.width, grid.height) & ~covered)

@@ -61,9 +61,11 @@ CHECKS = {
     "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
     "intersection": "No two copies reach more than 0.001 into each other.",
     "cover": "The shadow covers at least 99 % of the target, or enough for a full score.",
-    "difference": "Spill and gaps that are not near the covered part are at most 2 % of the "
-    "target's area, with no spill from copies that almost miss the target; or they are small "
-    "enough for a full score.",
+    "difference": (
+        "Spill and gaps away from the covered part add up to at most 2 % of the target's area, "
+        "with no spill from copies that almost miss the target; or the total is small enough for "
+        "a full score."
+    ),
 }
 
 # Answers with more copies are not graded: time grows with the square of their number.
@@ -161,9 +163,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.expect("cover", full or shadow.covered >= 0.99 * target_area, wrong)
     small = not shadow.strays and shadow.difference <= 0.02 * target_area
     wrong = (
-        f"Spill and gaps that are not near the covered part are "
-        f"{shadow.difference / target_area:.2%} of the target's area; "
-        f"{shadow.spill / target_area:.2%} is spill."
+        "Spill and gaps away from the covered part add up to "
+        f"{shadow.difference / target_area:.2%} of the target's area; spill alone is "
+        f"{shadow.spill / target_area:.2%}."
     )
     strays = [used[i] for i in shadow.stray]
     checks.expect("difference", full or small, wrong, strays=strays)

@@ -38,11 +38,11 @@ def bodies_at(poses: Sequence[Pose]) -> Floats:
     for i, pose in enumerate(poses):
         if max(abs(pose.x), abs(pose.y), abs(pose.z)) > REACH:
             raise QueryError(
-                f"tetrahedron {i} (counted from 0) is farther out than {REACH:,.0f}"
+                f"tetrahedron {i} (counting from 0) has a coordinate beyond {REACH:,.0f}"
             )
         if pose.q0 == pose.q1 == pose.q2 == pose.q3 == 0:
             raise QueryError(
-                f"the quaternion of tetrahedron {i} (counted from 0) is all zeros"
+                f"the quaternion of tetrahedron {i} (counting from 0) is all zeros"
             )
     return corners(table(poses))
 

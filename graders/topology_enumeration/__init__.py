@@ -24,7 +24,7 @@ VERSION = 2
 
 CHECKS = {
     "corners": "Every pattern has one label for each corner.",
-    "repeats": "No pattern is listed twice, with the same or other labels.",
+    "repeats": "No pattern is listed twice, not even with other labels.",
     "all_classes": "Every pattern has exactly the required number of classes.",
     "known": "Every pattern agrees with the known part.",
     "forced": "Every pattern with the right number of classes forces the classes to meet.",

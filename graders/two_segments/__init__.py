@@ -46,7 +46,7 @@ CHECKS = {
     "length": "The endpoints of each segment are different.",
     "one_side": "No segment has both endpoints on one side of the frame.",
     "distinct": "The two segments are different.",
-    "regions": "The segments cut the frame into exactly the wanted regions.",
+    "regions": "The segments cut the frame into exactly the required regions.",
 }
 
 # Names of regions by their number of sides.

@@ -47,8 +47,8 @@ def run_results(run: Run, release: Release, dataset: str) -> str:
     """
     if run.setting is None or run.setting not in get_args(OneShot):
         raise ResultsError(
-            f"{run.name}: the Hub's board shows runs with one answer per item, not the setting "
-            f"{run.setting}"
+            f"{run.name}: the Hub's board shows only runs with one answer per item, not runs with "
+            f"the setting {run.setting}"
         )
     if release.manifest.config:
         raise ResultsError(

@@ -44,7 +44,7 @@ def runs_in(
     graded = find_release(release or version).fitting(version)
     if graded.version != version:
         raise ResultsError(
-            f"the results are for release {version}, not for {graded.version}"
+            f"the results are from release {version}, not {graded.version}"
         )
     instances = graded.instances(set(results["task"].unique()))
     metadata = metadata_by_run(results)
@@ -81,7 +81,7 @@ def _date_of(day: str) -> datetime:
     try:
         return datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
-        raise ResultsError(f"{day!r} is not a date of the form YYYY-MM-DD") from None
+        raise ResultsError(f"{day!r} is not a date in the form YYYY-MM-DD") from None
 
 
 def _lines_of_run(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:

@@ -122,7 +122,7 @@ def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
     if count > 1:
         raise ResultsError(
             f"the results contain {count} runs ({', '.join(names)}); select one with --model, or "
-            "name a file of one run"
+            "give a file with one run"
         )
     return model_rows
 

@@ -318,7 +318,7 @@ def remarks_of(grid: PaperGrid, has_less: bool) -> list[str]:  # noqa: FBT001
                 setting = f" {run.setting}" if run.setting else ""
                 missing[f"{name}: {printable(run.model)}{setting}"] = None
         remark = f" Whole tasks are missing: {'; '.join(missing)}." if missing else ""
-        notes.append(f"{LESS} over fewer scores than N.{remark}")
+        notes.append(f"{LESS} computed from fewer scores than N.{remark}")
     return notes
 
 

@@ -54,7 +54,8 @@ def read_results_file(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     for name in columns:
         if frame.schema[name] not in {types[name], pl.Null}:
             raise ResultsError(
-                f"{file}: column {name!r} is {frame.schema[name]}, must be {types[name]}"
+                f"{file}: column {name!r} has the type {frame.schema[name]} instead of "
+                f"{types[name]}"
             )
     return frame.cast({name: types[name] for name in columns})
 

@@ -262,7 +262,7 @@ def check_release(rows: pl.DataFrame) -> None:
         f"{release} ({digest[:12]})" for release, digest in releases.iter_rows()
     )
     raise ResultsError(
-        f"the results are for {releases.height} releases: {names}; scores of different releases "
+        f"the results are from {releases.height} releases: {names}; scores of different releases "
         "are not comparable, so grade all predictions against one release"
     )
 
@@ -322,7 +322,8 @@ def check_scores(rows: pl.DataFrame) -> None:
     is_impossible = (is_outside | is_wrong_fraction).fill_null(value=True)
     refuse_rows(
         rows.filter(score.is_not_null() & is_impossible),
-        "impossible scores ({rows}): {id} (subtask {subtask}) of model {model!r} has {score}",
+        "impossible scores ({rows}): {id} (subtask {subtask}) of model {model!r} has the score "
+        "{score}",
     )
     if "floor" in rows.columns:
         refuse_rows(
@@ -339,8 +340,8 @@ def check_statuses(rows: pl.DataFrame) -> None:
     is_right = (has_fitting_status & is_known).fill_null(value=False)
     refuse_rows(
         rows.filter(~is_right),
-        "scores that contradict their status ({rows}): {id} (subtask {subtask}) of model {model!r} "
-        "is {status!r} with the score {score}",
+        "scores that contradict their status ({rows}): {id} (subtask {subtask}) of model "
+        "{model!r} has the status {status!r} but the score {score}",
     )
 
 

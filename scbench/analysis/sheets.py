@@ -22,7 +22,7 @@ NOTE = (
 # Marks figures with a coverage below 1.
 GAP = "*"
 GAP_NOTE = f"{GAP} over scored rows only; rows without a score lower coverage."
-# Marks figures over fewer scores than N.
+# Marks figures that are computed from fewer scores than N.
 LESS = "†"
 
 

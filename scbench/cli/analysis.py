@@ -70,7 +70,7 @@ ScoreLines = Literal["model", "bucket", "task", "run", "modality"]
 CostLines = Literal["model", "budget"]
 
 ByOption = Annotated[
-    By, typer.Option(help="Show a line for each bucket, or also for each task.")
+    By, typer.Option(help="Show one line per bucket, or also one per task.")
 ]
 BucketOption = Annotated[str | None, typer.Option(help="Only this bucket.")]
 
@@ -164,8 +164,8 @@ def compare(
     the same name in two files are treated as two runs.
 
     If the results cover full and terse prompts, or text and pictures, each model is compared with
-    itself, to show the effect of the prompt. For ladder results, the differences in level come
-    next.
+    itself, to show the effect of the prompt. For ladder results, it also prints the differences in
+    level.
     """
     with reported_errors():
         write_result(comparison(results, by, levels=levels), style, out, plot)
@@ -273,7 +273,7 @@ def cost(
 ) -> None:
     """Show tokens, time and cost.
 
-    Needs predictions with "usage". --by budget shows scores by limit on output tokens.
+    Needs predictions with "usage". --by budget shows scores for each limit on output tokens.
     """
     with reported_errors():
         if by == "budget":
@@ -355,14 +355,13 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
         if name is not None:
             raise
         raise ResultsError(
-            f"the results are for release {version}, which is not installed; give its folder "
-            f"with --release ({error})"
+            f"the results are from release {version}, which is not installed; give its folder with "
+            f"--release ({error})"
         ) from None
     if release.manifest.rows_hash != digest:
         raise ResultsError(
-            f"the results are for release {version} with rows {digest[:12]}, but "
-            f"{release.root} contains {release.version} with rows "
-            f"{release.manifest.rows_hash[:12]}; give the release they were graded against "
-            "with --release"
+            f"the results are from release {version} with rows {digest[:12]}, but {release.root} "
+            f"contains {release.version} with rows {release.manifest.rows_hash[:12]}; give the "
+            "release they were graded against with --release"
         )
     return release

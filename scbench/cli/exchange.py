@@ -107,7 +107,7 @@ def prompts(
         typer.Option(
             "--images/--no-images",
             help=(
-                "Include or leave out items that need vision. With --out, omitted items are "
+                "Include or leave out items that need vision. With --out, items left out are "
                 "listed as not_run in left-out.jsonl."
             ),
         ),
@@ -123,9 +123,9 @@ def prompts(
         typer.Option(
             show_default=False,
             help=(
-                "For harbor: folder with a wheel of scbench, which the verifiers' images "
-                "install instead of one from the index. If it also contains the wheels of all "
-                "dependencies, no index is needed."
+                "For harbor: folder with a wheel of scbench, which the verifiers' images install "
+                "instead of downloading one from the package index. If the folder also contains "
+                "the wheels of all dependencies, no index is needed."
             ),
         ),
     ] = None,
@@ -230,7 +230,8 @@ def write_harbor_tasks(
     )
     if not quiet:
         say(
-            f"{counted(len(paths), 'task')} of release {source.version}: harbor run -p {out}"
+            f"{counted(len(paths), 'task')} of release {source.version} written; run them with: "
+            f"harbor run -p {out}"
         )
 
 
@@ -381,7 +382,7 @@ def write_new(file: Path, data: bytes) -> None:
 def example(release: ReleaseOption = None, tasks: TasksOption = None) -> None:
     """Print sample predictions to try the grader on.
 
-    The sample has answers of two made-up models.
+    The sample contains answers from two made-up models.
     """
     with reported_errors():
         source, names = find_release(release).choose(names_in(tasks))

@@ -51,9 +51,9 @@ Label the causes of low scores.
 
 There are five labels, from evasion to near miss. Labels do not change scores.
 
-`judge` labels by rules, without a model. For a model or people as judges, `export` writes one
-prompt per candidate and `import` reads the decisions. `shares`, `deltas` and `matrix` show the
-labels of each run; `agree` compares two judges.
+`judge` labels by rules, without a model. For judges that are models or people, `export` writes
+one prompt per candidate and `import` reads the decisions. `shares`, `deltas` and `matrix` show
+the labels of each run; `agree` compares two judges.
 
 Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage.""",
 )
@@ -126,7 +126,9 @@ def export(
     ] = None,
     release: Annotated[
         str | None,
-        typer.Option(help="Release of the prompts. [default: the one that was graded]"),
+        typer.Option(
+            help="Release that contains the prompts. [default: the release that was graded]"
+        ),
     ] = None,
     threshold: ThresholdOption = 0.6,
 ) -> None:
@@ -223,7 +225,7 @@ def deltas(
     out: TableOutOption = None,
     threshold: ThresholdOption = 0.6,
 ) -> None:
-    """Show how rates of labels differ between runs.
+    """Show how label rates differ between runs.
 
     By default, compares each model with and without tools.
     """
@@ -261,8 +263,8 @@ def agree(
         typer.Argument(
             show_default=False,
             help=(
-                "Labels of the second judge, on the same candidates. [default: labels by the "
-                "rules, on --results]"
+                "Labels of the second judge for the same candidates. [default: the rules' labels "
+                "for --results]"
             ),
         ),
     ] = None,
@@ -286,7 +288,7 @@ def agree(
     """
     with reported_errors():
         if (labels_b is None) == (not results):
-            raise ResultsError("name either a second file of labels or --results")
+            raise ResultsError("give either a second file of labels or --results")
         first = read_labels([labels_a])
         if labels_b is not None:
             second = read_labels([labels_b])

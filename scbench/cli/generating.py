@@ -137,7 +137,7 @@ def generate(
             "--format",
             help=(
                 "Format of printed items: jsonl (default) or text. Any other value sets the "
-                "task's parameter of that name."
+                "task's own parameter `format`."
             ),
         ),
     ] = None,
@@ -200,7 +200,7 @@ def generate(
             if print_form is None:
                 kind = "a ladder" if experiment.measures else "an experiment"
                 raise ExperimentError(
-                    f"{kind} is written to a folder; choose it with --out"
+                    f"{kind} is written to a folder; choose the folder with --out"
                 )
             complete = print_cases(experiment, print_form, workers or 1)
         else:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (all other lines were graded), 2 wrong usage,
 3 a grader failed on some row, 4 the run failed (disk full, out of memory, a bug in scbench),
-130 interrupted (129 by SIGHUP, 143 by SIGTERM). After codes 4 and above, continue with --resume.
+130 interrupted (129 by SIGHUP, 143 by SIGTERM). After exit code 4 or higher, continue with
+--resume.
 """
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -88,8 +89,8 @@ def grade(
         typer.Option(
             "--partial",
             help=(
-                "Do not report missing items, because the file answers only some (not accepted "
-                "by leaderboards)."
+                "Accept a file that answers only some items: do not report the others as missing. "
+                "Leaderboards do not accept partial runs."
             ),
         ),
     ] = False,
@@ -132,7 +133,9 @@ def grade(
     ] = None,
     memory: Annotated[
         float,
-        typer.Option(min=0, help="Address space per worker, in GiB; 0 means no limit."),
+        typer.Option(
+            min=0, help="Limit on address space per worker, in GiB; 0 means no limit."
+        ),
     ] = 4.0,
     allow_code: Annotated[
         bool,
@@ -140,7 +143,7 @@ def grade(
             "--allow-code",
             help=(
                 "Run answers that are Python programs, in a sandbox without network or files. "
-                "Without this option, such rows are not_run."
+                "Without this option, these rows get the status not_run."
             ),
         ),
     ] = False,
@@ -195,8 +198,8 @@ def grade(
         typer.Option(
             "--log",
             help=(
-                "Also log tables, scores and files to this tracker, using its configuration on "
-                "this machine."
+                "Also log tables, scores and files to this tracker, with the tracker's "
+                "configuration on this machine."
             ),
         ),
     ] = None,

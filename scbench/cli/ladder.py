@@ -58,7 +58,10 @@ def ladder(
         list[Path] | None,
         typer.Option(
             show_default=False,
-            help="Results of the same model on a private ladder; shows the gap between the two.",
+            help=(
+                "Results of the same model on a private ladder; shows the gap between the two "
+                "ladders."
+            ),
         ),
     ] = None,
     model: Annotated[
@@ -81,15 +84,15 @@ def ladder(
     """Show how far models get on the ladder.
 
     A model's level is the rung at which it scores halfway between the floor and 1, computed from
-    its answers to the config ladder. A level outside the ladder is shown as "below 1" or "above
-    8". Results on rungs beyond the top count together with those of the release.
+    its answers to the config ladder. A level outside the ladder is shown as "below 1" or "above 8".
+    Results on rungs beyond the top are combined with the results on the release.
 
-    --next prints the ids of the items to ask a model next, one per line; without results, those to
-    start with. Grade all answers so far and ask again: a small part of the items is enough for an
-    interval as short as the whole ladder's.
+    --next prints the ids of the items to ask a model next, one per line. Without results, it
+    prints the items to start with. Grade all answers so far and run the command again. A small
+    part of the items is enough for an interval as short as the whole ladder's.
 
-    --private compares with results on a private ladder, to show whether the model memorized the
-    public one. Means are paired by rung; the verdict is on the overall line.
+    --private compares the results with those on a private ladder, to show whether the model
+    memorized the public one. Means are paired by rung; the overall line gives the verdict.
     """
     with reported_errors():
         if next_items is not None:
@@ -143,5 +146,5 @@ def items_to_ask(
             f"`scbench generate ladder,{names} --rung {top + 1} --out FOLDER`"
         )
     if table.is_empty():
-        say("every item of the ladder has an answer already")
+        say("every item of the ladder already has an answer")
     return Result(table, [], lines=table["id"].to_list())

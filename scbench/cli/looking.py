@@ -51,8 +51,8 @@ ShownReleaseOption = Annotated[
     str | None,
     typer.Option(
         help=(
-            "Release: an installed version, a folder, a .zip file, or ORG/NAME@REVISION on "
-            "the Hub. [default: that of the results, or the newest installed]"
+            "Release: an installed version, a folder, a .zip file, or ORG/NAME@REVISION on the "
+            "Hub. [default: the release of the results, or else the newest installed]"
         )
     ),
 ]
@@ -237,7 +237,7 @@ def show(
         bool,
         typer.Option(
             "--text",
-            help="Only print the item as text, even if the text omits the picture.",
+            help="Print the item only as text, even if the text omits the picture.",
         ),
     ] = False,
     open_page: Annotated[

@@ -50,8 +50,8 @@ def manifolds(
         Along,
         typer.Option(
             help=(
-                "Show one line per task, parameter value, dimension (what the "
-                "tasks stress) or kind of difficulty."
+                "Show one line per task, parameter value, dimension (such as working memory) or "
+                "kind of difficulty."
             )
         ),
     ] = "task",
@@ -94,8 +94,8 @@ def manifolds(
 
     Shows accuracy and accuracy above guessing, by task and along parameters.
 
-    Get results of text tasks from `scbench-grade --tasks manifolds`, or by grading answers to the
-    items in a folder that `scbench generate` wrote; give this folder with --release.
+    Get results of text tasks from `scbench-grade --tasks manifolds`, or by grading answers to items
+    that `scbench generate` wrote to a folder; give this folder with --release.
     """
     with reported_errors():
         if heat is not None and parameter is not None:

@@ -54,7 +54,7 @@ def play(
     ] = False,
     player: Annotated[
         str | None,
-        typer.Option(show_default=False, help="Alias of the person, for --measure."),
+        typer.Option(show_default=False, help="For --measure: alias of the person."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -111,8 +111,8 @@ def play(
 ) -> None:
     """Do the tasks by hand, in a browser.
 
-    Starts a server that only this machine can reach, prints its address and opens it. Draw or
-    type an answer, and check it with the grader that scores models. Ctrl-C stops it.
+    Starts a server that only this machine can reach, prints its address and opens the page. Draw or
+    type an answer, and check it with the grader that scores models. Ctrl-C stops the server.
     """
     with reported_errors("play", required=export is None):
         from scbench.play.items import Items, first_item
@@ -156,7 +156,7 @@ def play(
             check_alias(player)
             study = Study(planned_items(items, plan), player, minutes * 60, out)
         elif player is not None or out is not None:
-            misused("--player and --out belong to --measure")
+            misused("--player and --out work only with --measure")
         else:
             opening = Opening(first_item(items, target), reply_text(reply))
         token = new_token()

@@ -78,7 +78,7 @@ def publish(
     to: Annotated[
         str | None,
         typer.Option(
-            help="Folder or fsspec URL to publish to; its index of releases is updated."
+            help="Folder or fsspec URL to publish to; the index of releases there is updated."
         ),
     ] = None,
     dry_run: Annotated[
@@ -168,14 +168,14 @@ def diff(
         ),
     ],
     new: Annotated[
-        str, typer.Argument(help="The newer release, named in the same way.")
+        str, typer.Argument(help="Newer release, in any of the same forms.")
     ],
 ) -> None:
     """List the differences between two releases.
 
     Lists items of the default config and the ladder that were added, removed, changed or withdrawn,
-    one per line. First prints counts per task on standard error, with the reason if the newer
-    release gives one.
+    one per line. First prints counts per task on standard error, and the reason for the changes if
+    the newer release states it.
     """
     with reported_errors():
         before = find_release(old)
@@ -201,7 +201,7 @@ def overlap(
         ),
     ],
     second: Annotated[
-        str, typer.Argument(help="Another release, named in the same way.")
+        str, typer.Argument(help="Other release, in any of the same forms.")
     ],
 ) -> None:
     """Count the items that two releases or generated folders share.
@@ -212,9 +212,9 @@ def overlap(
         total = 0
         for shared in measure(find_release(first), find_release(second)):
             print(  # noqa: T201
-                f"{shared.task}: {shared.first:,} and {shared.second:,} items share "
+                f"{shared.task} ({shared.first:,} and {shared.second:,} items): "
                 f"{counted(len(shared.prompts), 'prompt')} and "
-                f"{counted(len(shared.params), 'parameter set')}"
+                f"{counted(len(shared.params), 'parameter set')} in common"
             )
             total += len({*shared.prompts, *shared.params})
             # A few examples.
@@ -263,8 +263,8 @@ def rungs(
             metavar="TABLE|TASKS",
             show_default=False,
             help=(
-                "TOML file with a table of rungs; or tasks of the package's own table, "
-                "separated by commas. [default: all of these]"
+                "TOML file with a table of rungs; or tasks of the built-in table, separated by "
+                "commas. [default: all tasks of the built-in table]"
             ),
         ),
     ] = None,
@@ -280,8 +280,8 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Items drawn on each rung to estimate how many different ones exist, and how "
-                "often a draw fails."
+                "Items to draw per rung, to estimate how many different items exist and how often "
+                "a draw fails."
             ),
         ),
     ] = DRAWS,
@@ -290,8 +290,8 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Fresh items of each rung, on which to test programs that see only part of an "
-                "item: 0 to skip the test, else at least 2."
+                "Fresh items to generate per rung, to test programs that see only part of an "
+                "item; at least 2, or 0 to skip the test."
             ),
         ),
     ] = ITEMS,
@@ -301,10 +301,10 @@ def rungs(
     This includes the rungs beyond the top of the ladder.
 
     Each item is generated, solved and graded. A right answer must score 1 within the time limit,
-    prompts and answers must be short enough, difficulty must rise from rung to rung, and the
-    floors must leave room for improvement. No answer may be right on most of a rung, no program
-    that ignores part of the item may beat the floor, and each rung needs enough different items
-    and draws that rarely fail. Exit code 1: a check failed.
+    prompts and answers must be short enough, difficulty must rise from rung to rung, and the floors
+    must leave room for improvement. No answer may be right for most items of a rung, and no program
+    that ignores part of the item may beat the floor. Each rung needs enough different items, and
+    draws must rarely fail. Exit code 1: a check failed.
     """
     with reported_errors():
         table, tasks = ladder_of(target)
@@ -419,10 +419,7 @@ def build(
     loader: Annotated[
         Path | None,
         typer.Option(
-            help=(
-                "Also write a dataset card to this file, through which load_dataset finds "
-                "the release."
-            )
+            help="Also write a dataset card to this file; load_dataset uses it to find the release."
         ),
     ] = None,
     tasks: Annotated[

@@ -161,7 +161,7 @@ def say_circumstances(report: "RunReport", out: Path) -> None:
     withdrawn = summary["withdrawn"]
     if withdrawn["instances"] and not withdrawn["excluded"]:
         items = counted(len(withdrawn["instances"]), "withdrawn item")
-        say(f"{items} graded; --exclude-withdrawn leaves such items out")
+        say(f"{items} graded; use --exclude-withdrawn to leave withdrawn items out")
     if summary["partial"]:
         say("partial run: leaderboards do not accept it")
     if summary["shard"]:

@@ -52,9 +52,9 @@ LOGS = "logs"
 # Prompts contain many numbers, which need more tokens per character than English does.
 CHARACTERS_A_TOKEN = 3
 EPILOG = """\
-After Ctrl-C, run the same command to continue; more --samples or a larger --limit only adds calls.
-Exit codes: those of scbench-grade; 1 if some calls were never answered; 5 if the run stopped
-because 10 calls in a row failed in the same way.
+After Ctrl-C, run the same command to continue; a larger --samples or --limit only adds calls.
+Exit codes: the same as for scbench-grade, and also 1 if some calls were never answered, and 5 if
+the run stopped because 10 calls in a row failed in the same way.
 """
 
 app = typer.Typer(rich_markup_mode=None)
@@ -90,7 +90,9 @@ def run(
     ] = None,
     reasoning_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Reasoning tokens, if the provider accepts a number."),
+        typer.Option(
+            min=1, help="Limit on reasoning tokens, if the provider accepts one."
+        ),
     ] = None,
     temperature: Annotated[
         float | None,
@@ -142,20 +144,20 @@ def run(
     ] = False,
     sandbox: Annotated[
         str,
-        typer.Option(help="Sandbox in which --tools runs Python, as Inspect names it."),
+        typer.Option(help="Inspect sandbox in which --tools runs Python."),
     ] = "docker",
     search: Annotated[
         str | None,
         typer.Option(
             show_default=False,
-            help="Web search provider, as Inspect names it. [default: the model's own]",
+            help="Web search provider, by its name in Inspect. [default: the model's own]",
         ),
     ] = None,
     images: Annotated[
         bool,
         typer.Option(
             "--images/--no-images",
-            help="Include items that need vision, or leave them out as not_run.",
+            help="Include items that need vision, or skip them with the status not_run.",
         ),
     ] = True,
     base_url: Annotated[

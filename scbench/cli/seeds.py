@@ -45,6 +45,6 @@ def read_seed(seed: int | None, file: str | None) -> int | None:
     is_short = len(text) <= _MOST_CHARACTERS
     if not (is_short and digits.isascii() and digits.isdecimal()):
         raise ExperimentError(
-            f"--seed-file {file}: the file must have one whole number and nothing else"
+            f"--seed-file {file}: the file must contain one whole number and nothing else"
         )
     return int(digits)

@@ -82,9 +82,7 @@ def init(
     ] = None,
     model_version: Annotated[
         str | None,
-        typer.Option(
-            help="Version that distinguishes it from other models of that name."
-        ),
+        typer.Option(help="Model version, to distinguish models with the same name."),
     ] = None,
     model_id: Annotated[
         str | None,
@@ -100,7 +98,9 @@ def init(
     ] = None,
     release: Annotated[
         str | None,
-        typer.Option(help="Release that was answered. [default: newest installed]"),
+        typer.Option(
+            help="Release that the answers are for. [default: newest installed]"
+        ),
     ] = None,
     setting: Annotated[
         str | None, typer.Option(help="Setting of the run: no_tools or tools.")
@@ -119,7 +119,7 @@ def init(
         int, typer.Option(min=1, help="Number of answers to each item.")
     ] = 1,
     contact: Annotated[
-        str | None, typer.Option(help="Contact: an e-mail address or a web page.")
+        str | None, typer.Option(help="Contact, as an e-mail address or a web page.")
     ] = None,
     outputs_licence: Annotated[
         str | None, typer.Option(help="Licence of the predictions, such as CC-BY-4.0.")
@@ -130,7 +130,7 @@ def init(
 ) -> None:
     """Write submission.yaml.
 
-    On a terminal, prompts for values that are not given as options.
+    In a terminal, prompts for values that are not given as options.
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.about import write_about
@@ -181,7 +181,7 @@ def ask_missing(options: Mapping[str, str | None]) -> dict[str, str]:
     missing = [name for name, value in options.items() if value is None]
     if missing and not sys.stdin.isatty():
         names = ", ".join(f"--{name}" for name in missing)
-        misused(f"missing {names} (scbench asks for these only on a terminal)")
+        misused(f"missing {names} (scbench prompts for these only in a terminal)")
     questions = {
         "date": "Date, as YYYY-MM-DD",
         "setting": "Setting, no_tools or tools",
@@ -260,7 +260,7 @@ def validate_(
     against: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of other submissions, to find similar names and answers."
+            help="Folder of other submissions, to check for similar names and answers."
         ),
     ] = None,
     organisations: Annotated[

@@ -26,14 +26,14 @@ app = typer.Typer(rich_markup_mode=None)
 def tasks(
     task: Annotated[
         str | None,
-        typer.Argument(show_default=False, help="Task whose parameters to list."),
+        typer.Argument(show_default=False, help="Task to show in detail."),
     ] = None,
     release: Annotated[
         str | None,
         typer.Option(
             help=(
-                "Release whose tasks to list: an installed version, a folder, a .zip file, or "
-                "ORG/NAME@REVISION on the Hub."
+                "List only the tasks of this release: an installed version, a folder, a .zip "
+                "file, or ORG/NAME@REVISION on the Hub."
             )
         ),
     ] = None,
@@ -43,7 +43,7 @@ def tasks(
 ) -> None:
     """List the tasks, or the parameters of one task.
 
-    The list shows the bounds and the default of each parameter.
+    For one task, shows the bounds and the default of each parameter.
     """
     with reported_errors():
         if release is not None:
@@ -175,7 +175,7 @@ def ladder_text(table: dict[str, Any], style: ListForm) -> str:
     if table["beyond"]:
         title += " + marks rungs beyond those in releases."
     least_items = TaskLadder.model_validate(table).least_items
-    title += f" At least {least_items:,} different items on each rung."
+    title += f" Each rung has at least {least_items:,} different items."
     for key in ("small", "room"):
         # The reason for an exception that the task needs.
         if table[key]:

@@ -160,7 +160,7 @@ def log_run(
         log_results(tracker, graded.tables, config, files)
     except TrackerError as error:
         say(
-            f"not logged by {tracker}: {error}; the results in {options.out} are complete"
+            f"not logged to {tracker}: {error}; the results in {options.out} are complete"
         )
         return
     if not quiet:
@@ -252,7 +252,7 @@ def tell_self_test(
             references = counted(outcome.right[task.id], "reference")
             counters = counted(outcome.below[task.id], "counter-reference")
             print(  # noqa: T201
-                f"{task.id}: {references} with score 1.0, {counters} with score below 1.0"
+                f"{task.id}: {references} with score 1.0, {counters} with scores below 1.0"
             )
     fingerprints = {}
     for task in tasks:

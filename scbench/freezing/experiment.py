@@ -129,7 +129,8 @@ class Experiment(BaseModel):
         for block in self.task:
             if (block.rung is None) == (block.id in self.measures):
                 raise ValueError(
-                    "a block must have a rung if its task has a measure, and none otherwise"
+                    "a block must have a rung if its task has a measure, and must not have one "
+                    "otherwise"
                 )
         if self.measures and {*self.measures} != {*self.task_ids}:
             raise ValueError("a ladder needs a measure for each task")
@@ -234,7 +235,7 @@ def parse_experiment(text: str) -> Experiment:
     except ValueError as error:
         raise ExperimentError(f"this is not TOML: {error}") from None
     except RecursionError:
-        raise ExperimentError("this TOML is nested too deeply") from None
+        raise ExperimentError("the TOML is nested too deeply") from None
     return experiment_of(value)
 
 
@@ -366,7 +367,7 @@ def points_of(
         )
     for name, values in grid.items():
         if not values:
-            raise ExperimentError(f"{name}: the grid contains no value for it")
+            raise ExperimentError(f"the grid contains no value for {name}")
     points: list[Point] = []
     # A dict keeps the first of equal lines, in order.
     problems: dict[str, None] = {}

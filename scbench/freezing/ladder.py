@@ -67,8 +67,8 @@ class TaskLadder(BaseModel):
     implied: dict[str, StrictStr] = Field(
         default={},
         description=(
-            "parameters of items that a right answer need not read, and why; `shortcuts` hides "
-            "the others"
+            "item parameters that a right answer does not need, each with the reason; `shortcuts` "
+            "hides the other parameters"
         ),
     )
     rungs: tuple[Rung, ...] = Field(

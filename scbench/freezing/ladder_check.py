@@ -282,9 +282,8 @@ def failure_problems(task: Task, trials: Trials, items: int) -> Iterator[str]:
     if chance < MOST_UNFINISHED:
         return
     yield (
-        f"{trials.failures} of {trials.attempts} draws failed, so with a fresh seed the rung "
-        f"stays incomplete with a chance of up to {chance:.2%}; the limit is "
-        f"{MOST_UNFINISHED:.1%}"
+        f"{trials.failures} of {trials.attempts} draws failed, so a fresh seed leaves the rung "
+        f"incomplete with a probability of up to {chance:.2%}; the limit is {MOST_UNFINISHED:.1%}"
     )
 
 
@@ -312,10 +311,10 @@ def rise_problems(below: RungReport | None, report: RungReport) -> Iterator[str]
     if below is None:
         return
     if report.mean <= below.mean:
-        yield f"the mean measure is {report.mean:g}, but {below.mean:g} on the rung below"
+        yield f"the mean measure is {report.mean:g}, but on the rung below it is {below.mean:g}"
     chance = math.hypot(report.floor_error, below.floor_error)
     if report.floor > below.floor + MOST_RISE + chance:
-        yield f"the mean floor is {report.floor:.2f}, but {below.floor:.2f} on the rung below"
+        yield f"the mean floor is {report.floor:.2f}, but on the rung below it is {below.floor:.2f}"
 
 
 def transfer_of(part: FrozenPoint) -> float | None:

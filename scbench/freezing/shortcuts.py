@@ -104,7 +104,7 @@ class Shortcut(NamedTuple):
             return ""
         return (
             f"{self.name!r} scores a mean of {self.score:.2f} on fresh items, whose floor is "
-            f"{self.floor:.2f}; the limit is {MOST_ABOVE} above it"
+            f"{self.floor:.2f}; the limit is {MOST_ABOVE} above the floor"
         )
 
 

@@ -114,7 +114,7 @@ def answer_warnings(
     absent = without_answer(prediction)
     if absent is not None:
         if prediction.status is None:
-            message = f"no answer: {absent.reason}; it will count as {absent.status}"
+            message = f"no answer: {absent.reason}; the row will get the status {absent.status}"
             yield Problem("no_answer", message, line.number, instance.id)
         return
     task = tasks[instance.task]

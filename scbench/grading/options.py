@@ -144,8 +144,8 @@ def take_in(
         is_replaceable = ours or is_new or summary_of(folder) is not None
         if not is_replaceable and not cmp(path, scratch, shallow=False):
             raise ResultsError(
-                f"{path} was not written by scbench-grade and would be overwritten; move "
-                "it elsewhere, or choose another --out"
+                f"{path} was not written by scbench-grade and would be overwritten; move it "
+                "elsewhere, or choose another --out"
             )
     imported = Imported(files, gathered.recognised, gathered.problems, gathered.origin)
     return str(path), imported

@@ -198,8 +198,8 @@ def check_place(
     earlier = summary_of(folder)
     if earlier is None:
         raise ResultsError(
-            f"{outputs[0]} was not written by scbench-grade and would be overwritten; move "
-            "it elsewhere, or choose another --out"
+            f"{outputs[0]} was not written by scbench-grade and would be overwritten; move it "
+            "elsewhere, or choose another --out"
         )
     if restart:
         return

@@ -230,7 +230,7 @@ def frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
     """
     if config.parameters or config.seed:
         raise PredictionsError(
-            "parameters and seed work only with fresh items: set fresh to their number"
+            "parameters and seed work only with fresh items: set fresh to the number of items"
         )
     if config.rung is not None and config.config != LADDER:
         raise PredictionsError("rungs need the config ladder or fresh items")

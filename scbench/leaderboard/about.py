@@ -21,14 +21,14 @@ def write_about(folder: Path, about: Submission) -> Path:
     """Write ``submission.yaml`` into a folder, which is created if necessary.
 
     Raises:
-        ResultsError: the file exists already, or it cannot be written.
+        ResultsError: the file already exists, or it cannot be written.
     """
     path = folder / ABOUT
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # A broken link counts as missing, but would be replaced.
         if path.exists() or path.is_symlink():
-            raise ResultsError(f"{path} exists already; edit it or remove it first")
+            raise ResultsError(f"{path} already exists; edit it, or remove it first")
         write_whole(path, lambda part: part.write_text(about_text(about), "utf-8"))
     except OSError as error:
         raise ResultsError(f"cannot write {path}: {error.strerror}") from None

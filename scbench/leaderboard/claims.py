@@ -35,7 +35,7 @@ def read_claims(
         if name not in names:
             label = printable(name[:50])
             similar_name = did_you_mean(name, names).strip()
-            todo = similar_name or f"claim any of {', '.join(names[:4])}, ..."
+            todo = similar_name or f"use one of the names {', '.join(names[:4])}, ..."
             findings.append(finding("unknown_claim", file, name=label, todo=todo))
         elif (
             isinstance(claim, bool)

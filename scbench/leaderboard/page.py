@@ -278,7 +278,7 @@ def figure_cell(score: Record, level: Record | None = None) -> Cell:
     if score["mean"] is not None and score["scored"] < score["expected"]:
         cell["text"] += GAP
         zero = points(score["mean_missing_as_zero"])
-        details.append(f"mean with missing scores as 0: {zero}")
+        details.append(f"mean if missing scores count as 0: {zero}")
     if level:
         cell["level"] = f"level {level_cell(level)['text']}"
         details.append(cell["level"])

@@ -161,7 +161,6 @@ def observation_fault(turn: Turn, expected: str) -> str:
         position += 1
     end = position + MAX_SHOWN
     return (
-        f"the observation differs from the environment's; from character {position} on "
-        f"it reads {turn.observation[position:end]!r} and should read "
-        f"{expected[position:end]!r}"
+        f"the observation differs from the environment's: from character {position} on, it is "
+        f"{turn.observation[position:end]!r} instead of {expected[position:end]!r}"
     )

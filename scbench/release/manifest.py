@@ -74,11 +74,11 @@ _OPTIONAL_OF_EXPERIMENT = ("prefix", "measures")
 class FloorRecord(Frozen):
     """Summary of a task's floors, see `scbench.freezing.frozen_task`."""
 
-    mean: float = Field(description="SHA-256 over the instances")
+    mean: float = Field(description="mean floor over the instances")
     strategies: dict[str, int] = Field(
         description=(
-            "number of items for which each trivial baseline is the best, by its name; "
-            "items for which all score 0 are not counted"
+            "number of items for which each trivial baseline is the best, by name of the "
+            "baseline; items for which all baselines score 0 are not counted"
         )
     )
 
@@ -288,7 +288,7 @@ class Manifest(Frozen):
         description="instances found to be wrong after an earlier release, with the reasons, by id",
     )
     experiment: ExperimentRecord | None = Field(
-        default=None, description="experiment that instances were drawn by, if any"
+        default=None, description="experiment that produced the instances, if any"
     )
     terse: dict[str, str] = Field(
         default_factory=dict,
@@ -302,7 +302,7 @@ class Manifest(Frozen):
         default=None, description="the instances on the ladder's rungs, if any"
     )
     digest: str = Field(
-        default="", description="SHA-256 of this file with an empty digest"
+        default="", description="SHA-256 of this file, computed with an empty digest"
     )
 
     @property

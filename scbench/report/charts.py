@@ -523,7 +523,7 @@ def parameter_chart(table: pl.DataFrame, title: str) -> Spec:
     """
     rows = [row | {"panel": run_words(row)} for row in table.to_dicts()]
     values = in_points(rows, "above", "above_low", "above_high")
-    description = f"Accuracy above the floor along {title}."
+    description = f"Accuracy above the floor, by {title}."
     x = value_axis(values, "value", title)
     return chart("parameter", description=description, values=values, x=x)
 

@@ -70,14 +70,14 @@ def test_missing_column_is_named(write, tmp_path):
 
 def test_column_of_another_type_is_named(write):
     path = write(*ROWS, score=pl.lit("1.0"))
-    assert "column 'score' is String, must be Float64" in refused(path)
+    assert "column 'score' has the type String instead of Float64" in refused(path)
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"release": "9.9.8"}, "for 2 releases: 9.9.8 (h), 9.9.9 (h)"),
-        ({"release_hash": "g"}, "for 2 releases: 9.9.9 (g), 9.9.9 (h)"),
+        ({"release": "9.9.8"}, "from 2 releases: 9.9.8 (h), 9.9.9 (h)"),
+        ({"release_hash": "g"}, "from 2 releases: 9.9.9 (g), 9.9.9 (h)"),
         (
             {"grader_version": 2},
             "different grader versions: two_segments by versions 1, 2",
@@ -96,16 +96,19 @@ def test_incomparable_results_are_refused(write, changed, words):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"score": 1.5}, "has 1.5"),
-        ({"score": -0.01}, "has -0.01"),
-        ({"score": float("nan")}, "has nan"),
-        ({"score": float("inf")}, "has inf"),
-        ({"score": 0.5}, "has 0.5"),
+        ({"score": 1.5}, "has the score 1.5"),
+        ({"score": -0.01}, "has the score -0.01"),
+        ({"score": float("nan")}, "has the score nan"),
+        ({"score": float("inf")}, "has the score inf"),
+        ({"score": 0.5}, "has the score 0.5"),
         ({"score": 1.5, "task": "csg_union"}, "csg_union/00"),
-        ({"score": None}, "is 'answered' with the score None"),
-        ({"score": 1.0, "status": "missing"}, "is 'missing' with the score 1.0"),
-        ({"score": 0.0, "status": "lost"}, "is 'lost' with the score 0.0"),
-        ({"score": 0.0, "status": None}, "is None with the score 0.0"),
+        ({"score": None}, "has the status 'answered' but the score None"),
+        (
+            {"score": 1.0, "status": "missing"},
+            "has the status 'missing' but the score 1.0",
+        ),
+        ({"score": 0.0, "status": "lost"}, "has the status 'lost' but the score 0.0"),
+        ({"score": 0.0, "status": None}, "has the status None but the score 0.0"),
     ],
 )
 def test_impossible_scores_are_refused(write, row, words):

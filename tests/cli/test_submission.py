@@ -123,7 +123,7 @@ def test_init_refuses_invalid_submissions(inside, tmp_path):
     )
     done = inside("submission", "init", "x", *answers, "--date", "2026-02-20")
     assert done.returncode == 2
-    assert "exists already; edit it" in done.stderr
+    assert "already exists; edit it" in done.stderr
 
 
 def spoil(entry: Path) -> None:

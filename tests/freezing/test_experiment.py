@@ -76,7 +76,7 @@ def test_invalid_experiment_is_named(text, message):
         ({"lenght": 4}, "arithmetic has no parameter 'lenght'. Did you mean 'length'?"),
         ({"length": 501}, "length: must be at most 500; got 501"),
         ({"length": "many"}, "length: must be a whole number"),
-        ({"grid": {"max_depth": []}}, "max_depth: the grid contains no value for it"),
+        ({"grid": {"max_depth": []}}, "the grid contains no value for max_depth"),
         (
             {"grid": {"length": [4]}, "length": 4},
             "length has both a single value and a grid",

@@ -310,7 +310,10 @@ def promised(monkeypatch, table, **facts):
     ("facts", "part"),
     [
         ({"floors": (0.7,)}, "the mean floor is 0.70; the limit is 0.6"),
-        ({"floors": (0.24,)}, "the mean floor is 0.24, but 0.20"),
+        (
+            {"floors": (0.24,)},
+            "the mean floor is 0.24, but on the rung below it is 0.20",
+        ),
         (
             {"transfer": 0.51},
             "scores a mean of 0.51 above the floor on the other items",

@@ -26,14 +26,18 @@ WARNED = {
         "500,000 values",
     ),
     "prose": ({"response": "It is even."}, "no_answer", "no answer found in the reply"),
-    "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
+    "blank": ({"response": " "}, "no_answer", "the row will get the status unparsed"),
     "nothing": (
         {"model": "unnamed"},
         "no_answer",
         "contains neither answer nor response",
     ),
-    "null": ({"answer": None}, "no_answer", "it will count as missing"),
-    "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
+    "null": ({"answer": None}, "no_answer", "the row will get the status missing"),
+    "error": (
+        {"error": "timeout"},
+        "no_answer",
+        "timeout; the row will get the status api_error",
+    ),
 }
 
 

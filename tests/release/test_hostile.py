@@ -100,7 +100,7 @@ def test_size_claimed_by_the_manifest_is_not_trusted(copy, monkeypatch):
     text = Manifest.model_validate(record).sealed().text()
     (copy / MANIFEST).write_text(text, "utf-8")
     problems = verify_release(copy)
-    assert f"{DATA}: is too large for a file of a release" in problems
+    assert f"{DATA}: is too large for a release file" in problems
 
 
 def test_endlessly_nested_manifest_is_refused(copy):

@@ -137,6 +137,6 @@ def agreement_sheet(frame: pl.DataFrame, first: str, second: str) -> Sheet:
     if head["kappa"] is not None:
         kappa = f"{head['kappa']:.3f} (95 %: {head['kappa_low']:.3f} to {head['kappa_high']:.3f})"
     agreed = points(head["agreement"])
-    note = f"Agreement {agreed} % of {head['n']} candidates, Cohen's kappa {kappa}."
+    note = f"Agreement: {agreed} % of {head['n']} candidates. Cohen's kappa: {kappa}."
     title = f"Labels by {printable(first)} (rows) and {printable(second)} (columns)"
     return square_sheet(title, "label", list(Mode), frame, note)

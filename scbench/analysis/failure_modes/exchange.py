@@ -91,9 +91,9 @@ def check_release(rows: pl.DataFrame, release: Release) -> None:
     for version, digest in rows.select("release", "release_hash").unique().iter_rows():
         if digest != release_hash:
             raise ResultsError(
-                f"the results are for release {version} ({digest[:12]}), but {release.root} has "
-                f"{release.version} ({release_hash[:12]}); prompts must come from "
-                "the release that was graded"
+                f"the results are from release {version} ({digest[:12]}), but {release.root} has "
+                f"{release.version} ({release_hash[:12]}); prompts must come from the release that "
+                "was graded"
             )
 
 
@@ -224,7 +224,7 @@ def _misplaced(
     if row is None:
         return f"there is no candidate {name!r} in these results"
     if decision.candidate in decided:
-        return f"line {decided[decision.candidate][0]} already has a decision on {name}"
+        return f"line {decided[decision.candidate][0]} already contains a decision for {name}"
     if (decision.task, decision.subtask) != (row["task"], row["subtask"]):
         return (
             f"{name} is subtask {row['subtask']} of {row['task']}, not {decision.subtask} of "

@@ -103,7 +103,7 @@ def read_labels_file(path: Path) -> pl.DataFrame:
     for name, kind in LABELS.items():
         if labels.schema[name] not in {kind, pl.Null()}:
             raise ResultsError(
-                f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}"
+                f"{path}: column {name!r} has the type {labels.schema[name]} instead of {kind}"
             )
     # A file of another version may contain other modes.
     unknown = set(labels["failure_mode"]) - set(Mode)
@@ -140,6 +140,7 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
     if changed.height:
         row = changed.row(0, named=True)
         raise ResultsError(
-            f"the labels are for another grading: {counted(changed.height, 'score')} changed "
-            f"since; the first is {row['id']}, {row['then']:.3f} then and {row['score']:.3f} now"
+            f"{counted(changed.height, 'score')} changed after the answers were labelled, so the "
+            f"labels are outdated; the first is {row['id']}, from {row['then']:.3f} to "
+            f"{row['score']:.3f}"
         )

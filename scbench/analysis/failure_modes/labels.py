@@ -56,7 +56,7 @@ class Decision(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_enum_values=True)
 
-    candidate: Text = Field(description="name of the candidate, as in the bundle")
+    candidate: Text = Field(description="name of the candidate, as in its prompt")
     task: Text = Field(description="id of its task")
     subtask: Index = Field(description="number of its subtask")
     failure_mode: Mode = Field(description="the label")

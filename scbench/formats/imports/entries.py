@@ -163,7 +163,7 @@ def reply(
 
 def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
     """Return a reply without text for a failed call, with the first non-empty error message."""
-    message = first_error(errors) or "the call failed without a reason"
+    message = first_error(errors) or "the call failed; no reason was given"
     return reply(request, model, None, failure(message), {}, error=message)
 
 

@@ -93,7 +93,7 @@ def _all_problems(
     on_step("files")
     problems = [*check_manifest(root, manifest), *check_files(root, manifest)]
     oversized = oversized_files(root, manifest)
-    problems += (f"{name}: is too large for a file of a release" for name in oversized)
+    problems += (f"{name}: is too large for a release file" for name in oversized)
     on_hashes(tuple(problems))
     if oversized:  # reading them could take all memory
         return tuple(problems)

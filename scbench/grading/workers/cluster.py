@@ -327,7 +327,7 @@ def reply_of(future: "Future[JobReply]") -> JobReply:
     name = type(error).__name__
     # Dask's error for a job that was running each time that a worker died.
     if name == "KilledWorker":
-        failure = Failure("several workers of the cluster died while grading it")
+        failure = Failure("several workers of the cluster died while grading this item")
     else:
         failure = Failure(f"{name}: {error_line(error)}")
     return JobReply("done", failure)

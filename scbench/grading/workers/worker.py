@@ -212,6 +212,6 @@ def prepared_once(instance_id: str, task_id: str, params: str) -> PreparedInstan
         return PreparedInstance(task, task.params_model.model_validate_json(params))
     except ValidationError as error:
         raise ReleaseError(
-            f"the release is wrong: its parameters of {instance_id} do not fit {task_id}: "
+            f"the release is faulty: its parameters for {instance_id} do not fit {task_id}: "
             f"{faults_of(error, 1)[0]}"
         ) from None

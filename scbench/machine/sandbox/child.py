@@ -377,9 +377,7 @@ def filter_calls(job: Job) -> str:
     except (OSError, AttributeError) as error:
         reason = str(error)
         if not code:
-            reason = (
-                f"no list of system calls for {sys.platform} on {os.uname().machine}"
-            )
+            reason = f"no list of permitted system calls for {sys.platform} on {os.uname().machine}"
         if job["strict"]:
             raise OSError(f"system calls cannot be filtered: {reason}") from None
         return reason

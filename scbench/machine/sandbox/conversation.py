@@ -243,8 +243,8 @@ def deadline_error(child: int, limits: Limits) -> ChildError:
     ran_little = time_used.running < _STARVED_RUNNING * limits.deadline
     if waited_long and ran_little:
         return ChildError(
-            f"{late}: the machine is too busy; it ran for {time_used.running:.1f} s and waited "
-            f"{time_used.waiting:.1f} s for a processor"
+            f"{late}: the machine is too busy; the process ran for {time_used.running:.1f} s and "
+            f"waited {time_used.waiting:.1f} s for a processor"
         )
     return LimitError(late)
 

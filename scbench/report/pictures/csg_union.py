@@ -171,7 +171,7 @@ def instance_picture(params: Params) -> Picture:
     parts: list[Shape] = [*solid_meshes(params, 0.55)]
     parts.append(Marks(np.array(middles), "ink", 0, names))
     count = counted(len(middles), "solid")
-    caption = f"{count} whose union is to be given as one closed mesh."
+    caption = f"{count}; give their union as one closed mesh."
     scene = Scene(tuple(parts), grid=body_bounds(union_body(params)))
     return Picture((Panel("the solids", scene, caption),), caption)
 

@@ -400,7 +400,7 @@ def answer_caption(answer: Answer, tree: LabelledBoxes, verdicts: Verdicts) -> s
         return f"{summary}."
     metrics = verdicts.metrics
     if "missing" not in metrics:
-        return f"{summary}, more than are read; {verdicts.fraction}."
+        return f"{summary}, which is more than the limit; {verdicts.fraction}."
     right = len(tree.parts[RIGHT])
     missing = len(tree.parts[MISSING])
     surplus = len(tree.parts[SURPLUS])

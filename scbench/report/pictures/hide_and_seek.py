@@ -97,8 +97,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     ground = plan(params, crowd, bool(verdicts))
     view = sniper_view(params, crowd, metrics)
     panels = [
-        Panel("from above, in metres", ground, f"The place from above. {caption}"),
-        Panel("what the sniper sees", view, f"From the sniper's eye. {caption}"),
+        Panel("from above, in metres", ground, f"The scene from above. {caption}"),
+        Panel(
+            "what the sniper sees", view, f"The scene as the sniper sees it. {caption}"
+        ),
     ]
     if answer is not None and verdicts:
         panels += gauge_panels(answer_gauges(params, answer, verdicts))

@@ -85,7 +85,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     readable = verdicts.passed("shape") and verdicts.passed("characters")
     if readable and params.size**2 <= MOST_COLUMNS:
         scene = maze_scene(params, rows, routes)
-        panels.append(Panel("as columns", scene, f"The heights as columns. {caption}"))
+        panels.append(
+            Panel("as columns", scene, f"The heights, drawn as columns. {caption}")
+        )
     panels += gauge_panels(gauges(params, routes, verdicts))
     legend = legend_lines(routes, verdicts)
     text = text_view(params, rows, routes)

@@ -88,7 +88,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
         legend += LEGEND_AFTER
     if before.size <= MOST_COLUMNS:
         scene = column_scene(latest, flat, flat_role)
-        panels.append(Panel(title, scene, f"The ground as columns. {caption}"))
+        panels.append(Panel(title, scene, f"The ground, drawn as columns. {caption}"))
     if "flat_after" in metrics:
         target = metrics["flat_before"] + metrics["gain_wanted"]
         passed = verdicts.passed("level")

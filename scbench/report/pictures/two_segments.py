@@ -252,7 +252,7 @@ def draw_end_faults(
         )
     return wrong_line(
         {
-            "endpoint off the boundary, and how far": off_frame,
+            "endpoint off the boundary, with its distance": off_frame,
             "dashed ring: not an allowed value": "grid" in failed,
             "dashed: segment that does not cut the frame": void_segments(verdicts),
         }

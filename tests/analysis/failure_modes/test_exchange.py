@@ -250,7 +250,7 @@ def test_all_errors_are_listed_together(rows):
     message = [str(problem) for problem in problems]
     assert message[0].startswith("line 2: not valid JSON")
     name = good[0]["candidate"]
-    assert message[1] == f"line 3: line 1 already has a decision on {name}"
+    assert message[1] == f"line 3: line 1 already contains a decision for {name}"
     assert message[2].startswith("line 4: ")
     assert message[3].startswith("line 5: ")
     assert message[3].count("; got ") + message[3].count("; x: ") == 3, (

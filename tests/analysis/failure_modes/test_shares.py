@@ -179,7 +179,9 @@ def test_labels_of_other_candidates_are_refused(make_results):
     with pytest.raises(ResultsError, match="labels without a candidate: 5"):
         states(rows, labels, 0.0)
     regraded = candidates(rows).with_columns(score=pl.lit(0.25))
-    with pytest.raises(ResultsError, match=r"another grading: 5 scores changed"):
+    with pytest.raises(
+        ResultsError, match=r"5 scores changed after the answers were labelled"
+    ):
         check_labels(labels, regraded)
 
 

@@ -182,7 +182,7 @@ def test_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
     [failed] = report.tally.failed
     assert (
         failed["reason"]
-        == "several workers of the cluster died while grading it (tried twice)"
+        == "several workers of the cluster died while grading this item (tried twice)"
     )
 
 
