@@ -96,7 +96,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.skip("height", "Not every digit can be printed.")
     else:
         wrong = (
-            f"The tower is {tenths / 10:g} mm tall; it should be taller than "
+            f"The tower is {tenths / 10:g} mm tall; it must be taller than "
             f"{params.target_height_mm:g} mm."
         )
         checks.expect("height", tenths > round(10 * params.target_height_mm), wrong)

@@ -173,7 +173,7 @@ def ladder_text(table: dict[str, Any], style: ListForm) -> str:
         rows.append([f"{number}{mark}", ", ".join(values)])
     title = f"Ladder: {table['measure']}. {table['words']}"
     if table["beyond"]:
-        title += " + marks rungs beyond those in releases."
+        title += " A + marks rungs beyond those in releases."
     least_items = TaskLadder.model_validate(table).least_items
     title += f" Each rung has at least {least_items:,} different items."
     for key in ("small", "room"):

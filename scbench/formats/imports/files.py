@@ -62,7 +62,7 @@ _HISTORY_READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterator[Reply]]]
 }
 # The columns of lighteval's details that are read.
 _LIGHTEVAL_COLUMNS = ("doc", "model_response")
-_UNKNOWN_ENTRY = "unknown format of entry; for a table, use --map"
+_UNKNOWN_ENTRY = "unknown entry format; for a table, use --map"
 
 
 def read_file(
