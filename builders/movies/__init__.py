@@ -80,7 +80,8 @@ class Space(Point):
         False,
         "whether another choice wins if genres and themes count the same, if only one of them "
         "counts, if their points are exchanged, or if the two numbers are multiplied; the larger "
-        "weight then belongs to either of them, and the smaller one is drawn from 1 to its value",
+        "weight then goes to genres or themes at random, and the smaller one is drawn from 1 up to "
+        "its value",
         "interference",
         later=True,
     )

@@ -100,7 +100,7 @@ class Space(Point):
 class ObjectsCase(Case):
     """A case of counting things."""
 
-    adjectives: int = Field(ge=0, description="entries with an adjective")
+    adjectives: int = Field(ge=0, description="number of entries with an adjective")
     in_words: int = Field(
         ge=0,
         description="number of entries whose quantity is in words, including a and an",

@@ -52,7 +52,7 @@ class Space(Point):
     )
     side: int = parameter(
         7,
-        "side of the room in metres; if pipes / (side + 1) ** 2 is 0.2, it is easy; if 0.8, tight",
+        "side of the room in metres; with pipes / (side + 1) ** 2 of 0.2 it is easy, of 0.8 tight",
         ge=1,
         le=60,
     )

@@ -213,7 +213,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for degree in range(1, _MAX_DEGREE + 1):
             if separate(params.grid, degree).possible:
                 return degree
-        raise GenerationError(f"no degree up to {_MAX_DEGREE} draws this picture")
+        raise GenerationError(
+            f"no polynomial of degree {_MAX_DEGREE} or less draws this picture"
+        )
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw pictures until one needs a degree in the range."""

@@ -39,7 +39,7 @@ _MUCH_LEFT = MOST_WORK * 3 // 4
 class Space(Point):
     """Parameters of fresh maps."""
 
-    size: int = parameter(6, "cells along a side of the map", ge=5, le=48)
+    size: int = parameter(6, "number of cells along a side of the map", ge=5, le=48)
     noise_scale: float = parameter(
         2.5, "number of noise periods along a side", ge=1.0, le=16.0
     )
