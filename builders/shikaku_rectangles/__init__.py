@@ -57,7 +57,7 @@ class Space(Point):
     min_nodes: int = parameter(
         1,
         "minimum number of search nodes in the solver's proof that the solution is unique; 1 "
-        "means that propagation alone is enough, more is harder",
+        "means that propagation alone is enough; more is harder",
         ge=1,
         le=50,
     )

@@ -29,7 +29,7 @@ from scbench.graders.shared.vectors import Array, Indices, cross, dot
 MESH_CHECKS = {
     "not_empty": "There are vertices and faces.",
     "coordinates": "No coordinate exceeds 1,000,000 in absolute value.",
-    "indices": "Every face refers to different vertices, all of them in the list.",
+    "indices": "The vertices of every face are different and exist.",
     "duplicate_vertices": "No two vertices are the same after rounding to six decimals.",
     "outliers": "No vertex lies far away from all the others.",
     "degenerate_faces": "Every face has an area.",

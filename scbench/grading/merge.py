@@ -262,8 +262,8 @@ def check_versions(summary: Mapping[str, Any], release: Release) -> list[Task]:
     """Return the graded tasks after checking version and release of the shards."""
     if summary["scbench"] != __version__:
         raise ResultsError(
-            f"the shards were graded by scbench {summary['scbench']}, but this is "
-            f"{__version__}; merge with the version that graded them"
+            f"the shards were graded by scbench {summary['scbench']}, but scbench {__version__} is "
+            "installed; merge with the version that graded them"
         )
     if summary["release"]["rows_hash"] != release.manifest.rows_hash:
         raise ResultsError(
