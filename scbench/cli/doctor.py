@@ -162,7 +162,7 @@ def memory_text() -> str:
     text = f"{page * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB"
     # macOS does not count unused pages.
     if "SC_AVPHYS_PAGES" in os.sysconf_names:
-        text += f", {page * os.sysconf('SC_AVPHYS_PAGES') / 2**30:.1f} unused"
+        text += f", {page * os.sysconf('SC_AVPHYS_PAGES') / 2**30:.1f} free"
     return f"{text}; limit per worker: 4 GiB (--memory)"
 
 

@@ -1,4 +1,4 @@
-"""``scbench ladder``: levels of models on the ladder, and the items to ask next."""
+"""``scbench ladder``: levels of models on the ladder, and the items to run next."""
 
 from functools import partial as bound
 from pathlib import Path
@@ -51,7 +51,7 @@ def ladder(
             "--next",
             min=1,
             show_default=False,
-            help="Instead of a table, print the N items to ask next.",
+            help="Instead of a table, print the ids of the N items to run next.",
         ),
     ] = None,
     private: Annotated[
@@ -87,9 +87,9 @@ def ladder(
     its answers to the config ladder. A level outside the ladder is shown as "below 1" or "above 8".
     Results on rungs beyond the top are combined with the results on the release.
 
-    --next prints the ids of the items to ask a model next, one per line. Without results, it
-    prints the items to start with. Grade all answers so far and run the command again. A small
-    part of the items is enough for an interval as short as the whole ladder's.
+    --next prints the ids of the items to run next, one per line. Without results, it prints the
+    items to start with. Grade all answers so far and run the command again. A small part of the
+    items is enough for an interval as short as the whole ladder's.
 
     --private compares the results with those on a private ladder, to show whether the model
     memorized the public one. Means are paired by rung; the overall line gives the verdict.

@@ -36,7 +36,7 @@ def build(
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder of the leaderboard: web page, JSON, Parquet, and graded/."
+            help="Folder for the leaderboard: a web page, JSON and Parquet files, and graded/."
         ),
     ] = Path("leaderboard"),
     release: Annotated[

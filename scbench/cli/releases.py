@@ -168,7 +168,13 @@ def diff(
         ),
     ],
     new: Annotated[
-        str, typer.Argument(help="Newer release, in any of the same forms.")
+        str,
+        typer.Argument(
+            help=(
+                "Newer release: an installed version, a folder, a .zip file, or "
+                "ORG/NAME@REVISION on the Hub."
+            )
+        ),
     ],
 ) -> None:
     """List the differences between two releases.
@@ -201,7 +207,13 @@ def overlap(
         ),
     ],
     second: Annotated[
-        str, typer.Argument(help="Other release, in any of the same forms.")
+        str,
+        typer.Argument(
+            help=(
+                "Other release: an installed version, a folder, a .zip file, or "
+                "ORG/NAME@REVISION on the Hub."
+            )
+        ),
     ],
 ) -> None:
     """Count the items that two releases or generated folders share.

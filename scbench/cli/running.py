@@ -127,7 +127,7 @@ def run(
         typer.Option(
             "--closed",
             help=(
-                "With --setting retry: also ask items that a blind guess solves at least 10 % "
+                "With --setting retry: also include items that a blind guess solves at least 10 % "
                 "of the time."
             ),
         ),
@@ -176,7 +176,8 @@ def run(
     max_connections: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Maximum concurrent calls. [default: adapted by Inspect]"
+            min=1,
+            help="Maximum number of concurrent calls. [default: adapted by Inspect]",
         ),
     ] = None,
     max_retries: Annotated[

@@ -109,7 +109,7 @@ def test_decisions_on_a_bundle_become_comparable_labels(modes, graded, tmp_path)
     done = modes("agree", graded / "rules.parquet", "guesses.parquet")
     assert done.returncode == 0, done.stderr
     assert "Labels by rules (rows) and guesser (columns)" in done.stdout
-    assert "kappa 0.000" in done.stdout
+    assert "kappa: 0.000" in done.stdout
 
 
 def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_path):

@@ -94,7 +94,7 @@ def test_tracker_failure_after_grading_changes_nothing_else(predictions, tmp_pat
     assert done.returncode == plain.returncode
     assert done.stdout == plain.stdout
     assert (
-        "not logged by mlflow: the server is gone; the results in out are complete"
+        "not logged to mlflow: the server is gone; the results in out are complete"
         in done.stderr
     )
     assert "with details" not in done.stderr

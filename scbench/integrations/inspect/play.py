@@ -91,7 +91,7 @@ class Pace:
 
     Attributes:
         samples: answers to request for each item.
-        limit: number of items to ask; None for all.
+        limit: number of items to run; None for all.
         ids: ask only these items and those of earlier calls in the folder; None for
             all.
         base_url: URL of the endpoint; None for the provider's.

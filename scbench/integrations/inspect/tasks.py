@@ -125,7 +125,7 @@ def task_function(
                 own search.
             sandbox: where Python runs: docker, or another sandbox of Inspect.
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
-            images: whether to ask items with pictures; otherwise they have no score.
+            images: whether to include items with pictures; otherwise they have no score.
             schema: whether to require the answer's JSON Schema, if the provider can.
         """
         names = names_in(tasks) or default_tasks
