@@ -102,7 +102,10 @@ def test_options_are_read_in_every_usual_form(inside):
             "--format was given twice: text and jsonl",
         ),
         (["arithmetic", "--private"], "--private needs --out"),
-        (["e.toml"], "an experiment is written to a folder; choose the folder with --out"),
+        (
+            ["e.toml"],
+            "an experiment is written to a folder; choose the folder with --out",
+        ),
         (["e.toml", "--out", "o", "--length", "4"], "--length works only with a task"),
         (
             ["e.toml", "--out", "e.toml"],
