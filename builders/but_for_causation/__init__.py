@@ -85,8 +85,8 @@ class Space(Point):
     )
     facts_matter: bool = parameter(
         False,
-        "whether to redraw stories that a rule of thumb answers without the facts of the day, "
-        "such as walking back from the outcome to the first choice; for necessary_set only",
+        "whether to redraw stories that a rule of thumb (such as walking back from the outcome "
+        "to the first choice) solves without the facts of the day; for necessary_set only",
         "interference",
         later=True,
     )
@@ -105,13 +105,13 @@ class ButForCausationCase(Case):
 
     story: str = Field(description="the setting")
     depth: int = Field(
-        ge=1, description="links of the longest chain that led to the outcome"
+        ge=1, description="number of links in the longest chain that led to the outcome"
     )
     overdetermined: int = Field(
-        ge=0, description="events that had two or more sufficient causes"
+        ge=0, description="number of events that had two or more sufficient causes"
     )
     stand_ins: int = Field(
-        ge=0, description="events that would happen only if another did not"
+        ge=0, description="number of events that would happen only if another did not"
     )
 
 
@@ -232,8 +232,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if not point.facts_matter or not is_answered_without_facts(params):
                 return params
         raise GenerationError(
-            f"but_for_causation: a rule of thumb answers each of {_STORIES} stories; raise events, "
-            "max_depth, prob_overdetermination or prob_preemption"
+            f"but_for_causation: a rule of thumb gives the right answer to each of {_STORIES} "
+            "stories; raise events, max_depth, prob_overdetermination or prob_preemption"
         )
 
 

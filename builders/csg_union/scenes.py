@@ -58,14 +58,14 @@ class Space(Point):
     )
     max_sides: int = parameter(
         8,
-        "maximum number of sides of a round solid; spheres take even numbers",
+        "maximum number of sides of a round solid; the number is even for spheres",
         ge=3,
         le=48,
     )
     rotation: Literal["none", "45", "90", "free"] = parameter(
         "none",
-        "how solids are turned: not, about one axis by 45 or by 90 degrees, or about "
-        "all three by whole degrees",
+        "rotation of the solids: none, about one axis by 45 or 90 degrees, or about all "
+        "three axes by whole degrees",
     )
     relation: Relation = parameter(
         "mixed",
@@ -90,7 +90,7 @@ class Space(Point):
         if self.relation == "void" and self.solids != 6:
             raise ValueError(f"a void needs 6 solids, not {self.solids}")
         if self.relation == "void" and self.rotation != "none":
-            raise ValueError("the panels around a void are not turned")
+            raise ValueError("the panels around a void cannot be rotated")
         if "sphere" in self.kinds and not sphere_sides(self):
             raise ValueError("a sphere needs an even number of sides, at least 4")
         return self

@@ -81,10 +81,14 @@ class DatesCase(Case):
 
     story: str = Field(description="the scenario")
     steps: int = Field(
-        ge=0, description="steps from the given date to the requested date"
+        ge=0, description="number of steps from the given date to the requested date"
     )
-    shift: int = Field(description="days from the given date to the requested date")
-    month_ends: int = Field(ge=0, description="month ends between the two dates")
+    shift: int = Field(
+        description="number of days from the given date to the requested date"
+    )
+    month_ends: int = Field(
+        ge=0, description="number of month ends between the two dates"
+    )
     leap_day: bool = Field(
         description="whether the period from the first date to the last includes a February 29"
     )

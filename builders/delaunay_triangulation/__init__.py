@@ -47,7 +47,7 @@ class Space(Point):
         "uniform",
         "uniform in the unit square, in clusters, near a circle, or a jittered lattice",
     )
-    decimals: int = parameter(3, "decimals printed", ge=2, le=6)
+    decimals: int = parameter(3, "number of decimals printed", ge=2, le=6)
     min_margin: float = parameter(
         0.0,
         "minimum absolute value of the in-circle determinant across an inner edge, in units "

@@ -76,7 +76,9 @@ class Space(Point):
     goal: Literal["any", GoalKind] = parameter(
         "any", "kind of goal; any draws one of them"
     )
-    width: int = parameter(32, "cells along x and along y", ge=16, le=64, multiple_of=2)
+    width: int = parameter(
+        32, "number of cells along x and along y", ge=16, le=64, multiple_of=2
+    )
     side: int = parameter(
         5,
         "largest side of a lake in the plan that sets the thresholds",
@@ -92,24 +94,27 @@ class Space(Point):
         ge=0,
         le=20,
     )
-    hills: int = parameter(2, "hills on the ground, 1 to 3 high", ge=0, le=8)
-    holes: int = parameter(2, "holes in the ground, 1 or 2 deep", ge=0, le=8)
+    hills: int = parameter(2, "number of hills on the ground, 1 to 3 high", ge=0, le=8)
+    holes: int = parameter(2, "number of holes in the ground, 1 or 2 deep", ge=0, le=8)
     zones: int = parameter(
-        1, "protected zones, with which no box may share a voxel", ge=0, le=16
+        1, "number of protected zones, with which no box may share a voxel", ge=0, le=16
     )
     rain_columns: int = parameter(
-        4, "columns that get a drop in every round", ge=1, le=8
+        4, "number of columns that get a drop in every round", ge=1, le=8
     )
     rain_place: Literal["centre", "anywhere"] = parameter(
         "anywhere",
         "rain columns in a block at the centre, or anywhere but near the sides",
     )
     spare_boxes: int | None = parameter(
-        4, "boxes allowed beyond those of the reference; null for no limit", ge=0, le=50
+        4,
+        "number of boxes allowed beyond those of the reference; null for no limit",
+        ge=0,
+        le=50,
     )
     open_share: float = parameter(
         1.0,
-        "zones are added until the goal's smallest plan fits at no more than this share of places",
+        "zones are added until the goal's smallest plan fits in at most this share of places",
         gt=0,
         le=1,
         later=True,

@@ -32,7 +32,8 @@ class Space(Point):
     dimension: Literal["2D", "3D"] = parameter("3D", "square or cube")
     extra_axes: int = parameter(
         2,
-        "entries of the axis cycle beyond one per axis; with 0, all axes are cut equally often",
+        "number of entries in the axis cycle beyond one per axis; with 0, all axes are cut equally "
+        "often",
         ge=0,
         le=6,
     )
@@ -44,7 +45,10 @@ class Space(Point):
         0.6, "probability that a box of depth min_depth or more is cut", ge=0, le=1
     )
     max_leaves: int = parameter(
-        250, "maximum number of leaves; sets the length of the prompt", ge=4, le=1000
+        250,
+        "maximum number of leaves; determines the length of the prompt",
+        ge=4,
+        le=1000,
     )
     min_neighbours: int = parameter(
         4, "minimum number of neighbours of the target", ge=1, le=24

@@ -42,7 +42,7 @@ class Space(Point):
     size: int = parameter(10, "number of columns and of rows", ge=4, le=30)
     blocked: float = parameter(
         0.08,
-        "share of cells to block, not used by tree; more single cells are blocked until "
+        "share of cells to block, ignored for tree; more single cells are blocked until "
         "both chessboard colours have equally many free cells",
         ge=0.0,
         le=0.25,

@@ -79,7 +79,7 @@ class Space(Point):
     )
     fill: float = parameter(
         0.1,
-        "people as a share of the places that the reference finds; more is harder",
+        "number of people as a share of the places that the reference finds; more is harder",
         gt=0.0,
         le=1.0,
     )

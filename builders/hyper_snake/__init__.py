@@ -54,10 +54,13 @@ class Space(Point):
     """Parameters of fresh boxes."""
 
     dims: int = parameter(3, "number of axes", ge=2, le=12)
-    min_side: int = parameter(3, "fewest cells along an axis", ge=2, le=30)
-    max_side: int = parameter(5, "most cells along an axis", ge=2, le=30)
+    min_side: int = parameter(3, "minimum number of cells along an axis", ge=2, le=30)
+    max_side: int = parameter(5, "maximum number of cells along an axis", ge=2, le=30)
     max_cells: int = parameter(
-        120, "most cells in the box; limits the length of paths", ge=4, le=5_000
+        120,
+        "maximum number of cells in the box, which limits the length of paths",
+        ge=4,
+        le=5_000,
     )
     walls: int = parameter(3, "number of walls", ge=0, le=50)
     wall_layout: Literal["scattered", "near_start", "fence"] = parameter(

@@ -103,8 +103,8 @@ class Space(Point):
     rod: int = parameter(6, "maximum diameter of the rods, in mm", ge=3, le=8)
     vary: int = parameter(
         0,
-        "further mm by which sides and storeys may be smaller; bars may be thicker by a "
-        "tenth of that",
+        "additional amount, in mm, by which sides and storeys may be smaller; bars may be "
+        "thicker by a tenth of it",
         ge=0,
         le=100,
         later=True,

@@ -100,13 +100,13 @@ class Space(Point):
     max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
     tall: bool = parameter(
         False,
-        "whether the target height is above the tower of the longest prime of any height, and "
-        "below that of another one, rather than drawn between the limits",
+        "whether the target height rules out the tower of the largest prime but not that of "
+        "another prime of the same length, instead of being drawn between the limits",
         later=True,
     )
     short_factor: float = parameter(
         _SHORT_FACTOR,
-        "factor of the score of a tower that is not tall enough",
+        "factor applied to the score of a tower that is not tall enough",
         ge=0,
         le=1,
         later=True,
@@ -116,7 +116,7 @@ class Space(Point):
     )
     fewer_digits: int = parameter(
         0,
-        "largest amount by which that limit is randomly lowered",
+        "largest amount by which max_digits is randomly lowered",
         ge=0,
         le=10,
         later=True,

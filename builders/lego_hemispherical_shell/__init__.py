@@ -63,14 +63,14 @@ class Space(Point):
         9.0, "largest inner radius; for a dome, largest outer radius", ge=1.0, le=25.0
     )
     min_thickness_cm: float = parameter(
-        2.5, "smallest difference of the radii; thinner is harder", ge=1.0, le=5.0
+        2.5, "smallest difference between the radii; thinner is harder", ge=1.0, le=5.0
     )
     max_thickness_cm: float = parameter(
-        4.0, "largest difference of the radii", ge=1.0, le=5.0
+        4.0, "largest difference between the radii", ge=1.0, le=5.0
     )
     thick_share: float = parameter(
         0.0,
-        "share of targets that are thick; their outer radii are those of the other targets",
+        "share of targets that are thick; their outer radii have the same range as the others'",
         ge=0.0, le=1.0, later=True,
     )  # fmt: skip
     thick_inner_cm: float = parameter(
@@ -81,16 +81,16 @@ class Space(Point):
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
     aside_mm: int = parameter(
         0,
-        "largest distance of x and y of the axis from 0, in whole mm",
+        "largest absolute value of the axis's x and y, in whole mm",
         ge=0, le=100, later=True,
     )  # fmt: skip
     full_marks: float = parameter(
-        0.65, "agreement that counts as 1; more is harder", ge=0.5, le=0.7
+        0.65, "agreement that gives a score of 1; more is harder", ge=0.5, le=0.7
     )
     marks_share: float = parameter(
         0.0,
-        "instead of full_marks, the share of a simple bricklayer's agreement that counts as 1; 0 "
-        "keeps full_marks",
+        "if above 0, this share of a simple bricklayer's agreement gives a score of 1, instead of "
+        "full_marks",
         ge=0.0, le=1.0, later=True,
     )  # fmt: skip
 
@@ -369,7 +369,7 @@ def best_agreement(params: Params) -> float:
     places = range(len(_OFFSETS))
     best = max(agreement(target, place) for place in places)
     if best <= 0:
-        raise GenerationError("no structure of the bricklayer fills this body")
+        raise GenerationError("no structure that the bricklayer builds fills this body")
     return best
 
 
@@ -378,7 +378,7 @@ def full_marks(params: Params, share: float) -> float:
     unit = 10.0**_DECIMALS
     marks = math.floor(unit * share * best_agreement(params)) / unit
     if marks <= 0:
-        raise GenerationError("the bricklayer hardly fills this body")
+        raise GenerationError("the bricklayer fills almost nothing of this body")
     return marks
 
 

@@ -45,7 +45,7 @@ _DRAWS = 20
 
 
 class Space(Point):
-    """Parameters of fresh requirements; open ones are drawn."""
+    """Parameters of fresh requirements; open ones (null) are drawn."""
 
     size: int = parameter(12, "rows and columns", ge=5, le=40)
     a_height: int | None = parameter(None, "height of A; null draws 0 to 9", ge=0, le=9)
@@ -68,7 +68,7 @@ class Space(Point):
         ge=1,
         le=30,
     )
-    placed: bool = parameter(False, "whether the cells of A and B are drawn")
+    placed: bool = parameter(False, "whether cells for A and B are drawn and required")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -102,7 +102,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         maze = solve(params)
         if maze is None:
             raise GenerationError(
-                f"no maze meets the requirements in {_TRIES} tries; ask for less"
+                f"no maze met the requirements in {_TRIES} tries; relax them"
             )
         return answer_of(maze)
 

@@ -54,9 +54,7 @@ _VAGUE = {"drama", "thriller", "adventure", "action"}
 class Space(Point):
     """Parameters of questions about films."""
 
-    reference_count: int = parameter(
-        4, "number of films that are liked", "scale", ge=4, le=12
-    )
+    reference_count: int = parameter(4, "number of liked films", "scale", ge=4, le=12)
     choice_count: int = parameter(
         4, "number of films to choose from", "scale", ge=3, le=12
     )
@@ -82,7 +80,8 @@ class Space(Point):
         False,
         "whether another choice wins if genres and themes count the same, if only one of them "
         "counts, if their points are exchanged, or if the two numbers are multiplied; the larger "
-        "weight is then that of either, and the smaller one is drawn from 1 up to its value",
+        "weight then goes to genres or themes at random, and the smaller one is drawn from 1 up to "
+        "its value",
         "interference",
         later=True,
     )

@@ -100,12 +100,13 @@ class Space(Point):
 class ObjectsCase(Case):
     """A case of counting things."""
 
-    adjectives: int = Field(ge=0, description="entries with an adjective")
+    adjectives: int = Field(ge=0, description="number of entries with an adjective")
     in_words: int = Field(
-        ge=0, description="entries whose quantity is in words, including a and an"
+        ge=0,
+        description="number of entries whose quantity is in words, including a and an",
     )
     repeated: int = Field(
-        ge=0, description="entries whose noun also occurs in an earlier entry"
+        ge=0, description="number of entries whose noun also occurs in an earlier entry"
     )
     distracting: int = Field(
         ge=0, description="total quantity of the things that are not counted"

@@ -67,8 +67,8 @@ class Space(Point):
     max_edge: int = parameter(11, "longest edge", ge=5, le=50)
     shared: int = parameter(
         2,
-        "edges that a size shares with the one before it; more is easier. No effect if "
-        "perfect is possible",
+        "number of edges that a size shares with the previous size; more is easier. No effect "
+        "if perfect is possible",
         ge=0,
         le=2,
     )
@@ -78,7 +78,7 @@ class Space(Point):
     primes: bool = parameter(
         False, "whether edges are prime; no effect if perfect is possible"
     )
-    plates: bool = parameter(False, "whether one size is 1 thick")
+    plates: bool = parameter(False, "whether the prisms of one size are 1 thick")
     cubes: bool = parameter(
         False, "whether large cubes, which dominate the volume, are added"
     )
@@ -87,8 +87,8 @@ class Space(Point):
     )
     rooms: bool = parameter(
         False,
-        "whether a perfect packing has rooms side by side whose layers do not match, rather than "
-        "whole layers",
+        "whether a perfect packing is split into rooms whose layers do not match, instead of "
+        "having layers across the whole box",
         later=True,
     )
 

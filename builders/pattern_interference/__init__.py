@@ -51,7 +51,9 @@ _CHANGING: tuple[schema.Changing, ...] = ("every", "divisible", "repeat")
 class Space(Point):
     """Parameters of sequences."""
 
-    base_rules: int = parameter(2, "number of rules used in turn", "depth", ge=1, le=3)
+    base_rules: int = parameter(
+        2, "number of rules, applied in rotation", "depth", ge=1, le=3
+    )
     interference_rules: int = parameter(
         1, "number of rules that change some terms", "interference", ge=0, le=3
     )

@@ -43,7 +43,7 @@ class Space(Point):
 
     pipes: int = parameter(
         36,
-        "number of pipes; odd ones need loops off the square lattice",
+        "number of pipes; odd numbers need loops off the square lattice",
         ge=3,
         le=1_000,
     )
@@ -52,7 +52,7 @@ class Space(Point):
     )
     side: int = parameter(
         7,
-        "side of the room in metres; pipes / (side + 1) ** 2 of 0.2 is easy, of 0.8 tight",
+        "side of the room in metres; with pipes / (side + 1) ** 2 of 0.2 it is easy, of 0.8 tight",
         ge=1,
         le=60,
     )
@@ -61,7 +61,7 @@ class Space(Point):
     )
     constraints: int = parameter(
         2,
-        "number of further constraints; without any, all rooms of a size are the same",
+        "number of further constraints; without any, rooms of the same size are identical",
         ge=0,
         le=4,
     )

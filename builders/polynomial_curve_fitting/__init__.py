@@ -74,7 +74,7 @@ class Space(Point):
 
     size: int = parameter(
         24,
-        "rows and columns; from 48 on the prompt shows the picture as an image",
+        "number of rows and columns; from 48 on, the prompt shows the picture as an image",
         ge=8,
         le=128,
     )
@@ -87,25 +87,21 @@ class Space(Point):
     )
     swell: int = parameter(
         1,
-        "factor on the height of waves; above 1 they make the edge wind",
+        "factor by which the height of waves is multiplied; above 1, the outline winds",
         ge=1,
         le=10,
         later=True,
     )
-    smoothing: int = parameter(
-        2, "number of times that the field is smoothed", ge=0, le=6
-    )
+    smoothing: int = parameter(2, "number of times the field is smoothed", ge=0, le=6)
     min_degree: int = parameter(
-        3, "minimum total degree that draws every cell right", ge=1, le=10
+        3, "lowest total degree that draws every cell correctly", ge=1, le=10
     )
-    max_degree: int = parameter(
-        6, "largest value that this least degree may have", ge=1, le=10
-    )
+    max_degree: int = parameter(6, "upper limit of that minimum degree", ge=1, le=10)
 
     greedy: float = parameter(
         1.0,
-        "highest score that a line or least-squares conic may reach; if limited is set, also "
-        "a least-squares fit of max_degree",
+        "highest score that a least-squares line or conic may reach; if limited is set, also a "
+        "least-squares fit of max_degree",
         gt=0, le=1, later=True,
     )  # fmt: skip
     limited: bool = parameter(
@@ -217,7 +213,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         for degree in range(1, _MAX_DEGREE + 1):
             if separate(params.grid, degree).possible:
                 return degree
-        raise GenerationError(f"no degree up to {_MAX_DEGREE} draws this picture")
+        raise GenerationError(
+            f"no polynomial of degree {_MAX_DEGREE} or less draws this picture"
+        )
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw pictures until one needs a degree in the range."""

@@ -62,12 +62,12 @@ class Case(BaseModel):
 
     input: str = Field(description="the full text sent to a model")
     target: str = Field(
-        description="a right answer; canonical JSON unless the task's is text"
+        description="a right answer, as canonical JSON unless answers of the task are text"
     )
     params: dict[str, JsonValue] = Field(
-        description="the point at which it was drawn, without count"
+        description="the point at which the case was drawn, without count"
     )
-    seed: int = Field(description="with params, enough to recreate this case")
+    seed: int = Field(description="together with params, enough to recreate this case")
     instance: dict[str, JsonValue] = Field(
         description="the parameters that the grader uses"
     )

@@ -37,7 +37,7 @@ class Space(Point):
     width: int = parameter(10, "number of columns", ge=5, le=20)
     height: int = parameter(10, "number of rows", ge=5, le=20)
     max_area: int = parameter(12, "largest clue", ge=2, le=24)
-    min_area: int = parameter(2, "smallest clue, except single cells", ge=2, le=6)
+    min_area: int = parameter(2, "smallest clue, not counting single cells", ge=2, le=6)
     allow_single: bool = parameter(
         False,
         "whether a cell becomes a 1 x 1 rectangle if no rectangle of these areas fits there",
@@ -57,7 +57,7 @@ class Space(Point):
     min_nodes: int = parameter(
         1,
         "minimum number of search nodes in the solver's proof that the solution is unique; 1 "
-        "is propagation alone, more is harder",
+        "means that propagation alone is enough; more is harder",
         ge=1,
         le=50,
     )

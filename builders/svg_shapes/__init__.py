@@ -66,7 +66,11 @@ class Space(Point):
         100, "approximate length of the shape, in units", "scale", ge=10, le=1000
     )
     aspect: float = parameter(
-        2.0, "largest stretch, in one direction", "interference", ge=1, le=3
+        2.0,
+        "largest factor by which the shape is stretched in one direction",
+        "interference",
+        ge=1,
+        le=3,
     )
     noise: float = parameter(
         0.0,
@@ -93,7 +97,8 @@ class SvgShapesCase(Case):
     kind: Kind = Field(description="the kind of shape")
     lines: int = Field(ge=0, description="number of commands that draw lines")
     curves: int = Field(
-        ge=0, description="number of commands that draw curves, including straight ones"
+        ge=0,
+        description="number of curve commands, some of which may draw straight lines",
     )
     characters: int = Field(ge=1, description="length of the path data")
 

@@ -39,12 +39,15 @@ _MUCH_LEFT = MOST_WORK * 3 // 4
 class Space(Point):
     """Parameters of fresh maps."""
 
-    size: int = parameter(6, "cells along a side of the map", ge=5, le=48)
+    size: int = parameter(6, "number of cells along a side of the map", ge=5, le=48)
     noise_scale: float = parameter(
-        2.5, "periods of the noise along a side", ge=1.0, le=16.0
+        2.5, "number of noise periods along a side", ge=1.0, le=16.0
     )
     flat_tolerance: float = parameter(
-        0.2, "largest height difference of neighbours in a flat region", ge=0.1, le=1.0
+        0.2,
+        "largest height difference between neighbours in a flat region",
+        ge=0.1,
+        le=1.0,
     )
     share: float = parameter(
         0.5, "gain that scores 1, as a share of all cells", ge=0.2, le=0.7
@@ -167,7 +170,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             depth = math.floor(round(100 * (height - level), 6)) / 100
             if depth > params.flat_tolerance / 2:
                 blasts.append(blast_at(x, y, depth))
-        return {"hills cut to the middle height": {"blasts": blasts}}
+        return {"hills cut to medium height": {"blasts": blasts}}
 
     def measure(self, params: Params) -> float:
         """Return the share of cells to level, divided by the tolerance, times 1 + cells / blasts.

@@ -67,7 +67,7 @@ class Space(Point):
     figure: Literal["any", Figure] = parameter(
         "any",
         "regular polygon, star, axis-parallel figure, or one with slanted sides; a band is a "
-        "narrow zigzag, which any does not draw",
+        "narrow zigzag and is not included in any",
     )
     area: float = parameter(
         7.0,
@@ -84,7 +84,7 @@ class Space(Point):
     )
     min_angle: float = parameter(
         45.0,
-        "smallest corner in degrees; below 54.7 it cannot be covered exactly",
+        "smallest angle of a corner, in degrees; corners below 54.7 cannot be covered exactly",
         ge=30.0,
         le=90.0,
     )

@@ -40,9 +40,14 @@ _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "
 class Space(Point):
     """Parameters of fresh questions."""
 
-    corners: int = parameter(6, "corners of the polygon: square to octagon", ge=4, le=8)
+    corners: int = parameter(
+        6, "number of corners of the polygon, from a square to an octagon", ge=4, le=8
+    )
     n_classes: int = parameter(
-        3, "classes that must meet; with 4 the right list is empty", ge=2, le=4
+        3,
+        "number of classes that must meet; with 4, the right list is empty",
+        ge=2,
+        le=4,
     )
     order: Order = parameter("any", "how the corners are listed: " + ORDERS_ARE)
     known: Literal[0, 2, 3, 4] = parameter(

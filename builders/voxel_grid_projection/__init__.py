@@ -39,7 +39,7 @@ _TRIES = 40
 class Space(Point):
     """Parameters of fresh grids."""
 
-    size: int = parameter(10, "cells along each side", ge=4, le=32)
+    size: int = parameter(10, "number of cells along each side", ge=4, le=32)
     spare: int = parameter(
         40,
         "number of chosen cells beyond the minimum, which is size * size; at most 2 * size * "

@@ -46,7 +46,7 @@ class Space(Point):
     words: int = parameter(10, "number of words", "scale", ge=3, le=150)
     prefix: int = parameter(
         0,
-        "minimum number of first letters that each word shares with another word",
+        "minimum number of leading letters that each word shares with another word",
         "depth",
         ge=0,
         le=4,
@@ -54,7 +54,7 @@ class Space(Point):
     case_mode: CaseMode = parameter("lower", "how words are written", "interference")
     case_sensitive: bool = parameter(
         False,
-        "whether capital letters come before small ones; matters for words of mixed case",
+        "whether capital letters come before small letters; matters only if words have mixed case",
         "semantic",
     )
     order: Order = parameter("ascending", "from A to Z, or from Z to A", "semantic")
@@ -64,7 +64,8 @@ class WordSortingCase(Case):
     """A case of word sorting."""
 
     swaps: int = Field(
-        ge=0, description="pairs of words that are in the wrong order at first"
+        ge=0,
+        description="number of pairs of words that are in the wrong order at first",
     )
 
 

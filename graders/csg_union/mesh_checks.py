@@ -28,8 +28,8 @@ from scbench.graders.shared.vectors import Array, Indices, cross, dot
 
 MESH_CHECKS = {
     "not_empty": "There are vertices and faces.",
-    "coordinates": "No coordinate is beyond 1,000,000.",
-    "indices": "Every face names different vertices of the list.",
+    "coordinates": "No coordinate exceeds 1,000,000 in absolute value.",
+    "indices": "The vertices of every face are different and exist.",
     "duplicate_vertices": "No two vertices are the same after rounding to six decimals.",
     "outliers": "No vertex lies far away from all the others.",
     "degenerate_faces": "Every face has an area.",
@@ -156,9 +156,7 @@ def judge_mesh(
     if unused:
         notes = (f"vertices on no face: {len(unused)}, the first is {unused[0]}",)
     if not (in_range and usable):
-        why = (
-            "Coordinates are too large." if usable else "No face names usable vertices."
-        )
+        why = "Coordinates are too large." if usable else "No face has usable vertices."
         checks.skip(_PLACE_CHECKS, why)
         judge_edges(checks, usable)
         checks.skip((*_PAIR_CHECKS, *_SHELL_CHECKS), why)
@@ -171,7 +169,7 @@ def judge_mesh(
     closed = judge_edges(checks, usable) and len(at) == len(faces)
     free = judge_pairs(checks, surface, closed=closed)
     if not closed:
-        checks.skip(_SHELL_CHECKS, "The faces do not close.")
+        checks.skip(_SHELL_CHECKS, "The faces do not form closed surfaces.")
         return MeshVerdict(None, notes)
     bounding, turned = judge_shells(checks, surface, clean=areas and free)
     return MeshVerdict(bounding, (*notes, *turned))
@@ -190,8 +188,8 @@ def judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
         "indices",
         bad,
         lambda i: (
-            f"Faces that name a vertex twice, or one outside 0..{n - 1}: {len(bad)}. The first is "
-            f"face {i}."
+            f"Faces that refer to a vertex twice, or to one outside 0..{n - 1}: {len(bad)}. The "
+            f"first is face {i}."
         ),
     )
     return good
@@ -254,7 +252,7 @@ def duplicates(points: Array) -> list[list[int]]:
 def judge_edges(checks: Checklist, faces: Faces) -> bool:
     """Check that the faces close up and are wound consistently; return whether they do."""
     if not faces:
-        checks.skip(_EDGE_CHECKS, "No face names usable vertices.")
+        checks.skip(_EDGE_CHECKS, "No face has usable vertices.")
         return False
 
     def forbid(check_id: str, edges: list[Edge], fault: str) -> bool:
@@ -326,7 +324,8 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
         "touching",
         touching,
         lambda both: (
-            f"Faces {both[0]} and {both[1]} lie on each other, or their shells come too near."
+            f"Faces {both[0]} and {both[1]} lie on each other, or their shells are too close to "
+            "each other."
         ),
     )
     return is_simple and is_apart and is_spaced

@@ -16,7 +16,7 @@ VERSION = 2
 
 CHECKS = {
     "readable": "The answer is a single date in the form MM/DD/YYYY or YYYY-MM-DD.",
-    "date": "The date is that of the event.",
+    "date": "The answer is the date of the event.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)

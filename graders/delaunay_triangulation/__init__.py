@@ -25,7 +25,7 @@ from scbench.schemas.delaunay_triangulation import Answer, Params
 VERSION = 2
 
 CHECKS = {
-    "indices": "Every triangle names three different points.",
+    "indices": "The three points of every triangle are different.",
     "repeats": "No triangle is listed twice.",
     "area": "No triangle has its three corners on one line.",
     "all_points": "Every point is a corner of a triangle.",

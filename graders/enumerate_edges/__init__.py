@@ -67,9 +67,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     aligned = checks.expect("length", len(answer.edges) == len(right), wrong)
     listings = judge_pairs(checks, answer)
     if not aligned:
-        why = (
-            "The lists cannot be matched to the squares because their number is wrong."
-        )
+        why = "The lists cannot be matched to the squares because there are too few or too many."
         checks.skip(("certain", "complete"), why)
         return checks.binary()
 

@@ -32,7 +32,7 @@ CHECKS = {
     "repeats": "No cell is visited twice.",
     "inside": "Every cell is inside the box.",
     "walls": "No cell of the path is a wall.",
-    "moves": "Every move changes one coordinate by 1.",
+    "moves": "Every move changes exactly one coordinate by 1.",
     "length": "The path is long enough for a full score.",
     "food": "All food is eaten.",
 }
@@ -178,8 +178,8 @@ def judge_moves(
     checks.forbid_many(
         "moves",
         apart,
-        f"of {length - 1} moves do not change one coordinate by 1",
+        f"of {length - 1} moves do not change exactly one coordinate by 1",
         lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
-        one=f"of {counted(length - 1, 'move')} does not change one coordinate by 1",
+        one=f"of {counted(length - 1, 'move')} does not change exactly one coordinate by 1",
     )
     return off_start.union(misshapen, outside, entered, again, apart)

@@ -80,8 +80,8 @@ CHECKS = {
     "inside_free": "No part reaches into the space inside the cage.",
     "outer_size": "No part reaches beyond the outer size of the cage.",
     # 4. Rods.
-    "rod_passes": "A rod passes at every corner.",
-    "nut_held": "A cylinder as wide as a nut does not pass at any corner.",
+    "rod_passes": "A rod fits through at every corner.",
+    "nut_held": "A cylinder as wide as a nut does not fit through at any corner.",
     # 5. Interference.
     "interference": "No two parts overlap.",
     "one_assembly": "All parts are connected, with only small gaps between neighbours.",

@@ -225,7 +225,7 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verd
         "rod_passes",
         blocked,
         lambda item: (
-            f"The rod at {item['corner']} has {item['volume']:g} mm³ in its way."
+            f"{item['volume']:g} mm³ of material block the rod at {item['corner']}."
         ),
     )
     checks.forbid(

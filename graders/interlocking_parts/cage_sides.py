@@ -79,7 +79,7 @@ def find_side_faults(
         why = thickness_fault(bars, turned_cores, face, params.thickness.wanted)
         if has_strap(bars.sections, face, params.bar, rules.ignored_area):
             wide = WIDE * params.bar
-            why = f"has bars that a square of {wide:g} x {wide:g} mm fits on"
+            why = f"has bars on which a square of {wide:g} x {wide:g} mm fits"
         if why:
             faults.with_straps.append((side.name, why))
         slot_block = (rules.free, rules.blocked)

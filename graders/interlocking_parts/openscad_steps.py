@@ -389,7 +389,7 @@ def count_segments(evaluator: Any, meter: Meter) -> None:
     def sphere_segments(*arguments: float) -> int:
         count: int = segments(*arguments)
         if count > _MAX_SPHERE_SEGMENTS:
-            raise TooMuchError(f"a sphere has {count:,} segments around it")
+            raise TooMuchError(f"a sphere has {count:,} segments around its axis")
         meter.spend(count * count)
         return count
 

@@ -109,8 +109,10 @@ def as_body(shell: Shell) -> tuple[Fault, Manifold | None]:
     """Return the first fault that makes a mesh an invalid part, and its body if it bounds one."""
     edges = count_edges(shell)
     if any(edges):
-        counts = f"{edges.open} open edges, {edges.crowded} on more than two facets"
-        why = f"{counts}, {edges.unwound} where facets disagree"
+        counts = (
+            f"{edges.open} open edges, {edges.crowded} shared by more than two facets"
+        )
+        why = f"{counts}, {edges.unwound} where the orientations of facets disagree"
         return Fault("closed", why), None
     try:
         body = to_body(shell.points, shell.corners)

@@ -129,5 +129,5 @@ def part_of_triangles(triangles: Array) -> PrintedPart:
         return PrintedPart(None, f"a coordinate is beyond {FARTHEST:,.0f} mm")
     shell = weld(triangles)
     if len(shell.corners) == 0:
-        return PrintedPart(None, "all its triangles shrink to lines or points")
+        return PrintedPart(None, "all its triangles are degenerate (lines or points)")
     return PrintedPart(shell)

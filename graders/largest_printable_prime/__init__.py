@@ -26,7 +26,7 @@ from scbench.schemas.largest_printable_prime import (
 VERSION = 1
 
 CHECKS = {
-    "not_empty": "The tower has a digit.",
+    "not_empty": "The tower has at least one digit.",
     "allowed": "The item permits every digit and every orientation.",
     "leading_zero": "The number does not begin with 0.",
     "max_digits": "The number has no more digits than allowed.",
@@ -35,7 +35,7 @@ CHECKS = {
     "prime": "The number is a prime.",
     "stack": "Every digit can be printed on the one below it.",
     "height": "The tower is taller than the target height.",
-    "length": "The number is as long as the longest one known.",
+    "length": "The number is as long as the longest known one.",
 }
 
 # Far more than any tower can have; longer numbers are not tested for primality.
@@ -101,7 +101,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
         checks.expect("height", tenths > round(10 * params.target_height_mm), wrong)
     factor = 1.0 if checks.all_passed else params.short_factor
-    wrong = f"The number has {counted(count, 'digit')}; the longest one known has "
+    wrong = f"The number has {counted(count, 'digit')}; the longest known one has "
     wrong += f"{params.best_digits}."
     checks.expect("length", count >= params.best_digits, wrong)
     score = min(1.0, count / params.best_digits) * factor

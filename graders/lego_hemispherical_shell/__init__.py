@@ -234,7 +234,7 @@ def judge_overlap(checks: Checklist, clash: Pairs, names: Indices) -> list[list[
         overlapping,
         "pairs of bricks overlap",
         lambda pair: (
-            f"is {pair[0]} and {pair[1]}, whose plans share {clash.area[0]:g} square millimetres"
+            f"is {pair[0]} and {pair[1]}, whose footprints share {clash.area[0]:g} mm²"
         ),
         one="pair of bricks overlaps",
     )

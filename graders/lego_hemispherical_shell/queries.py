@@ -50,7 +50,7 @@ class BricksTogether(Query):
         places = chain.from_iterable(brick.Centroid for brick in self.bricks)
         if any(abs(value) > _REACH for value in places):
             raise QueryError(
-                f"the x, y and z of a brick must not be beyond {_REACH:,.0f}"
+                f"the x, y and z of a brick must have absolute values of at most {_REACH:,.0f}"
             )
         bricks = Bricks.of(rows).in_layers()
         pairs = close_pairs(bricks, _MAX_BRICKS * _MAX_BRICKS)

@@ -19,8 +19,8 @@ VERSION = 2
 CHECKS = {
     "shape": "The rows form a square of the required size.",
     "characters": "Every character is a digit from 0 to 9, A or B.",
-    "ends": "A and B occur once each, in the required cells if the item names any.",
-    "height_share": "No height fills more than the permitted share of the cells.",
+    "ends": "A and B occur once each, in the required cells if the item specifies any.",
+    "height_share": "No height occurs in more than the permitted share of the cells.",
     "route": "B can be reached from A.",
     "one_route": "There is only one route from A to B.",
     "coverage": "The route visits the required share of the cells.",

@@ -208,7 +208,7 @@ def judge_angles(checks: Checklist, limits: AngleRange, loop: Loop) -> None:
         angle = np.degrees(np.arccos(np.clip(loop.cosines[i], -1, 1)))
         return (
             f"The interior angle at joint {i} is {round(float(angle), 3)} degrees, outside "
-            f"{limits.min_deg:g} to {limits.max_deg:g}."
+            f"the range {limits.min_deg:g} to {limits.max_deg:g}."
         )
 
     bad = (loop.cosines > largest) | (loop.cosines < smallest)

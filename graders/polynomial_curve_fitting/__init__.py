@@ -65,7 +65,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(f"Computing the formula {error}.")
     except UndefinedError:
         checks.expect("defined", False, "A divisor is 0.")
-        checks.skip(_PICTURE, "The formula has no values.")
+        checks.skip(_PICTURE, "The formula cannot be evaluated.")
         return checks.binary()
     checks.expect("defined", True, "")
     return compare_pictures(checks, black_cells(params), positive)

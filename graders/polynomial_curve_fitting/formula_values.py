@@ -43,7 +43,7 @@ _GCD_TIMES = 8
 _OVERHEAD = 2_000
 _FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}
 _UNARY = {Op.NEGATE, Op.POWER}
-_TOO_LONG = "makes numbers that are too long"
+_TOO_LONG = "produces numbers that are too long"
 Array = NDArray[Any]
 Block = tuple[slice, slice]
 

@@ -60,10 +60,11 @@ CHECKS = {
     "rotation": "No quaternion is all zeros.",
     "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
     "intersection": "No two copies reach more than 0.001 into each other.",
-    "cover": "The shadow covers 99 % of the target, or enough for a full score.",
+    "cover": "The shadow covers at least 99 % of the target, or enough for a full score.",
     "difference": (
         "Spill and gaps away from the covered part add up to at most 2 % of the target's area, "
-        "and strays cast none of it; or the total is small enough for a full score."
+        "with no spill from copies that almost miss the target; or the total is small enough for "
+        "a full score."
     ),
 }
 
@@ -209,7 +210,7 @@ def target_polygon(params: Params) -> tuple[Polygon, float]:
     target = Polygon(params.exterior, params.holes)
     if not target.is_valid:
         raise ValueError(
-            f"{params.title}: the outline or a hole crosses itself or another"
+            f"{params.title}: the outline or a hole crosses itself or another ring"
         )
     shapely.prepare(target)
     return target, area(target)

@@ -27,7 +27,7 @@ CHECKS = {
     "repeats": "No pattern is listed twice, not even with other labels.",
     "all_classes": "Every pattern has exactly the required number of classes.",
     "known": "Every pattern agrees with the known part.",
-    "forced": "Every pattern with the right number of classes forces them to meet.",
+    "forced": "Every pattern with the right number of classes forces the classes to meet.",
     "complete": "Every pattern that forces the classes to meet is listed.",
 }
 OWN_FAULTS = ("corners", "repeats", "all_classes", "known")

@@ -27,7 +27,7 @@ CHECKS = {
     "projection_xz": "The view along y is full: every pair (x, z) occurs.",
     "projection_yz": "The view along x is full: every pair (y, z) occurs.",
     "no_symmetry": "No rotation or reflection of the cube maps the set onto itself.",
-    "connected": "The cells are connected through shared faces, where that is required.",
+    "connected": "The cells are connected through shared faces, if that is required.",
 }
 
 # Slightly more than 1e-9, so that a coordinate printed as 5.000000001 is within it.

@@ -62,7 +62,7 @@ def read_people(folders: Sequence[Path]) -> pl.DataFrame:
     if people.is_empty():
         names = ", ".join(map(str, folders))
         raise ResultsError(
-            f"{names}: no answers by people; grade a file of `scbench play --measure` with "
+            f"{names}: no answers by people; grade a file from `scbench play --measure` with "
             "`scbench-grade FILE --tasks ladder --partial`"
         )
     return people

@@ -96,7 +96,7 @@ def ladder_sheets(frame: pl.DataFrame) -> list[Sheet]:
         notes = notes_of("ladder") if run is runs[-1] else []
         if any(row["coverage"] < 1 for row in rows):
             notes.append(
-                "Answers without a score are left out; the column shows scored/all."
+                "Answers without a score are left out; the answers column shows scored/all."
             )
         title = f"Levels, {run_words(rows[0])}"
         sheets.append(sheet_of(title, columns, rows, notes, after_sums(rows), _DROPS))

@@ -189,7 +189,7 @@ def manifold_table(
         - mean_output_tokens: over the token_observations rows that report them.
 
     Raises:
-        ResultsError: the results are of another release, or contain none of its drawn instances.
+        ResultsError: the results are for another release, or contain none of its drawn instances.
     """
     groups = list(groups_of(cases, by, parameter))
     return measured_groups(results, cases, groups, level)

@@ -73,7 +73,7 @@ def results_file(path: Path) -> Path:
         )
         if below:
             raise ResultsError(
-                f"{path} contains no results itself, but folders that do "
+                f"{path} contains no results itself, but folders in it do "
                 f"({', '.join(below[:_MAX_FOLDERS])}); name those you want, or all: {path}/*"
             )
         raise ResultsError(

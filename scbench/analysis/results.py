@@ -176,8 +176,8 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
     settings = sorted(results["setting"].unique())
     if len(settings) > 1:
         raise ResultsError(
-            f"the results are from the settings {', '.join(settings)}, which cannot share a mean; "
-            "give results of one setting"
+            f"the results have different settings ({', '.join(settings)}), which cannot be "
+            "averaged together; give results of only one setting"
         )
     return results
 
@@ -225,7 +225,7 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     """
     rows = results.filter(pl.col("instance_hash").is_not_null())
     if rows.is_empty():
-        raise ResultsError("the results contain no row of their release")
+        raise ResultsError("the results contain no item of their release")
     check_release(rows)
     check_tasks(rows)
     one_grader(rows)
@@ -253,7 +253,7 @@ def check_release(rows: pl.DataFrame) -> None:
     )
     if reworded and is_one_release:
         is_terse = reworded[0].endswith(PLUS_TERSE)
-        prompts = "of terse prompts" if is_terse else "of pictures"
+        prompts = "terse prompts" if is_terse else "pictures"
         raise ResultsError(
             f"the results are for full prompts and {prompts}, which cannot share a table; use "
             "`scbench compare`"

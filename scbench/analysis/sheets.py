@@ -16,8 +16,8 @@ Words = Callable[[float | None], str]
 # Decimals up to which sums of floats are exact.
 _NOISE = 8
 NOTE = (
-    "Normalized: 0 is the score of the trivial baseline, 100 is a perfect score. Tasks have the "
-    "weights of the release."
+    "Normalized: 0 is the score of the trivial baseline, 100 is a perfect score. Task weights "
+    "come from the release."
 )
 # Marks figures with a coverage below 1.
 GAP = "*"

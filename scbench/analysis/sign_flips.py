@@ -41,7 +41,7 @@ class Tested:
 
     Attributes:
         p_value: p-value of this line alone, exact if answers are few or all differences
-            have one size.
+            have the same size.
         p_corrected: p-value corrected over all lines of the table.
         too_few: whether no outcome could be significant.
         shows: the detectable difference at the power `POWER`; NaN if there is none.

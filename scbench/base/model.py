@@ -456,7 +456,7 @@ class Instance(Frozen):
         default=None,
         description=(
             "further parameters that graders and tables use and no prompt states, as "
-            "canonical JSON; not part of the row or its hash, which would reveal them"
+            "canonical JSON; the row and its hash would reveal them, so neither contains them"
         ),
     )
 
@@ -602,7 +602,7 @@ class Usage(BaseModel):
                 continue
             # Not isinstance, because True is not a count.
             if type(count) is not int or count < 0:
-                raise ValueError(f"{key} must be a whole number from 0")
+                raise ValueError(f"{key} must be a whole number of at least 0")
             total += count
         return total
 
@@ -727,6 +727,4 @@ class Prediction(BaseModel):
                 f"status {status} means that there is no answer, but there is one"
             )
         if status is Status.ANSWERED and not answered and not self.turns:
-            raise ValueError(
-                "status answered means that there is an answer, but there is none"
-            )
+            raise ValueError("the status is answered, but there is no answer")

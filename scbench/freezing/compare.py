@@ -78,7 +78,7 @@ def compare_rows(
     for row_id in sorted(rebuilt.keys() - stored.keys()):
         yield f"row {row_id} is missing"
     for row_id in sorted(stored.keys() - rebuilt.keys()):
-        yield f"row {one_line(row_id)} is not made by the builder"
+        yield f"row {one_line(row_id)} was not made by the builder"
     # If several rows have the same key, the last one is compared with the rebuilt row.
     counts = Counter(_key_text(row, key) for row in rows)
     for row_id, count in counts.items():

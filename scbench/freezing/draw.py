@@ -211,8 +211,8 @@ def _reason(task: Task, failures: int, failure_reason: str) -> str:
     if failures:
         also = f"; {failures} attempts failed, the last with: {failure_reason}"
     return (
-        f"{REPEATS} attempts in a row gave no new item; there are too few at this "
-        f"point{also}"
+        f"{REPEATS} attempts in a row gave no new item; this point has too few "
+        f"items{also}"
     )
 
 

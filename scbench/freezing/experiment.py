@@ -118,8 +118,8 @@ class Experiment(BaseModel):
     measures: dict[str, str] = Field(
         default_factory=dict,
         description=(
-            "for a ladder, whose blocks are rungs: the measure that rises with them, by "
-            "task"
+            "for a ladder, whose blocks are rungs: by task, the measure that rises from rung "
+            "to rung"
         ),
     )
     task: tuple[Block, ...] = Field(min_length=1, description="blocks to draw")

@@ -314,7 +314,7 @@ def read_withdrawn(path: Path) -> dict[str, str]:
         kind = "JSON" if is_json else "TOML"
         raise ReleaseError(f"{path} is not {kind}: {error}") from None
     if not isinstance(reasons, dict):
-        raise ReleaseError(f"{path} must contain ids of items, each with a reason")
+        raise ReleaseError(f"{path} must contain item ids, each with a reason")
     for name, reason in reasons.items():
         if not (isinstance(reason, str) and reason.strip() and reason.isprintable()):
             raise ReleaseError(

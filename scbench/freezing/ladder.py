@@ -62,7 +62,7 @@ class TaskLadder(BaseModel):
     )
     room: StrictStr = Field(
         default="",
-        description="why floors exceed 0.6, so that the weight is small",
+        description="why floors exceed 0.6, which makes the weight small",
     )
     implied: dict[str, StrictStr] = Field(
         default={},

@@ -161,7 +161,7 @@ class InstanceStream(Iterator[Instance]):
             raise ExperimentError("give only one of rung, curriculum and parameters")
         if not 0 <= rank < world:
             raise ExperimentError(
-                f"the rank must be from 0 to {world - 1} for a world of {world}, not "
+                f"the rank must be from 0 to {world - 1} for a world size of {world}, not "
                 f"{rank}"
             )
         self.tasks = tasks_of([tasks] if isinstance(tasks, str) else tasks)

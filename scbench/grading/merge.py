@@ -164,7 +164,7 @@ def read_shard(folder: Path) -> ShardRun:
     except OSError:
         reason = "it has no summary.json"
         if interrupted(folder / WORK):
-            reason = "its run was interrupted, continue it with --resume"
+            reason = "its run was interrupted; continue it with --resume"
         raise ResultsError(f"{folder} contains no finished shard: {reason}") from None
     except JsonError:
         raise not_ours from None
@@ -262,13 +262,13 @@ def check_versions(summary: Mapping[str, Any], release: Release) -> list[Task]:
     """Return the graded tasks after checking version and release of the shards."""
     if summary["scbench"] != __version__:
         raise ResultsError(
-            f"the shards were graded by scbench {summary['scbench']}, but this is "
-            f"{__version__}; merge with the version that graded them"
+            f"the shards were graded by scbench {summary['scbench']}, but scbench {__version__} is "
+            "installed; merge with the version that graded them"
         )
     if summary["release"]["rows_hash"] != release.manifest.rows_hash:
         raise ResultsError(
             f"the shards were graded against release {summary['release']['version']} "
-            f"({summary['release']['rows_hash'][:12]}), but this is {release.version} "
+            f"({summary['release']['rows_hash'][:12]}), but this is release {release.version} "
             f"({release.manifest.rows_hash[:12]}); give their release with --release"
         )
     tasks = choose_tasks(release, summary["options"]["tasks"])

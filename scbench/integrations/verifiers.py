@@ -215,7 +215,7 @@ def fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
 
     if not config.tasks:
         raise PredictionsError(
-            "fresh needs tasks: give the tasks whose items to generate"
+            "fresh needs tasks: name the tasks to generate items for"
         )
     point = {"rung": config.rung, **config.parameters}
     for task in tasks_of(config.tasks):

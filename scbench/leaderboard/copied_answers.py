@@ -99,9 +99,9 @@ class Copied:
         task_words = f" ({tasks})" if tasks else ""
         counters = sum(self.counter_references.values())
         return (
-            f"{same} of {total} answers to items with many right answers equal reference answers "
-            f"of the release{task_words}; {counted(counters, 'answer')} in total equal its "
-            "counter-references"
+            f"{same} of {total} answers to items with many right answers match reference answers "
+            f"of the release{task_words}; its counter-references match "
+            f"{counted(counters, 'answer')} in total"
         )
 
 

@@ -63,12 +63,12 @@ def setup_difference(loop: Played, task: Task) -> str:
     # Older lines contain fewer versions; missing ones (None) are not compared.
     if loop.rules != here.rules:
         return (
-            f"it was played with version {loop.rules} of the loop's rules, but this is "
-            f"version {here.rules}"
+            f"it was played with version {loop.rules} of the loop's rules, but "
+            f"version {here.rules} is installed"
         )
     if loop.grader is not None and loop.grader != here.grader:
         return (
-            f"it was played with version {loop.grader} of the grader, but this is version "
+            f"it was played with version {loop.grader} of the grader, but the installed version is "
             f"{here.grader}"
         )
     if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:
@@ -102,7 +102,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     loop = prediction.loop
     turns = prediction.turns or ()
     if loop is None:
-        raise TraceError("the line has no setup of the loop")
+        raise TraceError('the line has no "loop" field, which describes the setup')
     try:
         game = game_of(loop, task, params)
     except PredictionsError as error:

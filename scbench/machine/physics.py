@@ -150,7 +150,9 @@ class Engine:
         """
         stdin, stdout = self._child.stdin, self._child.stdout
         if stdin is None or stdout is None:
-            raise PhysicsError("the physics engine has no pipes")
+            raise PhysicsError(
+                "the physics engine's process has no input or output pipe"
+            )
         size = 0
         reply = b""
         try:
@@ -182,7 +184,7 @@ def _greeting(child: "subprocess.Popen[bytes]") -> dict[str, str]:
         ValueError: the line names a fault, is malformed, or does not arrive.
     """
     if child.stdout is None:
-        raise ValueError("it has no pipes")
+        raise ValueError("it has no input or output pipe")
     descriptor = child.stdout.fileno()
     deadline = time.monotonic() + _GREETING_SECONDS
     line = b""
@@ -330,6 +332,6 @@ def _environment_commands(folder: Path) -> list[list[str]]:
             [venv_python, "-I", "-m", "pip", *install],
         ]
     raise MachineError(
-        f"neither uv nor python{PYTHON} is on the path; install one of them, or set "
+        f"neither uv nor python{PYTHON} is on PATH; install one of them, or set "
         f"{VARIABLE} to a Python that has PyBullet"
     )

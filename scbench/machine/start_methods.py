@@ -58,8 +58,8 @@ def clean_context() -> "BaseContext":
             raise
         raise MachineError(
             f"processes cannot share memory here ({error.strerror}); grading needs a writable "
-            "/dev/shm (`docker run --shm-size 64m`, `mount -t tmpfs tmpfs /dev/shm`), "  # noqa: S108
-            "scbench.score in Python does not"
+            "/dev/shm (`docker run --shm-size 64m`, `mount -t tmpfs tmpfs /dev/shm`); "  # noqa: S108
+            "scbench.score in Python works without it"
         ) from None
     return context
 

@@ -98,7 +98,7 @@ class Items:
         """
         self.check_task(task)
         if len(self.fresh) >= MOST_FRESH:
-            raise ReleaseError("too many fresh items: start the server again")
+            raise ReleaseError("too many fresh items: restart the server")
         seed = int(content_hash(["play", task, rung, len(self.fresh)])[:12], 16)
         (instance,) = generate(task, 1, seed, rung=rung)
         self.fresh[instance.id] = instance

@@ -176,8 +176,8 @@ def append_whole(path: Path, data: bytes) -> None:
                 raise
     except OSError as error:
         raise ReleaseError(
-            f"the answer was not saved: cannot write to {path} ({error.strerror}); make "
-            "room, and send it again"
+            f"the answer was not saved: cannot write to {path} ({error.strerror}); free "
+            "some disk space, and send it again"
         ) from None
 
 

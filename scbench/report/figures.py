@@ -151,7 +151,7 @@ def draw(job: FigureJob) -> Figure:
     except Exception as error:  # noqa: BLE001  (a faulty picture must not stop the others)
         first_line = f"{type(error).__name__}: {error}".splitlines()[0]
         reason = first_line[:_LONGEST_REASON]
-        _log.warning("no picture drawn of an answer to %s: %s", job.task, reason)
+        _log.warning("could not draw an answer to %s: %s", job.task, reason)
         return Figure(problem=reason)
 
 

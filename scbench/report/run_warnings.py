@@ -45,7 +45,7 @@ def missing_scores(results: pl.DataFrame) -> Iterator[str]:
             causes = f" ({', '.join(statuses)})"
         yield (
             f"{missing.height} of {results.height} scores are missing{causes}. "
-            "Means are over the scores that exist."
+            "Means cover only the scores that exist."
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
     if errors:

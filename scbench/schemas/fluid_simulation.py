@@ -144,7 +144,7 @@ class Params(ParamsModel):
         description="boxes that shape the ground, in order"
     )
     protected: tuple[Zone, ...] = Field(
-        description="no box of an answer may share a cell with one"
+        description="zones that no box of an answer may overlap"
     )
     rain: Annotated[tuple[Column, ...], Field(min_length=1)] = Field(
         description="x and y of the columns that get one drop each in every round"

@@ -58,7 +58,7 @@ class Brick(AnswerModel):
         description="x, y and z of the centre of the brick, in millimetres"
     )
     RotationDegrees: Number = Field(
-        description="how far it is turned about z; at 0 its 32 mm side lies along x"
+        description="rotation about z; at 0, its 32 mm side lies along x"
     )
 
 

@@ -18,7 +18,7 @@ class BaseRule(ParamsModel):
     amount: int = Field(
         ge=0,
         le=100,
-        description="number that is added, subtracted or multiplied by; 0 for digits",
+        description="number to add, subtract or multiply by; 0 for digits",
     )
 
 

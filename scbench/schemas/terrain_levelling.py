@@ -34,7 +34,7 @@ class Params(ParamsModel):
         """Refuse a height map that is not square."""
         if any(len(row) != len(self.heights) for row in self.heights):
             raise ValueError(
-                f"the map must be square: each of {len(self.heights)} rows needs that many heights"
+                f"the map must be square, with {len(self.heights)} heights in every row"
             )
         return self
 

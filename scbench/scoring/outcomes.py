@@ -273,7 +273,7 @@ def describe_error(error: Exception) -> str:
         # Cut before the search, to limit its time, and afterwards to the stored length.
         message = _FOLDERS.sub("", str(error)[:4000])[:300]
     except Exception:  # noqa: BLE001  (str() can fail, such as on an int of too many digits)
-        message = "its message cannot be written"
+        message = "its message cannot be displayed"
     # Replaces lone surrogates, which cannot be stored.
     encodable = message.encode(errors="replace").decode()
     return f"{type(error).__name__}: {encodable} ({place})"

@@ -177,7 +177,7 @@ def test_rows_outside_the_release_are_left_out(write):
     )
     assert read_results([path]).height == 3
     only = write({"status": "not_run", "instance_hash": None})
-    assert "contain no row of their release" in refused(only)
+    assert "contain no item of their release" in refused(only)
     assert config_in(only) == ""
 
 

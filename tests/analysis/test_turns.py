@@ -103,6 +103,6 @@ def test_loop_trials_share_no_mean_with_runs_of_other_answers(make_results):
     assert kept_apart(make_results(trial(0, [0.0]))).height == 1
     probe = trial(0, [0.0], setting="probe")
     with pytest.raises(
-        ResultsError, match="settings probe, retry, which cannot share a mean"
+        ResultsError, match=r"settings \(probe, retry\), which cannot be averaged"
     ):
         kept_apart(make_results(trial(0, [0.0]), probe))

@@ -23,7 +23,7 @@ MISTAKES = {
     "compare good.jsonl good.jsonl": "grade it first",
     "grade results": "results is a folder; give a predictions file",
     "grade results/results.parquet": "contains results; show them with `scbench tables",
-    "tables parent": "folders that do (a, b); name those you want, or all: parent/*",
+    "tables parent": "folders in it do (a, b); name those you want, or all: parent/*",
     "tables nothing": "no such file: nothing",
     "tables other.parquet": "other.parquet is not a results file: it has no column 'id'",
     "grade other.parquet": "has no columns id and response; its columns are a, b. Name",

@@ -95,4 +95,4 @@ def test_commands_print_the_gap(results):
     assert "none for the config pictures" in text_only.output
     mixed = CliRunner().invoke(main.app, ["tables", *pair])
     unwrapped = " ".join(mixed.output.split())
-    assert "full prompts and of pictures, which cannot share a table" in unwrapped
+    assert "full prompts and pictures, which cannot share a table" in unwrapped

@@ -15,7 +15,7 @@ def test_replaced_picture_is_found_although_its_hash_fits(copy, forge):
     (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
     assert any(problem.startswith(f"{EDGES}: ") for problem in verify_release(copy))
     forge(copy)
-    assert f"{EDGES}: differs from the picture drawn again" in verify_release(copy)
+    assert f"{EDGES}: differs from the redrawn picture" in verify_release(copy)
 
 
 def test_removed_picture_is_missed(copy, forge):

@@ -255,7 +255,7 @@ FORGERIES = {
     "row of another task": (
         changed(lambda rows: [*rows, rows[0] | {"id": "x/00\n"}]),
         same,
-        rf"^{DATA}: row 'x/00\\n' is not made by the builder$",
+        rf"^{DATA}: row 'x/00\\n' was not made by the builder$",
     ),
     "rows reordered": (
         changed(lambda rows: [rows[1], rows[0], *rows[2:]]),
@@ -328,7 +328,7 @@ FORGERIES = {
     "task dropped, its rows left": (
         lambda root: (root / OTHER).unlink(),
         lambda manifest: manifest["tasks"].pop("shikaku_rectangles"),
-        rf"^{REFERENCES}: row shikaku_rectangles/00 reference is not made by the builder$",
+        rf"^{REFERENCES}: row shikaku_rectangles/00 reference was not made by the builder$",
         f"^{MANIFEST}: lists schemas/shikaku_rectangles.answer.json, which is not part",
         f"^{MANIFEST}: rows_hash is",
     ),

@@ -126,7 +126,7 @@ def test_file_without_withdrawn_instances_is_complete(release, predictions, tmp_
         ("w.toml", '"a/00" = 1', "'a/00' needs a reason"),
         ("w.toml", '"a/00" = "two\\nlines"', "'a/00' needs a reason in one line"),
         ("w.toml", '[a]\nb = "x"', "'a' needs a reason.*quote ids"),
-        ("w.json", '["a/00"]', "must contain ids of items"),
+        ("w.json", '["a/00"]', "must contain item ids"),
     ],
 )
 def test_invalid_withdrawal_files_are_explained(tmp_path, name, text, message):

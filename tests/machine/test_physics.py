@@ -244,7 +244,7 @@ def test_environment_is_made_with_the_available_tools(program, monkeypatch, tmp_
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
     (tmp_path / "bin").mkdir()
-    with pytest.raises(MachineError, match=r"neither uv nor python3.11 is on the path"):
+    with pytest.raises(MachineError, match=r"neither uv nor python3.11 is on PATH"):
         physics.make_environment(print)
     tool = tmp_path / "bin" / program
     # The first command makes the folder, whose interpreter the second may be.

@@ -195,4 +195,4 @@ def test_missing_scores_are_counted_once(make_results, stored, tmp_path):
     )
     write_report([stored(frame)], tmp_path / "r.html")
     text = " ".join(read(tmp_path / "r.html").texts)
-    assert "1 of 2 scores are missing. Means are" in text
+    assert "1 of 2 scores are missing. Means cover" in text

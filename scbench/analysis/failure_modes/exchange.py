@@ -54,7 +54,7 @@ def export(
         text for the judge) and reply_schema (the JSON Schema of its decision).
 
     Raises:
-        ResultsError: the results are of another release, or a row's checks are not JSON.
+        ResultsError: the results are for another release, or a row's checks are not JSON.
         ReleaseError: the release cannot be read.
     """
     release = release.fitting(rows["release"][0]) if rows.height else release
@@ -85,7 +85,7 @@ def check_release(rows: pl.DataFrame, release: Release) -> None:
     """Refuse results of another release.
 
     Raises:
-        ResultsError: the results are of another release.
+        ResultsError: the results are for another release.
     """
     release_hash = release.manifest.rows_hash
     for version, digest in rows.select("release", "release_hash").unique().iter_rows():
@@ -128,7 +128,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
     if missing:
         fault = "is missing"
         if missing[0] in different:
-            fault = "has another SHA-256"
+            fault = "has a different SHA-256"
         raise ResultsError(
             f"these are not the predictions that were graded: {len(missing)} of "
             f"{len(graded)} lines with candidates cannot be found; the first, line "

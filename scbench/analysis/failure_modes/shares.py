@@ -38,7 +38,8 @@ SHARES: Mapping[str, Any] = (
 )
 _SHARES_NOTE = (
     "Labels: count and percentage of the judged candidates. Prompts that were never sent, and "
-    "replies that were blocked, lost, cut off or blank, are not judged; column status counts them."
+    "replies that were blocked, lost, cut off or blank, are not judged; the status column counts "
+    "them."
 )
 
 

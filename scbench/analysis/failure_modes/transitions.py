@@ -226,7 +226,7 @@ def deltas_sheets(frame: pl.DataFrame) -> list[Sheet]:
         note = (
             f"Counts and percentages over the {part['n'][0]} scores with a state in both runs; "
             f"{part['left_out'][0]} are left out. These are differences of totals; "
-            "for the moves of single scores, see `matrix`."
+            "for changes of individual scores, see `matrix`."
         )
         title = f"States of {printable(str(first))} (first) and {printable(str(second))} (second)"
         sheets.append(sheet_of(title, columns, part.to_dicts(), [note]))

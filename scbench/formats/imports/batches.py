@@ -175,7 +175,7 @@ def bedrock(entry: Entry) -> Iterator[Reply]:
         return anthropic(line)
     if output is not None and not _is_body(output):
         raise PredictionsError(
-            "Bedrock: this model uses neither Anthropic's nor OpenAI's format of replies"
+            "Bedrock: this model uses neither Anthropic's nor OpenAI's reply format"
         )
     line["response"] = output
     error = entry.get("error")

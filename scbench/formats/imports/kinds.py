@@ -264,7 +264,7 @@ def document_values(path: str) -> Iterator[tuple[int, Any]]:
     """
     if not is_file(path):
         raise PredictionsError(
-            f"{path}: a JSON value that spans several lines must be in a file"
+            f"{path}: a JSON value that spans several lines can only be read from a file"
         )
     try:
         with open_predictions(path) as stream:

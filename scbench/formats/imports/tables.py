@@ -111,7 +111,7 @@ def _typed_value(name: str, value: object) -> object:
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
         if not is_number:
             raise PredictionsError(
-                f"{name} must be a whole number from 0, not {value[:40]!r}"
+                f"{name} must be a whole number of at least 0, not {value[:40]!r}"
             )
         return int(value)
     if name not in _JSON_FIELDS:
@@ -121,7 +121,7 @@ def _typed_value(name: str, value: object) -> object:
     except (JsonError, UnicodeEncodeError) as error:
         advice = ""
         if name == "answer":
-            advice = "; name the column response if it has replies in words"
+            advice = "; if the column contains replies in prose, name it response"
         raise PredictionsError(f"{name} is not JSON: {error}{advice}") from None
 
 

@@ -42,4 +42,4 @@ def check_gallery(
         if name not in manifest.files:
             yield f"{MANIFEST}: does not list {name}, though it lists other pictures"
         elif path.is_file() and not same_picture(path.read_bytes(), data):
-            yield f"{name}: differs from the picture drawn again"
+            yield f"{name}: differs from the redrawn picture"

@@ -208,7 +208,7 @@ class Coverage:
         if name in all_tasks():
             return (
                 f" Ids of this task look like '{name}/00', but this release does not contain "
-                "it."
+                "the task."
             )
         # If the id has a number, only the task name can be misspelt, so few candidates
         # suffice.

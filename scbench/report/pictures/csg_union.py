@@ -44,8 +44,8 @@ _EDGE_WIDTHS = {"winding": 3.0, "watertight": 4.0, "edge_manifold": 6.0}
 _FAULTS = {
     "not_empty": "there are no faces",
     "coordinates": "{n} vertices are too far away|{n} vertex is too far away",
-    "indices": "{n} faces name vertices that do not exist, or one twice"
-    "|{n} face names vertices that do not exist, or one twice",
+    "indices": "{n} faces refer to missing vertices, or to a vertex twice"
+    "|{n} face refers to missing vertices, or to a vertex twice",
     "duplicate_vertices": "several vertices are the same at {n} places"
     "|several vertices are the same at {n} place",
     "outliers": "{n} vertices lie far away from all others"
@@ -243,7 +243,10 @@ def answer_scene(
         if edges:
             parts.append(union_edges(edges))
             legend.append(
-                ("target", "edges of the union that the answer does not have (dashed)")
+                (
+                    "target",
+                    "edges of the union that are missing from the answer (dashed)",
+                )
             )
     parts += edge_marks(mesh, failed)
     parts += vertex_marks(mesh, failed)
@@ -425,7 +428,7 @@ def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None)
         findings.append(f"{counted(mesh.left_out, 'large face')} not drawn")
     if mesh.pulled:
         pulled = counted(mesh.pulled, "vertex", "vertices")
-        findings.append(f"{pulled} far outside drawn at the rim")
+        findings.append(f"{pulled} far outside, drawn at the rim")
     colon = ": " if findings else "; "
     return f"{size}{colon}{'; '.join([*findings, verdicts.fraction])}."
 

@@ -177,5 +177,5 @@ def answer_caption(n: int, answer: Answer, verdicts: Verdicts) -> str:
     if missing:
         parts.append(f"{counted(missing, 'certain pair')} missing")
     if _FORM.keys() & verdicts.failures.keys():
-        parts.append("some pairs break the format")
+        parts.append("some pairs have the wrong form")
     return f"{'; '.join(parts)}{ending}"

@@ -36,7 +36,7 @@ _FAULTS = {
 }
 _LEGEND = [
     ("given", "the building"),
-    ("note", "ground on which a whole person is hidden"),
+    ("note", "ground where a person is completely hidden"),
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -417,7 +417,7 @@ def question(params: Params, verdicts: Verdicts) -> str:
     start = "Nobody is placed. " if verdicts else ""
     return (
         f"{start}Hide {counted(params.people, 'person', 'people')} from a sniper behind a "
-        f"building, within {params.max_distance:g} m of its middle."
+        f"building, within {params.max_distance:g} m of its centre."
     )
 
 

@@ -114,7 +114,7 @@ def box_title(params: Params) -> str:
         return "the box from above"
     if axes == 3:
         return "the box in slices"
-    return f"the box of {axes} axes, unfolded"
+    return f"the unfolded box with {axes} axes"
 
 
 def unfolded_box(

@@ -44,7 +44,7 @@ UPRIGHT: tuple[tuple[int, Orientation], ...] = (
     (7, "rotate90X"),
 )
 FAULTS = {
-    "resource_limit": "more than can be graded",
+    "resource_limit": "too large to grade",
     "prime": "the number is not a prime",
     "stack": "{n} cannot be printed on the one below, first at position {first[stack]}",
     "printable": "{n} cannot be printed in this orientation, first at position {first[printable]}",

@@ -433,7 +433,7 @@ def answer_caption(params: Params, routes: Routes, verdicts: Verdicts) -> str:
         cells = counted(len(routes.reached), "cell")
         parts.append(f"{cells} can be reached from A, but not B.")
     if verdicts.failures.get("height_share"):
-        parts.append("A height fills too many cells.")
+        parts.append("One height occurs in too many cells.")
     if verdicts:
         parts.append(f"{verdicts.fraction.capitalize()}.")
     return " ".join(parts)

@@ -21,7 +21,7 @@ SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 # Reasons why a pattern is wrong, by check id; "" means its number of classes.
 REASONS = {
     "all_classes": "",
-    "known": "unlike known part",
+    "known": "differs from known part",
     "forced": "can stay apart",
 }
 FAULTS = {"corners": "{n} without {k} labels", "repeats": "{n} repeated"}

@@ -42,7 +42,7 @@ SYMMETRIES = {
     "-xyz": "mirrored along x",
     "x-yz": "mirrored along y",
     "xy-z": "mirrored along z",
-    "-x-y-z": "mirrored through the middle",
+    "-x-y-z": "mirrored through the centre",
 }
 
 Cell = tuple[int, int, int]

@@ -182,7 +182,7 @@ def test_mismatched_line_is_an_error_that_names_it(graded, tmp_path):
     changed = REPLIES[1].replace(b"Reply", b"reply")
     path = predictions(tmp_path, b"", REPLIES[0], b"", changed)
     with pytest.raises(
-        ResultsError, match=r"1 of 2 lines .* the first, line 4, has another"
+        ResultsError, match=r"1 of 2 lines .* the first, line 4, has a different"
     ):
         read_outputs(graded, [str(path)])
     shifted = predictions(tmp_path, REPLIES[0], b"", b"", REPLIES[1])

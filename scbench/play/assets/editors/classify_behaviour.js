@@ -14,8 +14,8 @@ export default function ({ params, change }) {
     squareDrawing(corners, params.corner_order), choices[i].element));
   return {
     element: element("div", {}, ...rows),
-    rules: "Equal numbers at corners are the same class, and borders separate the classes. Known: one drawing is possible, without a junction. Three domains: one drawing is possible, with three borders that meet. Ambiguous: several drawings are possible.",
-    hint: "Choose a name for every square. Squares without a choice count as the first name.",
+    rules: "Corners with equal numbers are in the same class, and borders separate the classes. Known: one drawing is possible, without a junction. Three domains: one drawing is possible, with three borders that meet. Ambiguous: several drawings are possible.",
+    hint: "Choose a name for every square. A square without a choice gets the first name.",
     start: null,
     show(answer) {
       labels = answer?.labels ?? params.squares.map(() => null);

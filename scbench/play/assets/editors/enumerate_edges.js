@@ -16,7 +16,7 @@ export default function ({ params, change }) {
     drawings[i], element("div", { class: "tools" }, ...buttons[i])));
   return {
     element: element("div", {}, ...rows),
-    rules: "Equal numbers at corners are the same class, and borders separate the classes. Where a side has two different corners, one border ends on it. A pair of sides belongs in the answer only if one border joins them in every possible drawing.",
+    rules: "Corners with equal numbers are in the same class, and borders separate the classes. Where a side has two different corners, one border ends on it. A pair of sides belongs in the answer only if one border joins them in every possible drawing.",
     hint: "Choose the pairs of sides that are certain to be joined; choosing none is also an answer.",
     start: { edges },
     show(answer) {

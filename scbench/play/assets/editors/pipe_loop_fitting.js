@@ -114,7 +114,7 @@ export default function ({ params, change }) {
   /** Return what the drawing means, as far as this item has it. */
   function rules() {
     const types = params.constraints.map((one) => one.type);
-    const sentences = ["The labels in the picture of the item are its rules; the full prompt gives the details. 0 marks joint 0."];
+    const sentences = ["The labels in the item's picture are the rules; the full prompt gives the details. 0 marks joint 0."];
     if (types.includes("fixed_start")) sentences.push("Move joint 0 into the coloured circle.");
     if (types.includes("centroid_box")) sentences.push("The mean of all joints (+) must lie in the coloured box.");
     if (types.includes("avoid_margin")) sentences.push("All joints must lie inside the dashed square.");

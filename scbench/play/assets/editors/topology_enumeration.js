@@ -44,7 +44,7 @@ export default function ({ params, change }) {
 
   return {
     element: element("div", {}, drawing, element("div", { class: "tools" }, ...buttons, add), list.element),
-    rules: "The areas of each class end at borders that may run in any way inside. A pattern belongs in the list if the borders cannot avoid a point where all classes meet. Equal letters at the corners are equal classes, ? is any class; numbers are only names of classes.",
+    rules: "The areas of each class end at borders that may run in any way inside. A pattern belongs in the list if the borders cannot avoid a point where all classes meet. Corners with equal letters have the same class, and ? stands for any class; numbers are only names of classes.",
     hint: "Click a corner's button to change its class. Small numbers are the order of the corners. Add every pattern that you want in the list.",
     start: { configs: [] },
     show(answer) {
