@@ -12,6 +12,7 @@ the two sides at this corner.
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -158,12 +159,14 @@ def do_orders_matter(point: Space, params: Params) -> bool:
     """Return whether every other order of the point's kinds gives another answer."""
     rings = rings_of(params)
     right = certain_pairs(rings, params.edge_order)
+    corner_orders: Any = corner_labels.orders_of(CORNERS, point.corner_order)
+    side_orders: Any = corner_labels.orders_of(SIDES, point.edge_order)
     others = [
         certain_pairs(rings, sides)
-        for sides in corner_labels.orders_of(SIDES, point.edge_order)
+        for sides in side_orders
         if sides != params.edge_order
     ]
-    for corners in corner_labels.orders_of(CORNERS, point.corner_order):
+    for corners in corner_orders:
         if corners != params.corner_order:
             misread = [ring_labels(square, corners) for square in params.squares]
             others.append(certain_pairs(misread, params.edge_order))
