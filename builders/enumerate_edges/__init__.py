@@ -12,9 +12,11 @@ the two sides at this corner.
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared import corner_labels
 from scbench.builders.shared.builder import Builder, Point, parameter, with_truths
@@ -35,6 +37,8 @@ _DECIDED = tuple(
     i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting"
 )
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
+# Maximum number of lists of squares that one draw tries.
+_TRIES = 200
 # Two ways to pair all sides, numbered around the ring.
 _FIRST_TWO = [(0, 1), (2, 3)]
 _MIDDLE_TWO = [(0, 3), (1, 2)]
@@ -57,6 +61,12 @@ class Space(Point):
     )
     edge_order: Order = parameter(
         "any", "how the sides are numbered: " + corner_labels.ORDERS_ARE
+    )
+    orders_matter: bool = parameter(
+        False,
+        "whether every other order of the same kind, of corners or of sides, would give another "
+        "answer",
+        later=True,
     )
     rename: bool = corner_labels.RENAME
 
@@ -118,21 +128,49 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"no pairs": {"edges": [[] for _ in params.squares]}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw different squares, at least `all_crossed` of them with four crossed sides.
-
-        At least one square has a pair of sides that is joined.
-        """
-        cases: list[int] = []
-        while not any(joined_sides(CASES[case]) for case in cases):
-            cases = draw_cases(point, rng)
-        # Otherwise the squares with four crossed sides would always come first.
-        rng.shuffle(cases)
-        corner_order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
-        edge_order = corner_labels.draw_order(SIDES, point.edge_order, rng)
-        squares = corner_labels.show_cases(
-            cases, corner_order, rng, rename=point.rename
+        """Draw squares, until their orders matter if that is required."""
+        for _ in range(_TRIES):
+            params = draw_squares(point, rng)
+            if not point.orders_matter or do_orders_matter(point, params):
+                return params
+        raise GenerationError(
+            f"in each of {_TRIES} draws, another order of corners or sides gives the same answer; "
+            "ask for more squares"
         )
-        return Params(corner_order=corner_order, edge_order=edge_order, squares=squares)
+
+
+def draw_squares(point: Space, rng: Stream) -> Params:
+    """Draw different squares, at least `all_crossed` of them with four crossed sides.
+
+    At least one square has a pair of sides that is joined.
+    """
+    cases: list[int] = []
+    while not any(joined_sides(CASES[case]) for case in cases):
+        cases = draw_cases(point, rng)
+    # Otherwise the squares with four crossed sides would always come first.
+    rng.shuffle(cases)
+    corner_order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
+    edge_order = corner_labels.draw_order(SIDES, point.edge_order, rng)
+    squares = corner_labels.show_cases(cases, corner_order, rng, rename=point.rename)
+    return Params(corner_order=corner_order, edge_order=edge_order, squares=squares)
+
+
+def do_orders_matter(point: Space, params: Params) -> bool:
+    """Return whether every other order of the point's kinds gives another answer."""
+    rings = rings_of(params)
+    right = certain_pairs(rings, params.edge_order)
+    corner_orders: Any = corner_labels.orders_of(CORNERS, point.corner_order)
+    side_orders: Any = corner_labels.orders_of(SIDES, point.edge_order)
+    others = [
+        certain_pairs(rings, sides)
+        for sides in side_orders
+        if sides != params.edge_order
+    ]
+    for corners in corner_orders:
+        if corners != params.corner_order:
+            misread = [ring_labels(square, corners) for square in params.squares]
+            others.append(certain_pairs(misread, params.edge_order))
+    return right not in others
 
 
 def draw_cases(point: Space, rng: Stream) -> list[int]:

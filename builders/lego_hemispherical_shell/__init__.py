@@ -243,6 +243,21 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         thin = max(guess_score(params, outer - wall) for wall in _THIN_GUESSES)
         return (thin + guess_score(params, outer * _SOLID_GUESS)) / 2
 
+    def carried_over(self, answer: Answer, params: Params, onto: Params) -> JsonValue:
+        """Return the bricks, moved from the axis of one target to that of the other."""
+        x, y = params.centre_mm
+        new_x, new_y = onto.centre_mm
+        bricks: list[JsonValue] = []
+        for brick in answer.bricks:
+            brick_x, brick_y, z = brick.Centroid
+            moved_x = round(brick_x - x + new_x, 6)
+            moved_y = round(brick_y - y + new_y, 6)
+            middle: list[JsonValue] = [moved_x, moved_y, z]
+            bricks.append(
+                {"Centroid": middle, "RotationDegrees": brick.RotationDegrees}
+            )
+        return {"bricks": bricks}
+
     def measure(self, params: Params) -> float:
         """Return the agreement for full marks, in percent of a simple bricklayer's.
 

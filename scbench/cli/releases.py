@@ -31,9 +31,10 @@ from scbench.freezing.compare import overlap as measure
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
 from scbench.freezing.ladder import Ladder, TaskLadder, ladder, own_ladder, read_ladder
-from scbench.freezing.ladder_check import DRAWS, RungReport, check_ladder
+from scbench.freezing.ladder_check import RungReport, check_ladder
 from scbench.freezing.proofs import proofs_file
 from scbench.freezing.shortcuts import ITEMS, best_of
+from scbench.freezing.trials import DRAWS
 from scbench.machine.limits import processors
 from scbench.release.diff import diff_releases
 from scbench.release.load import Release, find_release, installed_releases, open_release
@@ -57,6 +58,20 @@ RUNG_HEADS = [
     "draw",
     "judge",
     "point",
+]
+
+# Columns of the table of all tasks: mean floor of the rung; the best program, its score, and the
+# floor of the fresh items; seeds tried, and how many of them gave no item.
+SUMMARY_HEADS = [
+    "task",
+    "rung",
+    "floor",
+    "shortcut",
+    "score",
+    "floor of these",
+    "seeds",
+    "failed",
+    "verdict",
 ]
 
 app = typer.Typer(
@@ -302,8 +317,8 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Fresh items to generate per rung, to test programs that see only part of an "
-                "item; at least 2, or 0 to skip the test."
+                "Number of these items on which to test programs that see only part of an item; "
+                "at least 2, or 0 to skip the test. If there are too few, more are generated."
             ),
         ),
     ] = ITEMS,
@@ -341,24 +356,29 @@ def rungs(
             for report in task_reports:
                 problems += len(report.problems)
         if fresh and len(table.tasks if tasks is None else tasks) > 1:
-            sys.stdout.write(terminal(shortcuts_sheet(all_reports)) + "\n\n")
+            sys.stdout.write(terminal(summary_sheet(all_reports)) + "\n\n")
         if problems:
             say(counted(problems, "problem"))
             raise typer.Exit(PROBLEMS)
 
 
-def shortcuts_sheet(reports: Sequence[RungReport]) -> Sheet:
-    """Return one table of the best program on each rung of all tasks."""
+def summary_sheet(reports: Sequence[RungReport]) -> Sheet:
+    """Return one table of all rungs: floors, the best program, and how often draws fail."""
     lines = []
     for report in reports:
+        cells = [report.task, str(report.rung)]
+        cells.append(f"{report.floor:.2f}" if report.floors else "")
         if report.shortcuts:
             best = best_of(report.shortcuts)
-            numbers = [f"{best.score:.2f}", f"{best.floor:.2f}"]
-            verdict = "WRONG" if best.problem else ""
-            lines.append([report.task, str(report.rung), best.name, *numbers, verdict])
+            cells += [best.name, f"{best.score:.2f}", f"{best.floor:.2f}"]
+        else:
+            cells += ["", "", ""]
+        trials = report.trials
+        cells += [str(trials.attempts), str(trials.failures)] if trials else ["", ""]
+        lines.append([*cells, "WRONG" if report.problems else ""])
     return Sheet(
-        "Best program that sees only part of an item, by rung",
-        ["task", "rung", "shortcut", "score", "floor", "verdict"],
+        "Rungs of all tasks: the best program that sees only part of an item, on fresh items",
+        SUMMARY_HEADS,
         lines,
         words=frozenset({"task", "shortcut", "verdict"}),
     )

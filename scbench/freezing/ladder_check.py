@@ -3,22 +3,20 @@
 import json
 import math
 import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
-from scbench.base.canonical import canonical_json
-from scbench.base.errors import ScbenchError, WorkSpentError
-from scbench.base.seeding import Stream
+from scbench.base.errors import ScbenchError
 from scbench.catalog import Task, get_task
 from scbench.freezing.draw import key_of, most_failures
 from scbench.freezing.floors import mean_score
 from scbench.freezing.fresh import FrozenPoint, run
 from scbench.freezing.ladder import Ladder, TaskLadder
 from scbench.freezing.shortcuts import Shortcut, shortcuts_of, standard_error
+from scbench.freezing.trials import Draws, Trials
 from scbench.release.load import Reference
 from scbench.scoring.judge import judge
 from scbench.scoring.outcomes import normalized
@@ -29,55 +27,6 @@ MOST_RISE = 0.03
 MOST_TRANSFER = 0.5
 # Bound on the chance that a rung cannot be generated with a fresh seed.
 MOST_UNFINISHED = 0.001
-# Items drawn to estimate the capacity: if no two are equal, it is at least 10,000 in 19
-# of 20 cases.
-DRAWS = 250
-
-
-class Capacity(NamedTuple):
-    """An estimate of how many items a rung has, from the equal pairs among drawn items."""
-
-    pairs: int
-    """Number of pairs of drawn items."""
-    alike: int
-    """Number of these pairs whose items are equal."""
-
-    @property
-    def items(self) -> int:
-        """Number of different items; if no two are equal, a lower bound with 95 % confidence."""
-        # If the number of items is a third of the number of pairs, the chance of no
-        # equal pair is exp(-3), or 5 %.
-        return self.pairs // (self.alike or 3)
-
-    def __str__(self) -> str:
-        return f"{'' if self.alike else '>'}{self.items}"
-
-
-class Trials(NamedTuple):
-    """The results of drawing items at a point, each with its own seed and without solving it."""
-
-    attempts: int
-    """Number of seeds."""
-    failures: int
-    """Number of seeds that gave no item."""
-    final_failures: int
-    """Number of these failures after which no other seed is tried (`WorkSpentError`)."""
-    capacity: Capacity
-
-    @property
-    def failure_rate(self) -> float:
-        """Share of seeds that gave no item."""
-        return self.failures / max(self.attempts, 1)
-
-    def unfinished(self, items: int, limit: int) -> float:
-        """Return a bound on the chance that a point ends before it has enough items.
-
-        Args:
-            items: number of items that the point asks for.
-            limit: number of failures in a row that end it.
-        """
-        at_once = self.final_failures / max(self.attempts, 1)
-        return min(1.0, items * self.failure_rate**limit + at_once)
 
 
 class Item(NamedTuple):
@@ -102,7 +51,7 @@ class RungReport:
         drawing: seconds to draw, solve and grade all instances.
         judging: seconds of the slowest verdict on a correct answer.
         transfer: see `transfer_of`.
-        trials: see `trials_of`; None if no further items were drawn.
+        trials: results of drawing further items; None if none were drawn.
         shortcuts: results of programs that see part of an item, the best first.
         problems: faults of the rung, as sentences.
     """
@@ -161,7 +110,8 @@ def check_ladder(
         rung: the only rung to check; by default all.
         rising: whether to check averages, for which a few instances of a rung may not be enough.
         draws: items to draw in addition, unsolved, to estimate the capacity and count failures.
-        fresh: items to draw in addition, to try `shortcuts` on; 0, or at least 2.
+        fresh: how many of these items to try `shortcuts` on; 0, or at least 2. If there are fewer
+            draws, more items are drawn.
 
     Raises:
         ExperimentError: the table has no such task or rung.
@@ -173,9 +123,12 @@ def check_ladder(
         for number, point in enumerate(table.all_rungs, 1):
             if rung not in {None, number}:
                 continue
-            report = check_rung(ladder, name, number, point, count, ids_by_key, draws)
+            report = check_rung(ladder, name, number, point, count, ids_by_key)
+            further = Draws(get_task(name), point)
+            if draws and report.measures:
+                report = with_trials(report, further, draws, count or ladder.count)
             if fresh:
-                report = with_shortcuts(table, report, fresh)
+                report = with_shortcuts(table, report, further, fresh)
             if report.measures:
                 if rising:
                     checks = [
@@ -194,7 +147,6 @@ def check_rung(
     point: dict[str, JsonValue],
     count: int | None,
     ids_by_key: dict[str, str],
-    draws: int,
 ) -> RungReport:
     """Draw a rung, and report on it alone.
 
@@ -206,7 +158,6 @@ def check_rung(
         count: instances; by default the table's.
         ids_by_key: ids of the instances of the task so far, by key; the ids of this
             rung are added.
-        draws: see `check_ladder`.
     """
     experiment = ladder.experiment(tasks=[name], rung=rung, count=count)
     started = time.perf_counter()
@@ -226,9 +177,6 @@ def check_rung(
         ids_by_key.setdefault(key, row.id)
     judging = max(judging_seconds(part), default=0.0)
     task = part.planned.task
-    trials = trials_of(task, point, draws) if draws else None
-    if trials:
-        problems += failure_problems(task, trials, part.planned.point.count)
     limit = task.seconds
     if judging > limit:
         problems.append(
@@ -245,16 +193,25 @@ def check_rung(
         drawing=drawing,
         judging=judging,
         transfer=transfer_of(part),
-        trials=trials,
         problems=tuple(problems),
     )
 
 
-def with_shortcuts(table: TaskLadder, report: RungReport, fresh: int) -> RungReport:
-    """Return the report with the results of shortcuts on this many fresh items."""
-    task = get_task(report.task)
+def with_trials(
+    report: RungReport, further: Draws, draws: int, items: int
+) -> RungReport:
+    """Return the report with the results of further draws; a rung has this many items."""
+    trials = further.trials(draws)
+    problems = failure_problems(further.task, trials, items)
+    return replace(report, trials=trials, problems=(*report.problems, *problems))
+
+
+def with_shortcuts(
+    table: TaskLadder, report: RungReport, further: Draws, fresh: int
+) -> RungReport:
+    """Return the report with the results of shortcuts on this many of the further items."""
     try:
-        results = shortcuts_of(task, report.point, fresh, implied=table.implied)
+        results = shortcuts_of(further, fresh, implied=table.implied)
     except ScbenchError as error:
         return replace(report, problems=(*report.problems, str(error)))
     problems = [result.problem for result in results if result.problem]
@@ -356,30 +313,3 @@ def scores_above(task: Task, source: Item, items: Sequence[Item]) -> list[float]
         score = mean_score(task, item.params, ref.name, carried, where=ref.id)
         scores.append(normalized(score, item.reference.floor))
     return scores
-
-
-def trials_of(task: Task, point: Mapping[str, JsonValue], draws: int = DRAWS) -> Trials:
-    """Draw items at a point without solving them.
-
-    Return how often draws fail, and how often two of the items are equal.
-    """
-    builder = task.builder()
-    space = builder.space.model_validate(point)
-    rng = Stream("capacity", task.id, builder.draws, space.model_dump(mode="json"))
-    counts: Counter[str] = Counter()
-    failures = 0
-    final_failures = 0
-    while counts.total() < draws and failures < draws:
-        try:
-            params = builder.draw(space, Stream("capacity", rng.getrandbits(63)))
-        except ScbenchError as error:
-            failures += 1
-            final_failures += isinstance(error, WorkSpentError)
-            continue
-        params_text = canonical_json(builder.as_json(params))
-        counts[key_of(task.id, builder.prompt(params), params_text)] += 1
-    # n items make n * (n - 1) / 2 pairs.
-    n = counts.total()
-    alike = sum(k * (k - 1) // 2 for k in counts.values())
-    capacity = Capacity(n * (n - 1) // 2, alike)
-    return Trials(n + failures, failures, final_failures, capacity)

@@ -14,17 +14,16 @@ The builders' named baselines, and their constructions that ignore the item, are
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
-from scbench.base.errors import GenerationError
-from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder
 from scbench.catalog import Task
 from scbench.freezing.floors import floor_of, mean_score
+from scbench.freezing.trials import Draws
 
 # A program may score this much above the mean floor.
 MOST_ABOVE = 0.1
@@ -38,8 +37,6 @@ CHANCE = 0.01
 ITEMS = 12
 # Items whose right answers are tried on all others.
 _DONORS = 4
-# Maximum number of draws per item, on average.
-_DRAWS = 20
 _SURE = 1 - 1e-9
 # The ending of the name of a program that is given a parameter of another item.
 EXCHANGED = " of another item"
@@ -116,27 +113,20 @@ class Answered(NamedTuple):
 
 
 def shortcuts_of(
-    task: Task,
-    point: Mapping[str, JsonValue],
-    count: int = ITEMS,
-    *,
-    implied: Collection[str] = (),
-    seed: int = 0,
+    draws: Draws, count: int = ITEMS, *, implied: Collection[str] = ()
 ) -> list[Shortcut]:
     """Try programs on fresh items of a rung, and return their results, the best first.
 
     Args:
-        task: the task.
-        point: parameters of the rung.
-        count: number of fresh items, at least 2.
+        draws: items of the rung.
+        count: number of items, at least 2.
         implied: parameters that are not hidden (`TaskLadder.implied`).
-        seed: seed of the items.
 
     Raises:
         GenerationError: the rung does not give this many items.
     """
-    builder: Solver = task.builder()
-    items = fresh_items(task, builder, point, count, seed)
+    task = draws.task
+    items = fresh_items(draws, count)
     results = []
     for name, pairs in programs(task, items, implied):
         results.append(result_of(task, name, pairs))
@@ -148,32 +138,18 @@ def best_of(results: Sequence[Shortcut]) -> Shortcut:
     return next((result for result in results if result.problem), results[0])
 
 
-def fresh_items(
-    task: Task, builder: Solver, point: Mapping[str, JsonValue], count: int, seed: int
-) -> list[FreshItem]:
-    """Draw items of a rung and solve them.
+def fresh_items(draws: Draws, count: int) -> list[FreshItem]:
+    """Solve drawn items of a rung.
 
     Raises:
-        GenerationError: too many draws fail.
+        GenerationError: the rung does not give this many items.
     """
-    space = builder.space.model_validate(point)
-    at = space.model_dump(mode="json")
+    builder: Solver = draws.builder
     items: list[FreshItem] = []
-    for k in range(_DRAWS * count):
-        if len(items) == count:
-            return items
-        rng = Stream("shortcuts", task.id, builder.draws, at, seed, k)
-        try:
-            params = builder.draw(space, rng)
-        except GenerationError:
-            continue
+    for params in draws.fresh(count):
         answer = answer_of(builder, params)
-        values = builder.as_json(params)
-        items.append(FreshItem(params, values, answer, floor_of(task, params).score))
-    if len(items) < count:
-        raise GenerationError(
-            f"{task.id}: only {len(items)} of {count} fresh items could be drawn"
-        )
+        floor = floor_of(draws.task, params).score
+        items.append(FreshItem(params, builder.as_json(params), answer, floor))
     return items
 
 

@@ -51,6 +51,14 @@ def test_fresh_targets_satisfy_their_parameters(form, aside):
         assert grade(off_centre, BUILDER.reference(centred)).score < 1
 
 
+def test_structure_is_carried_over_to_another_axis():
+    point = Space(form="bowl", min_inner_cm=6, max_inner_cm=6, aside_mm=40)
+    params = BUILDER.draw(point, Stream("lego", "carried"))
+    moved = params.model_copy(update={"centre_mm": (-31.0, 7.0)})
+    carried = BUILDER.carried_over(BUILDER.reference(params), params, moved)
+    assert grade(moved, Answer.model_validate(carried)).score == 1
+
+
 def test_narrow_ranges_give_a_value_or_an_error():
     exact = Space(
         min_inner_cm=5.15, max_inner_cm=5.15, min_thickness_cm=3, max_thickness_cm=3

@@ -6,9 +6,10 @@ import pytest
 from PIL import Image
 
 from scbench.base.model import rung_of
-from scbench.cli.releases import shortcuts_sheet
+from scbench.cli.releases import summary_sheet
 from scbench.freezing.ladder_check import RungReport
 from scbench.freezing.shortcuts import Shortcut
+from scbench.freezing.trials import Capacity, Trials
 from scbench.release.load import open_release
 from scbench.release.sources import read_manifest
 
@@ -132,15 +133,25 @@ def test_contact_sheet_of_a_drawn_ladder(inside, custom_table, tmp_path):
         assert message in done.stderr
 
 
-def test_table_shows_the_best_program_on_each_rung_of_all_tasks():
+def test_table_shows_floors_programs_and_failures_of_all_tasks():
     wrong = Shortcut("walls emptied", 0.8, 0.2, 1.0, 12)
     fine = Shortcut("empty answer", 0.0, 0.2, 1.0, 12)
+    trials = Trials(203, 3, 0, Capacity(199 * 100, 0))
     reports = [
-        RungReport("maze_3d", 3, {}, shortcuts=(fine, wrong)),
+        RungReport(
+            "maze_3d",
+            3,
+            {},
+            floors=(0.1, 0.3),
+            shortcuts=(fine, wrong),
+            trials=trials,
+            problems=("a problem",),
+        ),
         RungReport("hyper_snake", 1, {}, shortcuts=(fine,)),
         RungReport("hyper_snake", 2, {}),
     ]
-    assert shortcuts_sheet(reports).rows == [
-        ["maze_3d", "3", "walls emptied", "0.80", "0.20", "WRONG"],
-        ["hyper_snake", "1", "empty answer", "0.00", "0.20", ""],
+    assert summary_sheet(reports).rows == [
+        ["maze_3d", "3", "0.20", "walls emptied", "0.80", "0.20", "203", "3", "WRONG"],
+        ["hyper_snake", "1", "", "empty answer", "0.00", "0.20", "", "", ""],
+        ["hyper_snake", "2", "", "", "", "", "", "", ""],
     ]

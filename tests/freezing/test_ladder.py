@@ -37,15 +37,13 @@ from scbench.freezing.ladder import (
 )
 from scbench.freezing.ladder_check import (
     MOST_FLOOR,
-    Capacity,
     RungReport,
-    Trials,
     check_ladder,
     failure_problems,
     transfer_of,
-    trials_of,
 )
 from scbench.freezing.tables import read_table, write_table
+from scbench.freezing.trials import Capacity, Draws, Trials
 from scbench.freezing.verify import verify_release
 from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.machine.processes import open_executor
@@ -391,11 +389,11 @@ def test_capacity_is_estimated_from_similar_items():
     task = get_task("topology_enumeration")
     ring = {"corners": 4, "order": "ring", "known": 0}
     # Eight walks round a square, drawn alike often.
-    few = trials_of(task, ring, 200).capacity
+    few = Draws(task, ring).trials(200).capacity
     assert few.pairs == 200 * 199 // 2
     assert 6 <= few.items <= 10
-    assert trials_of(task, ring, 200).capacity == few
-    many = trials_of(get_task("delaunay_triangulation"), {"points": 12}, 60)
+    assert Draws(task, ring).trials(200).capacity == few
+    many = Draws(get_task("delaunay_triangulation"), {"points": 12}).trials(60)
     assert many == Trials(60, 0, 0, Capacity(60 * 59 // 2, 0))
     assert str(many.capacity) == ">590"
     assert Capacity(31125, 0).items > 10_000 > Capacity(31125, 4).items
@@ -413,11 +411,11 @@ def test_failed_draws_are_counted(monkeypatch):
         return real(self, point, rng)
 
     monkeypatch.setattr(task.builder, "draw", draw)
-    trials = trials_of(task, {"squares": 20}, 40)
+    trials = Draws(task, {"squares": 20}).trials(40)
     assert trials.attempts == 40 + trials.failures
     assert 0 < trials.final_failures < trials.failures < 40
     assert trials.capacity.pairs == 40 * 39 // 2
-    assert trials_of(task, {"squares": 20}, 40) == trials
+    assert Draws(task, {"squares": 20}).trials(40) == trials
 
 
 @pytest.mark.parametrize(

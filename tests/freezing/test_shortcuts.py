@@ -16,6 +16,7 @@ from scbench.freezing.shortcuts import (
     programs,
     shortcuts_of,
 )
+from scbench.freezing.trials import Draws
 
 MAZE = {"size": 7, "jumps": 2}
 # A path that fills the box passes food at any place.
@@ -38,8 +39,7 @@ FEW_LENGTHY = 3
 
 def test_each_varying_parameter_is_hidden_and_implied_ones_are_not():
     task = get_task("hyper_snake")
-    builder = task.builder()
-    items = fresh_items(task, builder, SNAKE, 3, 0)
+    items = fresh_items(Draws(task, SNAKE), 3)
     names = [name for name, _ in programs(task, items, ())]
     # The size is the same in all items, and there are no walls.
     assert {"food emptied", f"food{EXCHANGED}", f"start{EXCHANGED}"} <= {*names}
@@ -52,7 +52,7 @@ def test_each_varying_parameter_is_hidden_and_implied_ones_are_not():
 def test_unneeded_parameter_is_found():
     results = {
         result.name: result
-        for result in shortcuts_of(get_task("hyper_snake"), SNAKE, 4)
+        for result in shortcuts_of(Draws(get_task("hyper_snake"), SNAKE), 4)
     }
     assert results["food emptied"].score == 1
     assert results["food emptied"].costs == 0
@@ -62,13 +62,37 @@ def test_unneeded_parameter_is_found():
 
 def test_fresh_items_depend_only_on_the_seed():
     task = get_task("maze_3d")
-    builder = task.builder()
-    first = fresh_items(task, builder, MAZE, 3, 0)
-    assert first == fresh_items(task, builder, MAZE, 3, 0)
-    other = fresh_items(task, builder, MAZE, 3, 1)
+    first = fresh_items(Draws(task, MAZE), 3)
+    assert first == fresh_items(Draws(task, MAZE), 3)
+    other = fresh_items(Draws(task, MAZE, seed=1), 3)
     assert not {str(item.values) for item in first} & {
         str(item.values) for item in other
     }
+
+
+def test_fresh_items_are_among_the_counted_draws(monkeypatch):
+    task = get_task("maze_3d")
+    real = task.builder.draw
+    drawn = []
+
+    def draw(self, point, rng):
+        drawn.append(real(self, point, rng))
+        return drawn[-1]
+
+    monkeypatch.setattr(task.builder, "draw", draw)
+    draws = Draws(task, MAZE)
+    assert draws.trials(6).attempts == 6
+    assert [item.params for item in fresh_items(draws, 4)] == drawn[:4]
+    assert len(drawn) == 6
+    assert len(draws.fresh(8)) == len(drawn) == 8
+
+
+def test_fresh_items_have_as_many_of_each_group():
+    task = get_task("lego_hemispherical_shell")
+    (first, *_) = ladder().tasks[task.id].rungs
+    items = Draws(task, first).fresh(8)
+    walls = [item.outer_radius_mm - item.inner_radius_mm for item in items]
+    assert sum(wall <= 12 for wall in walls) == 4
 
 
 @pytest.mark.parametrize(
@@ -152,5 +176,6 @@ def test_implied_parameters_exist():
 def test_no_program_that_ignores_part_of_an_item_beats_the_floor(task, rung):
     table = ladder().tasks[task.id]
     count = FEW_LENGTHY if lengthy(task) else FEW
-    results = shortcuts_of(task, table.rungs[rung - 1], count, implied=table.implied)
+    draws = Draws(task, table.rungs[rung - 1])
+    results = shortcuts_of(draws, count, implied=table.implied)
     assert [result.problem for result in results if result.problem] == []

@@ -5,7 +5,12 @@ from itertools import product
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.corner_labels import CASES, draw_order, is_walk
+from scbench.builders.shared.corner_labels import (
+    CASES,
+    draw_order,
+    is_walk,
+    orders_of,
+)
 from scbench.catalog import get_task
 from scbench.graders.shared.corner_labels import (
     behaviour,
@@ -13,7 +18,7 @@ from scbench.graders.shared.corner_labels import (
     letters,
     on_ring,
 )
-from scbench.schemas.corner_labels import CORNERS
+from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.topology_enumeration import POLYGONS
 
 EDGES = get_task("enumerate_edges")
@@ -62,6 +67,19 @@ def test_fresh_edges(squares, all_crossed):
         assert crossed >= min(all_crossed, squares)
         assert all(behaviour(ring) != "three domains meeting" for ring in labelled)
         assert any(EDGES.builder().reference(params).edges)
+
+
+def test_orders_matter_where_required():
+    point = {"squares": 2, "all_crossed": 0, "corner_order": "ring"}
+    point |= {"edge_order": "ring", "orders_matter": True}
+    builder = EDGES.builder()
+    for params, _ in fresh(EDGES, 10, **point):
+        right = builder.reference(params)
+        for name, ring in (("corner_order", CORNERS), ("edge_order", SIDES)):
+            for order in orders_of(ring, "ring"):
+                other = params.model_copy(update={name: order})
+                is_own = order == getattr(params, name)
+                assert (builder.reference(other) == right) == is_own
 
 
 @pytest.mark.parametrize("squares", [4, 8, 15, 16])
