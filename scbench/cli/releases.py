@@ -317,8 +317,8 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Number of these items on which to test programs that see only part of an item; "
-                "at least 2, or 0 to skip the test. If there are too few, more are generated."
+                "Number of drawn items on which to test programs that see only part of an item; "
+                "at least 2, or 0 to skip the test. If --draws gives fewer, more are drawn."
             ),
         ),
     ] = ITEMS,
