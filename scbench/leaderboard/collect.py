@@ -11,7 +11,13 @@ import polars as pl
 
 from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
-from scbench.base.errors import MachineError, ResultsError, ScbenchError, printable
+from scbench.base.errors import (
+    MachineError,
+    ResultsError,
+    ScbenchError,
+    machine_fault,
+    printable,
+)
 from scbench.base.progress import no_progress
 from scbench.base.wording import counted
 from scbench.grading.expected_work import OpenDisplay, no_display
@@ -260,10 +266,13 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
             return board_entry(opened, job)
     except (MachineError, ModuleNotFoundError):
         raise
-    except ScbenchError as error:
-        reason = str(error)
     except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
-        reason = describe_error(error)
+        # A full disk is not the fault of a submission.
+        fault = machine_fault(error)
+        if fault:
+            raise MachineError(f"{job.name}: {fault}") from None
+        is_ours = isinstance(error, ScbenchError)
+        reason = str(error) if is_ours else describe_error(error)
     return [finding("not_graded", reason=printable(reason))]
 
 

@@ -1,5 +1,6 @@
 """The board: entries shown, reused or graded again, and releases never mixed."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ import pytest
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.canonical import sha256
-from scbench.base.errors import ResultsError
+from scbench.base.errors import MachineError, ResultsError
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.means import MEANS
@@ -465,3 +466,46 @@ def test_many_findings_of_one_kind_are_counted(entry, collected):
     assert {found.code for found in findings} == {"unexpected_file"}
     assert len(findings) == 21
     assert findings[-1].message == "more findings of this kind: 280"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_full_disk_stops_the_board_and_rejects_no_submission(
+    entry, collected, tmp_path, monkeypatch, packed
+):
+    if packed:
+        folder = tmp_path / "submissions/aurora"
+        shutil.make_archive(str(folder), "zip", folder)
+        shutil.rmtree(folder)
+
+    def write_nothing(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("scbench.leaderboard.folder.write_at_most", write_nothing)
+    monkeypatch.setattr("scbench.leaderboard.archives.write_at_most", write_nothing)
+    with pytest.raises(MachineError, match=r"^aurora: the disk is full$"):
+        collected()
+
+
+def test_report_that_does_not_fit_on_the_disk_rejects_no_submission(
+    entry, collected, monkeypatch
+):
+    def write_nothing(*_):
+        try:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            raise ResultsError("cannot write the report") from None
+
+    monkeypatch.setattr("scbench.leaderboard.collect.write_report_of", write_nothing)
+    with pytest.raises(MachineError, match=r"^aurora: the disk is full$"):
+        collected(reports=True)
+
+
+def test_message_that_quotes_an_error_number_does_not_stop_the_board(
+    entry, collected, monkeypatch
+):
+    def fail(*_):
+        raise ResultsError("the file says (os error 28)")
+
+    monkeypatch.setattr("scbench.leaderboard.collect.read_about", fail)
+    done, _ = collected()
+    assert [finding.code for finding in done.refused["aurora"]] == ["not_graded"]

@@ -151,4 +151,7 @@ def test_the_last_of_several_faults_at_one_place_counts():
     verdict = verdict_on({"triangles": [[0, 1.5, "a"], [0, 1]]})
     details = verdict.checks[0].details
     assert details["count"] == 2
-    assert [fault["at"] for fault in details["errors"]] == ["triangles.0", "triangles.1"]
+    assert [fault["at"] for fault in details["errors"]] == [
+        "triangles.0",
+        "triangles.1",
+    ]
