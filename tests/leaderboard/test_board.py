@@ -490,10 +490,8 @@ def test_report_that_does_not_fit_on_the_disk_rejects_no_submission(
     entry, collected, monkeypatch
 ):
     def write_nothing(*_):
-        try:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        except OSError:
-            raise ResultsError("cannot write the report") from None
+        disk_error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise ResultsError("cannot write the report") from disk_error
 
     monkeypatch.setattr("scbench.leaderboard.collect.write_report_of", write_nothing)
     with pytest.raises(MachineError, match=r"^aurora: the disk is full$"):
