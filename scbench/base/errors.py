@@ -148,6 +148,10 @@ class ResultsError(ScbenchError):
     """Results cannot be written or resumed: a folder in use, a journal of another run."""
 
 
+class FolderInUseError(ResultsError):
+    """Another process writes to the folder of results."""
+
+
 class MachineError(ScbenchError):
     """The machine refuses a resource that a run needs: space, memory, open files or processes."""
 

@@ -12,6 +12,7 @@ import polars as pl
 from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
 from scbench.base.errors import (
+    FolderInUseError,
     MachineError,
     ResultsError,
     ScbenchError,
@@ -260,11 +261,12 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
     Raises:
         MachineError: this machine cannot grade any submission.
         ModuleNotFoundError: an extra is not installed.
+        FolderInUseError: another process is building the same board.
     """
     try:
         with open_submission(path) as opened:
             return board_entry(opened, job)
-    except (MachineError, ModuleNotFoundError):
+    except (MachineError, ModuleNotFoundError, FolderInUseError):
         raise
     except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
         # A full disk is not the fault of a submission.

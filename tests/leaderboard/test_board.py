@@ -11,7 +11,7 @@ import pytest
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.canonical import sha256
-from scbench.base.errors import MachineError, ResultsError
+from scbench.base.errors import FolderInUseError, MachineError, ResultsError
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.means import MEANS
@@ -25,6 +25,7 @@ from scbench.leaderboard.packing import pack
 from scbench.leaderboard.publish import write_board
 from scbench.leaderboard.receipt import read_receipt, results_hash
 from scbench.leaderboard.validate import release_finder, validate
+from scbench.machine.work_folder import WorkFolder
 from scbench.release.load import find_release
 
 LIMITS = WorkerLimits(1, None, 0)
@@ -507,3 +508,16 @@ def test_message_that_quotes_an_error_number_does_not_stop_the_board(
     monkeypatch.setattr("scbench.leaderboard.collect.read_about", fail)
     done, _ = collected()
     assert [finding.code for finding in done.refused["aurora"]] == ["not_graded"]
+
+
+def test_board_that_another_process_builds_rejects_no_submission(
+    entry, collected, tmp_path
+):
+    graded = tmp_path / "site/graded/aurora"
+    graded.mkdir(parents=True)
+    other_run = WorkFolder(graded / ".scbench")
+    with pytest.raises(FolderInUseError, match="is writing to"):
+        collected()
+    other_run.remove()
+    done, _ = collected()
+    assert not done.refused
