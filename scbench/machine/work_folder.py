@@ -137,6 +137,10 @@ class WorkFolder:
         text = json.dumps(marker)
         os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
 
+    def is_own(self) -> bool:
+        """Return whether this user began the run."""
+        return os.fstat(self._descriptor).st_uid == os.geteuid()
+
     def clear(self) -> None:
         """Remove everything that an interrupted run left behind."""
         for path in self.path.iterdir():
