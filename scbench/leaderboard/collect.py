@@ -1,6 +1,7 @@
 """Grading a folder of submissions; matching receipts are reused."""
 
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -295,6 +296,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
         return grading
     receipt, results = grading
     if job.reports and not (job.folder / REPORT).is_file():
+        check_writable(job.folder)
         job.on_step(f"{job.name}: writing the report")
         write_report_of(submission, job.folder, job.limits.workers, job.open_drawing)
     files = tuple(
@@ -366,12 +368,27 @@ def grade_anew(opened: Opened, job: Job) -> Grading | list[Finding]:
     validated = validate(opened, job.releases)
     if validated.problems:
         return validated.problems
+    check_writable(job.folder)
     graded = grade_submission(validated, job.folder, job.limits, job.open_display)
     if graded.receipt is not None:
         return Grading(graded.receipt, graded.report.results)
     if graded.report.grader_errors:
         return [finding("grader_error", count=graded.report.grader_errors)]
     return graded.findings
+
+
+def check_writable(folder: Path) -> None:
+    """Check that results can be written to a folder, which is created if needed.
+
+    Raises:
+        MachineError: they cannot, which is not the fault of a submission.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # The file has no name, and is gone when it is closed.
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise MachineError(f"cannot write to {folder}: {error.strerror}") from None
 
 
 def spent(results: pl.DataFrame) -> dict[str, Any]:

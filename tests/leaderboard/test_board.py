@@ -521,3 +521,14 @@ def test_board_that_another_process_builds_rejects_no_submission(
     other_run.remove()
     done, _ = collected()
     assert not done.refused
+
+
+def test_folder_that_cannot_be_written_rejects_no_submission(
+    entry, collected, tmp_path
+):
+    graded = tmp_path / "site/graded"
+    graded.mkdir(parents=True)
+    # Root may write to any folder, but nobody can make a folder below a file.
+    (graded / "aurora").write_text("")
+    with pytest.raises(MachineError, match=r"^cannot write to "):
+        collected()
