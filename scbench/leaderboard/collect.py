@@ -13,6 +13,7 @@ import polars as pl
 from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
 from scbench.base.errors import (
+    EngineError,
     FolderInUseError,
     MachineError,
     ResultsError,
@@ -70,6 +71,14 @@ from scbench.scoring.outcomes import describe_error
 GRADED = "graded"
 # Names become folders, file names and links, so only plain characters are allowed.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
+# Errors that are never the fault of a submission. They stop the board, because one without a
+# submission must not replace one with it.
+_FAULTS_OF_MACHINE = (
+    MachineError,
+    EngineError,
+    FolderInUseError,
+    ModuleNotFoundError,
+)
 # Columns of results that the board's tables need.
 _COLUMNS = (
     "id",
@@ -263,11 +272,12 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
         MachineError: this machine cannot grade any submission.
         ModuleNotFoundError: an extra is not installed.
         FolderInUseError: another process is building the same board.
+        EngineError: no worker process can grade.
     """
     try:
         with open_submission(path) as opened:
             return board_entry(opened, job)
-    except (MachineError, ModuleNotFoundError, FolderInUseError):
+    except _FAULTS_OF_MACHINE:
         raise
     except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
         # A full disk is not the fault of a submission.

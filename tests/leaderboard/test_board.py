@@ -11,7 +11,12 @@ import pytest
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.canonical import sha256
-from scbench.base.errors import FolderInUseError, MachineError, ResultsError
+from scbench.base.errors import (
+    EngineError,
+    FolderInUseError,
+    MachineError,
+    ResultsError,
+)
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.means import MEANS
@@ -531,4 +536,15 @@ def test_folder_that_cannot_be_written_rejects_no_submission(
     # Root may write to any folder, but nobody can make a folder below a file.
     (graded / "aurora").write_text("")
     with pytest.raises(MachineError, match=r"^cannot write to "):
+        collected()
+
+
+def test_package_that_changes_during_a_build_rejects_no_submission(
+    entry, collected, monkeypatch
+):
+    def fail(*_):
+        raise EngineError("the files of scbench changed while it was running")
+
+    monkeypatch.setattr("scbench.leaderboard.collect.grade_submission", fail)
+    with pytest.raises(EngineError, match="changed while it was running"):
         collected()
