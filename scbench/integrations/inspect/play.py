@@ -236,12 +236,13 @@ def without_dotenv() -> Iterator[None]:
     someone else's archive. With variables such as PYTHONPATH or SCBENCH_TERRAIN_PYTHON, it could
     run code in the processes that grade.
     """
-    original = inspect_dotenv.find_dotenv
-    inspect_dotenv.find_dotenv = lambda *_, **__: ""
+    names = vars(inspect_dotenv)
+    original = names["find_dotenv"]
+    names["find_dotenv"] = lambda *_, **__: ""
     try:
         yield
     finally:
-        inspect_dotenv.find_dotenv = original
+        names["find_dotenv"] = original
 
 
 async def greet(model: Model) -> None:
