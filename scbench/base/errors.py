@@ -31,6 +31,16 @@ _REFUSALS = {
     errno.EAGAIN: "too many processes or threads (see ulimit -u)",
     errno.EIO: "the disk failed to read or write",
 }
+# The refusals that no input can cause. An input may use up memory, for example.
+_FAULTS_OF_MACHINE = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.EIO,
+}
+# Maximum length of a chain of errors that is followed.
+_MAX_CAUSES = 20
 # Python's message if a thread cannot be started; the exception has no error number.
 _NO_THREAD = "can't start new thread"
 
@@ -138,6 +148,10 @@ class ResultsError(ScbenchError):
     """Results cannot be written or resumed: a folder in use, a journal of another run."""
 
 
+class FolderInUseError(ResultsError):
+    """Another process writes to the folder of results."""
+
+
 class MachineError(ScbenchError):
     """The machine refuses a resource that a run needs: space, memory, open files or processes."""
 
@@ -165,6 +179,22 @@ def refused(error: BaseException) -> str:
     reason = _REFUSALS[number]
     file = getattr(error, "filename", None)
     return f"{file}: {reason}" if file else reason
+
+
+def machine_fault(error: BaseException) -> str:
+    """Return what the machine refused, if that led to an error; empty for all other errors.
+
+    Then no input is to blame. A full disk counts, but not memory, which an input may use up.
+    """
+    cause: BaseException | None = error
+    for _ in range(_MAX_CAUSES):
+        if cause is None:
+            break
+        # Messages of other errors may quote an input, so only numbers are trusted.
+        if isinstance(cause, OSError) and cause.errno in _FAULTS_OF_MACHINE:
+            return refused(cause)
+        cause = cause.__cause__ or cause.__context__
+    return ""
 
 
 def _error_number(error: BaseException) -> int | None:

@@ -129,6 +129,11 @@ class Checkpoint:
                 "the interrupted run used another release, version or options, so all "
                 "lines are graded again"
             )
+        elif self._resume and previous and not self.work.is_own():
+            yield (
+                "the interrupted run belongs to another user; if you do not trust its results, "
+                "start over with --restart"
+            )
 
     def _remove_unfinished(self) -> None:
         """Remove unfinished files, and everything that this class does not write."""

@@ -14,7 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from scbench.base.errors import PredictionsError, ScbenchError, printable
+from scbench.base.errors import (
+    PredictionsError,
+    ScbenchError,
+    machine_fault,
+    printable,
+)
 from scbench.formats.predictions import UNPACKING_ERRORS, unpacked
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission_files import (
@@ -88,7 +93,11 @@ class Entry(NamedTuple):
 
 
 def open_archive(path: Path, scratch: Path) -> Opened:
-    """Copy the files of a submission from an archive into an empty folder."""
+    """Copy the files of a submission from an archive into an empty folder.
+
+    Raises:
+        OSError: the machine refuses a resource, such as space for the copies.
+    """
     try:
         status = path.stat()
         kind = kind_of(status.st_mode)
@@ -122,6 +131,8 @@ def open_archive(path: Path, scratch: Path) -> Opened:
     except TooLargeError as error:
         problem = finding("archive_bomb", reason=error)
     except _BROKEN as error:
+        if machine_fault(error):
+            raise
         lines = str(error).splitlines() or [type(error).__name__]
         problem = finding("bad_archive", reason=printable(lines[0][:200]))
     return Opened(path, findings=[problem])

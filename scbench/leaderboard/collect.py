@@ -1,6 +1,7 @@
 """Grading a folder of submissions; matching receipts are reused."""
 
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -11,7 +12,15 @@ import polars as pl
 
 from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
-from scbench.base.errors import MachineError, ResultsError, ScbenchError, printable
+from scbench.base.errors import (
+    EngineError,
+    FolderInUseError,
+    MachineError,
+    ResultsError,
+    ScbenchError,
+    machine_fault,
+    printable,
+)
 from scbench.base.progress import no_progress
 from scbench.base.wording import counted
 from scbench.grading.expected_work import OpenDisplay, no_display
@@ -62,6 +71,14 @@ from scbench.scoring.outcomes import describe_error
 GRADED = "graded"
 # Names become folders, file names and links, so only plain characters are allowed.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
+# Errors that are never the fault of a submission. They stop the board, because one without a
+# submission must not replace one with it.
+_FAULTS_OF_MACHINE = (
+    MachineError,
+    EngineError,
+    FolderInUseError,
+    ModuleNotFoundError,
+)
 # Columns of results that the board's tables need.
 _COLUMNS = (
     "id",
@@ -254,16 +271,21 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
     Raises:
         MachineError: this machine cannot grade any submission.
         ModuleNotFoundError: an extra is not installed.
+        FolderInUseError: another process is building the same board.
+        EngineError: no worker process can grade.
     """
     try:
         with open_submission(path) as opened:
             return board_entry(opened, job)
-    except (MachineError, ModuleNotFoundError):
+    except _FAULTS_OF_MACHINE:
         raise
-    except ScbenchError as error:
-        reason = str(error)
     except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
-        reason = describe_error(error)
+        # A full disk is not the fault of a submission.
+        fault = machine_fault(error)
+        if fault:
+            raise MachineError(f"{job.name}: {fault}") from None
+        is_ours = isinstance(error, ScbenchError)
+        reason = str(error) if is_ours else describe_error(error)
     return [finding("not_graded", reason=printable(reason))]
 
 
@@ -284,6 +306,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
         return grading
     receipt, results = grading
     if job.reports and not (job.folder / REPORT).is_file():
+        check_writable(job.folder)
         job.on_step(f"{job.name}: writing the report")
         write_report_of(submission, job.folder, job.limits.workers, job.open_drawing)
     files = tuple(
@@ -355,12 +378,27 @@ def grade_anew(opened: Opened, job: Job) -> Grading | list[Finding]:
     validated = validate(opened, job.releases)
     if validated.problems:
         return validated.problems
+    check_writable(job.folder)
     graded = grade_submission(validated, job.folder, job.limits, job.open_display)
     if graded.receipt is not None:
         return Grading(graded.receipt, graded.report.results)
     if graded.report.grader_errors:
         return [finding("grader_error", count=graded.report.grader_errors)]
     return graded.findings
+
+
+def check_writable(folder: Path) -> None:
+    """Check that results can be written to a folder, which is created if needed.
+
+    Raises:
+        MachineError: they cannot, which is not the fault of a submission.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # The file has no name, and is gone when it is closed.
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise MachineError(f"cannot write to {folder}: {error.strerror}") from None
 
 
 def spent(results: pl.DataFrame) -> dict[str, Any]:

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scbench.base.errors import PredictionsError, ScbenchError, printable
+from scbench.base.errors import (
+    PredictionsError,
+    ScbenchError,
+    machine_fault,
+    printable,
+)
 from scbench.leaderboard.archives import (
     ARCHIVES,
     TooLargeError,
@@ -48,6 +53,9 @@ def copy_folder(folder: Path, scratch: Path) -> Opened:
 
     Each file is opened once. Links and pipes are never followed, even if one replaces a
     file meanwhile.
+
+    Raises:
+        OSError: the machine refuses a resource, such as space for the copies.
     """
     files = {}
     findings = []
@@ -68,7 +76,11 @@ def copy_folder(folder: Path, scratch: Path) -> Opened:
 
 
 def copy_file(folder: int, name: str, scratch: Path) -> Finding | None:
-    """Copy a file from an open folder; return the reason if it is refused."""
+    """Copy a file from an open folder; return the reason if it is refused.
+
+    Raises:
+        OSError: see `copy_folder`.
+    """
     label = printable(name[:200])
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -78,6 +90,8 @@ def copy_file(folder: int, name: str, scratch: Path) -> Finding | None:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(name, flags, dir_fd=folder)
     except OSError as error:
+        if machine_fault(error):
+            raise
         return finding("unread_file", label, label=label, reason=error.strerror)
     with open(descriptor, "rb") as source:  # noqa: PTH123  (a descriptor)
         # The file may have been replaced, and it may still grow.

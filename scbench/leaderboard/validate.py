@@ -5,7 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scbench.base.canonical import sha256
-from scbench.base.errors import CatalogError, ReleaseError, did_you_mean
+from scbench.base.errors import (
+    CatalogError,
+    MachineError,
+    ReleaseError,
+    did_you_mean,
+    machine_fault,
+)
 from scbench.base.model import LADDER
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.claims import read_claims
@@ -131,7 +137,11 @@ def validate(
 def read_about(
     opened: Opened, releases: Releases, required: str | None = None
 ) -> Validated:
-    """Read only the ``submission.yaml`` of a submission, and find its release."""
+    """Read only the ``submission.yaml`` of a submission, and find its release.
+
+    Raises:
+        MachineError: the machine cannot read the release.
+    """
     validated = Validated(opened, list(opened.findings))
     if ABOUT not in opened.files:
         return validated
@@ -150,6 +160,9 @@ def read_about(
     try:
         release = releases(version)
     except ReleaseError as error:
+        fault = machine_fault(error)
+        if fault:
+            raise MachineError(fault) from None
         reason = str(error).rstrip(".")
         validated.findings.append(
             finding("unknown_release", ABOUT, line, reason=reason)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from scbench.base import __version__
 from scbench.base.canonical import parse_json
-from scbench.base.errors import JsonError, ResultsError
+from scbench.base.errors import FolderInUseError, JsonError, ResultsError
 
 MARKER = "RUN.json"
 _MARKER_KEYS = ("scbench", "host", "pid", "identity")
@@ -103,7 +103,7 @@ class WorkFolder:
             owner = "another process"
             if marker:
                 owner = f"process {marker['pid']} on {marker['host']}"
-            raise ResultsError(
+            raise FolderInUseError(
                 f"{owner} is writing to {self.path.parent}; wait for it, or choose another "
                 "--out"
             ) from None
@@ -136,6 +136,10 @@ class WorkFolder:
         }
         text = json.dumps(marker)
         os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
+
+    def is_own(self) -> bool:
+        """Return whether this user began the run."""
+        return os.fstat(self._descriptor).st_uid == os.geteuid()
 
     def clear(self) -> None:
         """Remove everything that an interrupted run left behind."""

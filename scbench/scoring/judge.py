@@ -4,6 +4,8 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 """
 
 from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
@@ -99,12 +101,14 @@ def schema_check(
 ) -> Check:
     """Return the failed check ``answer_schema``, with the errors in the answer's shape."""
     schema = resolved_schema(model)
-    by_place: dict[str, Fault] = {}
+    # Several errors may be at one place, and the last one counts.
+    by_place: dict[str, ErrorDetails] = {}
     for item in items_of(error):
-        fault = schema_fault(item, answer, schema)
-        by_place[fault.at] = fault
+        by_place[place_of(item, answer, schema).at] = item
     count = len(by_place)
-    faults = list(by_place.values())[:_MAX_FAULTS]
+    # An answer may have hundreds of thousands of errors, and describing one takes long.
+    described = islice(by_place.values(), _MAX_FAULTS)
+    faults = [schema_fault(item, answer, schema) for item in described]
     text = "; ".join(map(str, faults))
     omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""
     hint = ""
@@ -115,18 +119,27 @@ def schema_check(
     return Check("answer_schema", False, message, {"count": count, "errors": places})
 
 
-def schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
-    """Return an error in terms of the published schema, with the place and the value.
+class Place(NamedTuple):
+    """The place of an error in an answer: a value, or a whole row of a fixed number of values."""
 
-    A place is a value, or a whole row of a fixed number of values. pydantic's places go further: to
-    a member of such a row, or to one of several types.
+    at: str
+    value: JsonValue
+    schema: Node
+    is_missing: bool = False
+
+
+def place_of(item: ErrorDetails, answer: JsonValue, schema: Node) -> Place:
+    """Return the place of an error in terms of the published schema.
+
+    pydantic's places go further: to a member of a row of a fixed number of values, or to one of
+    several types.
     """
     at: list[str] = []
     for step in item["loc"]:
         if isinstance(answer, dict) and step in schema.get("properties", ()):
             at.append(str(step))
             if step not in answer:
-                return Fault(".".join(at), "is missing")
+                return Place(".".join(at), None, schema, is_missing=True)
             answer = answer[str(step)]
             schema = schema["properties"][step]
         elif isinstance(answer, list) and isinstance(step, int):
@@ -137,11 +150,18 @@ def schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
             schema = schema.get("items", {})
         else:
             break
-    if item["type"] in _TASK_ERRORS or not schema:
-        problem = problem_of(item)
-    else:
-        problem = f"must be {in_words(schema)}; got {describe_value(answer)}"
-    return Fault(".".join(at), problem)
+    return Place(".".join(at), answer, schema)
+
+
+def schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
+    """Return an error in terms of the published schema, with the place and the value."""
+    place = place_of(item, answer, schema)
+    if place.is_missing:
+        return Fault(place.at, "is missing")
+    if item["type"] in _TASK_ERRORS or not place.schema:
+        return Fault(place.at, problem_of(item))
+    value = describe_value(place.value)
+    return Fault(place.at, f"must be {in_words(place.schema)}; got {value}")
 
 
 def is_fixed_row(schema: Node) -> bool:

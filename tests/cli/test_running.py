@@ -311,3 +311,20 @@ def test_exhausted_key_ends_the_run(run, model, instances, tmp_path):
     again = run(*options)
     assert again.exit_code == 0
     assert {*statuses(tmp_path / "out").values()} == {"answered"}
+
+
+def test_env_file_of_the_working_folder_is_not_read(run, model, tmp_path, monkeypatch):
+    # As in an archive from someone else, which the user has unpacked.
+    unpacked = tmp_path / "archive"
+    below = unpacked / "below"
+    below.mkdir(parents=True)
+    names = ("PYTHONPATH", "SCBENCH_TERRAIN_PYTHON", "XDG_CACHE_HOME")
+    lines = "".join(f"{name}={unpacked}\n" for name in names)
+    for folder in (unpacked, below):
+        (folder / ".env").write_text(lines)
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(below)
+    done = run("--tasks", "two_segments", "--limit", "1")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert os.environ.keys().isdisjoint(names)

@@ -1,5 +1,6 @@
 """The board: entries shown, reused or graded again, and releases never mixed."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,7 +11,12 @@ import pytest
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.canonical import sha256
-from scbench.base.errors import ResultsError
+from scbench.base.errors import (
+    EngineError,
+    FolderInUseError,
+    MachineError,
+    ResultsError,
+)
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.means import MEANS
@@ -24,6 +30,7 @@ from scbench.leaderboard.packing import pack
 from scbench.leaderboard.publish import write_board
 from scbench.leaderboard.receipt import read_receipt, results_hash
 from scbench.leaderboard.validate import release_finder, validate
+from scbench.machine.work_folder import WorkFolder
 from scbench.release.load import find_release
 
 LIMITS = WorkerLimits(1, None, 0)
@@ -465,3 +472,79 @@ def test_many_findings_of_one_kind_are_counted(entry, collected):
     assert {found.code for found in findings} == {"unexpected_file"}
     assert len(findings) == 21
     assert findings[-1].message == "more findings of this kind: 280"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_full_disk_stops_the_board_and_rejects_no_submission(
+    entry, collected, tmp_path, monkeypatch, packed
+):
+    if packed:
+        folder = tmp_path / "submissions/aurora"
+        shutil.make_archive(str(folder), "zip", folder)
+        shutil.rmtree(folder)
+
+    def write_nothing(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("scbench.leaderboard.folder.write_at_most", write_nothing)
+    monkeypatch.setattr("scbench.leaderboard.archives.write_at_most", write_nothing)
+    with pytest.raises(MachineError, match=r"^aurora: the disk is full$"):
+        collected()
+
+
+def test_report_that_does_not_fit_on_the_disk_rejects_no_submission(
+    entry, collected, monkeypatch
+):
+    def write_nothing(*_):
+        disk_error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise ResultsError("cannot write the report") from disk_error
+
+    monkeypatch.setattr("scbench.leaderboard.collect.write_report_of", write_nothing)
+    with pytest.raises(MachineError, match=r"^aurora: the disk is full$"):
+        collected(reports=True)
+
+
+def test_message_that_quotes_an_error_number_does_not_stop_the_board(
+    entry, collected, monkeypatch
+):
+    def fail(*_):
+        raise ResultsError("the file says (os error 28)")
+
+    monkeypatch.setattr("scbench.leaderboard.collect.read_about", fail)
+    done, _ = collected()
+    assert [finding.code for finding in done.refused["aurora"]] == ["not_graded"]
+
+
+def test_board_that_another_process_builds_rejects_no_submission(
+    entry, collected, tmp_path
+):
+    graded = tmp_path / "site/graded/aurora"
+    graded.mkdir(parents=True)
+    other_run = WorkFolder(graded / ".scbench")
+    with pytest.raises(FolderInUseError, match="is writing to"):
+        collected()
+    other_run.remove()
+    done, _ = collected()
+    assert not done.refused
+
+
+def test_folder_that_cannot_be_written_rejects_no_submission(
+    entry, collected, tmp_path
+):
+    graded = tmp_path / "site/graded"
+    graded.mkdir(parents=True)
+    # Root may write to any folder, but nobody can make a folder below a file.
+    (graded / "aurora").write_text("")
+    with pytest.raises(MachineError, match=r"^cannot write to "):
+        collected()
+
+
+def test_package_that_changes_during_a_build_rejects_no_submission(
+    entry, collected, monkeypatch
+):
+    def fail(*_):
+        raise EngineError("the files of scbench changed while it was running")
+
+    monkeypatch.setattr("scbench.leaderboard.collect.grade_submission", fail)
+    with pytest.raises(EngineError, match="changed while it was running"):
+        collected()

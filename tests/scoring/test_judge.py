@@ -132,3 +132,26 @@ def test_message_about_many_faults_is_short():
     check = schema_check(caught.value, answer, DELAUNAY.answer_model)
     assert len(check.message) < 1000
     assert check.details["count"] == MAX_VALUES - 10
+
+
+def test_only_the_faults_that_are_shown_are_described(monkeypatch):
+    described = []
+
+    def note(value):
+        described.append(value)
+        return "x"
+
+    monkeypatch.setattr("scbench.scoring.judge.describe_value", note)
+    verdict = verdict_on({"triangles": [[0, 1.5, 2.5]] * 1000})
+    assert verdict.checks[0].details["count"] == 1000
+    assert len(described) == 5
+
+
+def test_the_last_of_several_faults_at_one_place_counts():
+    verdict = verdict_on({"triangles": [[0, 1.5, "a"], [0, 1]]})
+    details = verdict.checks[0].details
+    assert details["count"] == 2
+    assert [fault["at"] for fault in details["errors"]] == [
+        "triangles.0",
+        "triangles.1",
+    ]

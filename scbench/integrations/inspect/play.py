@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inspect_ai import Task, eval_set
+from inspect_ai._util import dotenv as inspect_dotenv
 from inspect_ai._util import rich as inspect_rich
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.hooks import Hooks, ModelRetry, SampleEnd, hooks
@@ -153,7 +154,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
             for place in (logs, logs.parent):
                 remove_parts(place)
             check_logs(logs)
-        with _inspect_silent(), short_tracebacks():
+        with _inspect_silent(), short_tracebacks(), without_dotenv():
             try:
                 model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
             # Providers raise these for unknown names.
@@ -225,6 +226,23 @@ def short_tracebacks() -> Iterator[None]:
         yield
     finally:
         inspect_rich.truncate_traceback = original
+
+
+@contextmanager
+def without_dotenv() -> Iterator[None]:
+    """Keep Inspect from reading a ``.env`` file while the block runs.
+
+    Inspect reads the file of the working folder or of a folder above it, which may come from
+    someone else's archive. With variables such as PYTHONPATH or SCBENCH_TERRAIN_PYTHON, it could
+    run code in the processes that grade.
+    """
+    names = vars(inspect_dotenv)
+    original = names["find_dotenv"]
+    names["find_dotenv"] = lambda *_, **__: ""
+    try:
+        yield
+    finally:
+        names["find_dotenv"] = original
 
 
 async def greet(model: Model) -> None:
