@@ -69,6 +69,7 @@ from scbench.integrations.inspect.listening import (
     listening,
 )
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
+from scbench.integrations.inspect.tracebacks import shorten_tracebacks
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
 from scbench.scoring.outcomes import Outcome, seek_answer
@@ -227,6 +228,7 @@ def task_of(
     With ``is_limited``, a reply ends after a number of messages and tokens, because
     models may call tools forever.
     """
+    shorten_tracebacks()
     metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected, weights)]
     return Task(
         dataset=dataset,
