@@ -97,7 +97,7 @@ def grade_file(
     problems = Problems(
         checkpoint.folder / PROBLEMS, imported.with_origin if imported else None
     )
-    with resumable_on_error(options.out, checkpoint, problems):
+    with resumable_on_error(options, checkpoint, problems):
         # Import problems belong to no line of the stream, so they are reported first.
         import_problems = imported.problems if imported else ()
         for problem in import_problems:
@@ -171,7 +171,7 @@ def check_inputs(options: Options) -> None:
 
 @contextmanager
 def resumable_on_error(
-    out: Path, checkpoint: Checkpoint, problems: Problems
+    options: Options, checkpoint: Checkpoint, problems: Problems
 ) -> Iterator[None]:
     """Close everything if the block fails, so that the run can be resumed.
 
@@ -190,9 +190,11 @@ def resumable_on_error(
         if not machine_refusal:
             raise
         hint = ""
-        if is_resumable:
+        if not options.has_resume:
+            hint = "; run the same command again"
+        elif is_resumable:
             hint = "; results so far are saved; continue with --resume"
-        raise MachineError(f"{out}: {machine_refusal}{hint}") from None
+        raise MachineError(f"{options.out}: {machine_refusal}{hint}") from None
 
 
 def pool_opener(cluster: str | None) -> "Callable[[Start], WorkerPool] | None":

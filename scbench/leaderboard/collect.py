@@ -1,7 +1,9 @@
 """Grading a folder of submissions; matching receipts are reused."""
 
+import errno
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
@@ -11,7 +13,13 @@ import polars as pl
 
 from scbench.analysis.usage import was_answered
 from scbench.base.canonical import sha256
-from scbench.base.errors import MachineError, ResultsError, ScbenchError, printable
+from scbench.base.errors import (
+    MachineError,
+    ResultsError,
+    ScbenchError,
+    printable,
+    refused,
+)
 from scbench.base.progress import no_progress
 from scbench.base.wording import counted
 from scbench.grading.expected_work import OpenDisplay, no_display
@@ -256,7 +264,7 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
         ModuleNotFoundError: an extra is not installed.
     """
     try:
-        with open_submission(path) as opened:
+        with open_submission(path) as opened, full_disk_stops():
             return board_entry(opened, job)
     except (MachineError, ModuleNotFoundError):
         raise
@@ -265,6 +273,26 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
     except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
         reason = describe_error(error)
     return [finding("not_graded", reason=printable(reason))]
+
+
+@contextmanager
+def full_disk_stops() -> Iterator[None]:
+    """Turn the error of a full disk in the block into `MachineError`.
+
+    No submission may be refused for it. Unpacking a submission is not part of the block, because a
+    large archive must not stop the board.
+
+    Raises:
+        MachineError: the disk or the quota is full.
+    """
+    try:
+        yield
+    except Exception as error:
+        cause = error.__context__ if isinstance(error, ScbenchError) else error
+        if isinstance(cause, OSError) and cause.errno in {errno.ENOSPC, errno.EDQUOT}:
+            message = f"{refused(cause)}; run the same command again"
+            raise MachineError(message) from error
+        raise
 
 
 def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:

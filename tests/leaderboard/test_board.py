@@ -1,5 +1,6 @@
 """The board: entries shown, reused or graded again, and releases never mixed."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ import pytest
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.base.canonical import sha256
-from scbench.base.errors import ResultsError
+from scbench.base.errors import MachineError, ResultsError
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.means import MEANS
@@ -413,6 +414,25 @@ def test_failure_in_one_submission_refuses_only_that_one(
     (refusal,) = done.refused["bad"]
     assert refusal.code == "not_graded"
     assert "in a parser of others" in refusal.message
+
+
+def test_full_disk_refuses_no_submission(entry, collected, monkeypatch):
+    def fail(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left", "report.html")
+
+    monkeypatch.setattr("scbench.leaderboard.collect.write_report_of", fail)
+    with pytest.raises(MachineError, match=r"report\.html: the disk is full; run the"):
+        collected(reports=True)
+
+    def fail_plainly(*_arguments):
+        try:
+            fail()
+        except OSError:
+            raise ResultsError("cannot write report.html") from None
+
+    monkeypatch.setattr("scbench.leaderboard.collect.write_report_of", fail_plainly)
+    with pytest.raises(MachineError, match="the disk is full"):
+        collected(reports=True)
 
 
 @pytest.mark.parametrize("replacement", ["another file", "a pipe", "a link"])
