@@ -39,3 +39,24 @@ def test_long_tracebacks_of_a_task_are_shortened_instead_of_coloured(monkeypatch
     text, coloured = rich.format_traceback(ValueError, error, None)
     assert text == coloured
     assert len(text) < 20_000
+
+
+def test_long_errors_of_inspect_eval_are_shortened(tmp_path, monkeypatch):
+    import inspect_ai  # noqa: PLC0415  (an extra)
+    from inspect_ai.model import get_model  # noqa: PLC0415  (as above)
+
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+
+    def fail(*_arguments):
+        raise ValueError("Error code: 400 - " + "x" * 100_000)
+
+    (log,) = inspect_ai.eval(
+        "scbench/two_segments",
+        model=get_model("mockllm/model", custom_outputs=fail),
+        task_args={"ids": ["two_segments/00"]},
+        log_dir=str(tmp_path),
+    )
+    error = log.samples[0].error
+    assert "400 xxx" in error.message
+    assert len(error.message) < 2000
+    assert len(error.traceback_ansi) < 20_000
