@@ -287,11 +287,16 @@ def full_disk_stops() -> Iterator[None]:
     """
     try:
         yield
+    except MachineError:
+        raise
     except Exception as error:
-        cause = error.__context__ if isinstance(error, ScbenchError) else error
+        cause: BaseException | None = error
+        reason = refused(error)
+        if isinstance(error, ScbenchError):
+            cause = error.__context__
+            reason = str(error)
         if isinstance(cause, OSError) and cause.errno in {errno.ENOSPC, errno.EDQUOT}:
-            message = f"{refused(cause)}; run the same command again"
-            raise MachineError(message) from error
+            raise MachineError(f"{reason}; run the same command again") from error
         raise
 
 
