@@ -327,6 +327,7 @@ def run(
             partial=limit is not None or only_ids is not None or setting is not None,
             restart=True,
             imported=imported,
+            has_resume=False,
         )
         exit_code = 0 if complete else PROBLEMS
         if exhausted:
