@@ -134,8 +134,8 @@ def prompts(
         typer.Option(
             show_default=False,
             help=(
-                "Folder for files in the form the provider accepts, split at its size limits. "
-                "[default: print all lines]"
+                "Folder for files in the format that the provider accepts, split at its size "
+                "limits. [default: print all lines]"
             ),
         ),
     ] = None,
@@ -162,7 +162,9 @@ def prompts(
         sent = instances if images else split_by_images(instances)[False]
         if with_images and not quiet:
             share = f"{len(with_images)} of {counted(len(instances), 'prompt')}"
-            consequence = "with images" if images else "left out because of images"
+            consequence = (
+                "with images" if images else "left out because they have images"
+            )
             say(f"{share} {consequence}: {ids_in_words(with_images)}")
         budgets = budget or ()
         if form is Form.HARBOR:

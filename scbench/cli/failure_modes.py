@@ -59,7 +59,7 @@ Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage.""",
 )
 
 LabelsOutOption = Annotated[
-    Path, typer.Option("--out", help="File of labels to write (Parquet).")
+    Path, typer.Option("--out", help="Output file for the labels (Parquet).")
 ]
 ThresholdOption = Annotated[
     float,
@@ -73,7 +73,7 @@ LabelledResultsOption = Annotated[
     ),
 ]
 LabelFiles = Annotated[
-    list[Path], typer.Argument(help="Files of labels, written by judge or import.")
+    list[Path], typer.Argument(help="Label files, as written by `judge` or `import`.")
 ]
 FirstRunOption = Annotated[
     str | None,
@@ -116,7 +116,7 @@ def judge(
 def export(
     results: ResultsArgument,
     out: Annotated[
-        Path, typer.Option("--out", help="File of prompts to write (JSON Lines).")
+        Path, typer.Option("--out", help="Output file for the prompts (JSON Lines).")
     ],
     predictions: Annotated[
         list[str] | None,

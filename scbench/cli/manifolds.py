@@ -44,7 +44,7 @@ def manifolds(
         ),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option(help="Only these tasks, separated by commas.")
+        str | None, typer.Option(help="Show only these tasks, separated by commas.")
     ] = None,
     by: Annotated[
         Along,
@@ -64,7 +64,10 @@ def manifolds(
     heat: Annotated[
         str | None,
         typer.Option(
-            help="Heat map over two parameters or recorded properties, such as length,max_depth."
+            help=(
+                "Show a heat map over two parameters or recorded properties, such as "
+                "length,max_depth."
+            )
         ),
     ] = None,
     metric: Annotated[

@@ -377,7 +377,7 @@ def summary_sheet(reports: Sequence[RungReport]) -> Sheet:
         cells += [str(trials.attempts), str(trials.failures)] if trials else ["", ""]
         lines.append([*cells, "WRONG" if report.problems else ""])
     return Sheet(
-        "Rungs of all tasks: the best program that sees only part of an item, on fresh items",
+        "Scores of the best shortcut on fresh items, for the rungs of all tasks",
         SUMMARY_HEADS,
         lines,
         words=frozenset({"task", "shortcut", "verdict"}),
