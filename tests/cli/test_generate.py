@@ -146,7 +146,10 @@ def test_shortfall_is_printed_and_exits_with_1(inside, tmp_path):
     assert file.returncode == 1
     assert "boolean: 72 of 100 items at length 3, max_depth 0" in file.stderr
     assert read_manifest(tmp_path / "o").experiment.shortfalls[0].got == 72
-    assert "this point has too few items" in (tmp_path / "o" / "README.md").read_text()
+    assert (
+        "these parameters allow too few different items"
+        in (tmp_path / "o" / "README.md").read_text()
+    )
 
 
 @pytest.mark.slow
