@@ -422,13 +422,13 @@ def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None)
         missing = volumes.missing / volumes.union
         surplus = volumes.surplus / volumes.union
         findings.append(
-            f"{missing:.1%} of the union's volume is missing, {surplus:.1%} surplus"
+            f"{missing:.1%} of the union's volume is missing, {surplus:.1%} is surplus"
         )
     if mesh.left_out:
         findings.append(f"{counted(mesh.left_out, 'large face')} not drawn")
     if mesh.pulled:
         pulled = counted(mesh.pulled, "vertex", "vertices")
-        findings.append(f"{pulled} far outside, drawn at the rim")
+        findings.append(f"{pulled} far outside the picture, drawn at its edge")
     colon = ": " if findings else "; "
     return f"{size}{colon}{'; '.join([*findings, verdicts.fraction])}."
 
