@@ -49,7 +49,10 @@ def missing_scores(results: pl.DataFrame) -> Iterator[str]:
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
     if errors:
-        yield f"Of these, {counted(errors, 'grader failure')}: grade the predictions again."
+        yield (
+            f"The missing scores include {counted(errors, 'grader failure')}. "
+            "Grade the predictions again."
+        )
 
 
 def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
@@ -63,7 +66,8 @@ def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
         if 0 < len(present) < len(names):
             yield (
                 f"Partial run: {len(present)} of {len(names)} {part} tasks were graded "
-                f"({first_names(present)}). Means are over these. The leaderboard needs all tasks."
+                f"({first_names(present)}). Means cover only these. "
+                "The leaderboard needs all tasks."
             )
 
 
