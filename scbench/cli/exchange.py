@@ -401,9 +401,9 @@ def export(
             metavar="FOLDER|lm-eval|verifiers|openenv",
             show_default=False,
             help=(
-                "Folder to create; or lm-eval, verifiers or openenv, to print the path of the "
-                "folder installed for that program: tasks for lm_eval --include_path, a package "
-                "for verifiers, an environment for `openenv push`."
+                "Folder to create. Give lm-eval, verifiers or openenv instead to print the path "
+                "of the folder installed for that program (tasks for lm_eval --include_path, a "
+                "package for verifiers, or an environment for `openenv push`)."
             ),
         ),
     ],

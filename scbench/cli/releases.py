@@ -317,8 +317,9 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Number of drawn items on which to test programs that see only part of an item; "
-                "at least 2, or 0 to skip the test. If --draws gives fewer, more are drawn."
+                "Number of drawn items on which to test shortcuts, which are programs that see "
+                "only part of an item: at least 2, or 0 to skip the test. More items are drawn "
+                "if --draws gives fewer."
             ),
         ),
     ] = ITEMS,
@@ -514,7 +515,7 @@ def build(
         if manifest.experiment:
             for short in manifest.experiment.shortfalls:
                 say(
-                    f"{short.task}: {short.got} of {short.asked} items at {short.point}: "
+                    f"{short.task}: only {short.got} of {short.asked} items at {short.point}: "
                     f"{short.reason}"
                 )
         say(

@@ -139,12 +139,12 @@ def test_shortfall_is_printed_and_exits_with_1(inside, tmp_path):
     assert printed.returncode == 1
     assert len(printed.stdout.splitlines()) == 72
     assert (
-        "boolean: 72 of 100 items: 200 attempts in a row gave no new item"
+        "boolean: only 72 of 100 items: 200 attempts in a row gave no new item"
         in printed.stderr
     )
     file = inside("generate", *args, "--out", "o")
     assert file.returncode == 1
-    assert "boolean: 72 of 100 items at length 3, max_depth 0" in file.stderr
+    assert "boolean: only 72 of 100 items at length 3, max_depth 0" in file.stderr
     assert read_manifest(tmp_path / "o").experiment.shortfalls[0].got == 72
     assert (
         "these parameters allow too few different items"
