@@ -724,7 +724,7 @@ class Prediction(BaseModel):
             )
         if not status.scored and self.answer is not None:
             raise ValueError(
-                f"status {status} means that there is no answer, but there is one"
+                f"status {status} means that there is no answer, but the line has one"
             )
         if status is Status.ANSWERED and not answered and not self.turns:
             raise ValueError("the status is answered, but there is no answer")
