@@ -283,7 +283,7 @@ def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -
     n = len(params.heights)
     if answer is None:
         start = "There are no blasts to draw. " if verdicts else ""
-        return f"{start}Ground of {n} x {n} cells that blasts should make flat."
+        return f"{start}Ground of {n} x {n} cells that blasts must level."
     metrics = verdicts.metrics
     count = len(answer.blasts)
     blasts = counted(count, "blast")
