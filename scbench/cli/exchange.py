@@ -334,8 +334,8 @@ def export_results(
 ) -> None:
     """Write results in the formats of other tools.
 
-    The formats are every-eval-ever, Inspect, lm-evaluation-harness, and eval-results: files for
-    .eval_results/ in a model's repository on the Hub.
+    The formats are every-eval-ever, Inspect, lm-evaluation-harness, and eval-results (files for
+    .eval_results/ in a model's repository on the Hub).
     """
     with reported_errors():
         if schema is ResultsFormat.EVAL_RESULTS:

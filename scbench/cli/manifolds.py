@@ -97,8 +97,8 @@ def manifolds(
 
     Shows accuracy and accuracy above guessing, by task and along parameters.
 
-    Get results of text tasks from `scbench-grade --tasks manifolds`, or by grading answers to items
-    that `scbench generate` wrote to a folder; give this folder with --release.
+    Get results of text tasks from `scbench-grade --tasks manifolds`. Or grade answers to items that
+    `scbench generate` wrote to a folder, and give this folder with --release.
     """
     with reported_errors():
         if heat is not None and parameter is not None:

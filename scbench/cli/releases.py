@@ -328,8 +328,8 @@ def rungs(
 
     This includes the rungs beyond the top of the ladder.
 
-    Each item is generated, solved and graded. A right answer must score 1 within the time limit,
-    prompts and answers must be short enough, difficulty must rise from rung to rung, and the floors
+    Each item is generated, solved and graded. A right answer must score 1 within the time limit.
+    Prompts and answers must be short enough. Difficulty must rise from rung to rung, and the floors
     must leave room for improvement. No answer may be right for most items of a rung, and no program
     that ignores part of the item may beat the floor. Each rung needs enough different items, and
     draws must rarely fail. Exit code 1: a check failed.
