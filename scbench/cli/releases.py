@@ -68,7 +68,7 @@ SUMMARY_HEADS = [
     "floor",
     "shortcut",
     "score",
-    "floor of these",
+    "fresh floor",
     "seeds",
     "failed",
     "verdict",
