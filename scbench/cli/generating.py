@@ -371,7 +371,9 @@ def print_cases(experiment: Experiment, print_form: str, workers: int) -> bool:
                 sys.stdout.write(text + "\n")
             if batch.reason:
                 complete = False
-                say(f"{task.id}: {len(batch.cases)} of {total} items: {batch.reason}")
+                say(
+                    f"{task.id}: only {len(batch.cases)} of {total} items: {batch.reason}"
+                )
     sys.stdout.flush()
     return complete
 
