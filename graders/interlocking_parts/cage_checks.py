@@ -257,7 +257,7 @@ def judge_grips(
         lambda count: (
             ""
             if count >= least
-            else f"goes all the way around only {counted(count, 'rod')}"
+            else f"goes all the way around {counted(count, 'rod')}; at least {least} are required"
         ),
         lambda count: {"rods": count},
     )
