@@ -375,7 +375,7 @@ def add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
 def params_of(
     graph: Graph, candidates: list[int], question: Question, rng: Stream
 ) -> Params:
-    """Give every event a random number and random words, which do not reveal its place."""
+    """Give every event a number and words at random, so that neither reveals its place."""
     n = len(graph.levels)
     # New numbers by old number. Words are drawn at the end, because the order of draws is fixed.
     number = rng.sample(range(n), n)

@@ -215,7 +215,7 @@ def contacts(params: Params) -> dict[str, int]:
 
 
 def neighbours(params: Params, cycle: Sequence[str]) -> list[str]:
-    """Return the neighbours of the target for a cycle of axes, which may be misread."""
+    """Return the neighbours of the target for a cycle of axes, possibly a misread one."""
     axes = AXES[params.dimension]
     return dyadic_boxes.neighbours(params.leaves, cycle, axes, params.target)
 

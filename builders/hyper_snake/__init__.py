@@ -238,9 +238,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     continue
             return params
         raise GenerationError(
-            f"no box of {point.dims} axes with {counted(point.walls, 'wall')} and "
-            f"{counted(point.food, 'food item')} had a path with a full score in {_TRIES} tries; "
-            "ask for fewer walls, more cells or sides that can be even"
+            f"none of {_TRIES} boxes with {point.dims} axes, {counted(point.walls, 'wall')} and "
+            f"{counted(point.food, 'food item')} was suitable; ask for fewer walls, more cells, "
+            "or a range of side lengths that includes even numbers"
         )
 
 

@@ -2,7 +2,7 @@
 
 An example of the puzzle, in mm:
 
-    Its inside is free over 190 x 190 x 190. Bars are 10 x 10, gaps between 30 and 65 wide.
+    The space inside, 190 x 190 x 190, is empty. Bars are 10 x 10, gaps between 30 and 65 wide.
     There are exactly 6 parts, each printed on a bed of 240 x 240.
 
 An answer has a file for each part, and the matrix that moves it to its place:

@@ -468,7 +468,7 @@ def tiles_of(
 ) -> tuple[list[int], int] | None:
     """Divide a room into equal prisms along random axes; return their edges and their number.
 
-    None if every division that is tried has only one prism, or prisms that are too long.
+    Return None if every attempt gives a single prism, or prisms that are too long.
     """
     for _ in range(_DIVISIONS):
         size = list(room)

@@ -61,7 +61,7 @@ class Space(Point):
     )
     constraints: int = parameter(
         2,
-        "number of further constraints; without any, rooms of the same size are identical",
+        "number of extra constraints; with 0, all rooms of the same size are identical",
         ge=0,
         le=4,
     )

@@ -327,7 +327,7 @@ def misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
 
 
 def loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
-    """Return texts that draw the picture when run as Python, and texts that must not be run."""
+    """Return formulas that draw the picture only if run as Python, or must not be run."""
     head, _, body = text.partition("return ")
     n = len(grid)
     # The first cell is the lowest bit.

@@ -87,9 +87,9 @@ class Space(Point):
     )
     target: Name | Common | Rare | tuple[Common | Rare, ...] = parameter(
         "any",
-        "wanted regions, such as 2t1q1h, where t, q, p and h have 3, 4, 5 and 6 sides; if several "
-        "are given, each item draws one; common and rare regions are those that many or few pairs "
-        "of segments make",
+        "wanted regions: any, a code such as 2t1q1h (t, q, p, h: regions with 3, 4, 5, 6 sides), "
+        "common (made by many pairs of segments) or rare (made by few pairs); with several values, "
+        "each item draws one",
         min_length=1,
     )
     grid_values: int = parameter(

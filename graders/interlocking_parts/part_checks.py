@@ -124,7 +124,7 @@ def as_body(shell: Shell) -> tuple[Fault, Manifold | None]:
     triangles = triangles_of(shell)
     pieces = int(components(len(shell.corners), neighbours(shell)).max()) + 1
     if pieces > 1:
-        fault = Fault("one_body", f"its surface is in {pieces} pieces")
+        fault = Fault("one_body", f"its surface consists of {pieces} separate pieces")
         tangled = close_pairs(triangles, _CONTACT, _MAX_TANGLED) is None
         return fault, None if tangled else body
     pairs = close_pairs(triangles, _CONTACT, _MAX_PAIRS)

@@ -72,7 +72,7 @@ def thickness_fault(
         return ""
     thickness = round(high - low, _THICKNESS_DECIMALS)
     if not wanted[0] <= thickness <= wanted[1]:
-        return f"has bars with faces {thickness:g} mm apart"
+        return f"has bars that are {thickness:g} mm thick"
     west, south, east, north = face.bounds()
     slab = Manifold.cube((east - west, north - south, high - low))
     slab = slab.translate((west, south, low))

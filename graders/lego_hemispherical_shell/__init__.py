@@ -278,7 +278,7 @@ def judge_balance(checks: Checklist, balances: list[Stance], names: Indices) -> 
         tipping,
         "groups of bricks fall over",
         lambda group: (
-            f"has {group['bricks']} bricks, among them brick {group['brick']}, and its centre of "
+            f"has {group['bricks']} bricks, including brick {group['brick']}, and its centre of "
             f"gravity is {group['outside_mm']:.3f} mm outside its support"
         ),
         one="group of bricks falls over",

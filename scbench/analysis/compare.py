@@ -62,7 +62,7 @@ _GAIN_ROUNDING = 1e-9
 # Columns that a narrow terminal drops, in this order. The scores of both runs are
 # dropped together, because one alone would be misread.
 _DROPS = (
-    "95 % of means",
+    "95 % CI of means",
     "of means",
     "detectable",
     "p",
@@ -314,7 +314,7 @@ def comparison_sheets(frame: pl.DataFrame) -> list[Sheet]:
         Column("p corrected", lambda row: chance(row["p_corrected"])),
         Column("detectable", share("shows")),
         Column("of means", lambda row: signed(row["of_means"])),
-        Column("95 % of means", partial(interval, name="of_means_", form=signed)),
+        Column("95 % CI of means", partial(interval, name="of_means_", form=signed)),
     )
     explanations = explanations_of("compare")
     notes = [NOTE, *notes_of("compare"), *explanations.values()]

@@ -172,7 +172,7 @@ def human_sheet(table: pl.DataFrame) -> Sheet:
         Column("normalized", percent_cell),
         Column("95 %", percent_interval),
         Column("level", number("level", ".1f")),
-        Column("95 % of level", level_interval),
+        Column("95 % CI of level", level_interval),
     )
     return sheet_of("People", columns, table.to_dicts(), [NOTE])
 

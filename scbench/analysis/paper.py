@@ -64,7 +64,7 @@ SCHEMA: Mapping[str, Any] = (
 
 # Columns that a narrow terminal drops, in this order.
 _DROPS = (
-    "95 % of Δ tools",
+    "95 % CI of Δ tools",
     "Δ mean",
     "cost",
     "tokens",
@@ -261,7 +261,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         Column("tokens", number("output_tokens", ",.0f")),
         Column("cost", number("cost", ",.4f")),
         Column("Δ tools", _tools_cell),
-        Column("95 % of Δ tools", partial(interval, name="delta_", form=signed)),
+        Column("95 % CI of Δ tools", partial(interval, name="delta_", form=signed)),
         Column("Δ mean", _tools_mean_cell),
     ]
     optional = {
@@ -271,7 +271,7 @@ def run_lines_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         "tokens": "output_tokens" in filled,
         "cost": "cost" in filled,
         "Δ tools": has_changes,
-        "95 % of Δ tools": has_changes,
+        "95 % CI of Δ tools": has_changes,
         "Δ mean": has_changes,
     }
     columns = [column for column in columns if optional.get(column.head, True)]

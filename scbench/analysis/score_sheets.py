@@ -28,7 +28,7 @@ from scbench.grading.score_tables import OVERALL
 _DROPS = (
     "status",
     "missing as 0",
-    "95 % of mean",
+    "95 % CI of mean",
     "setting",
     "below floor",
     "bucket",
@@ -157,7 +157,7 @@ def score_sheet(title: str, frame: pl.DataFrame) -> Sheet:
         _TOKENS,
         _COST,
         Column("mean", marked("mean")),
-        Column("95 % of mean", interval),
+        Column("95 % CI of mean", interval),
         Column("missing as 0", share("mean_missing_as_zero")),
         Column("floor", share("floor")),
         Column("coverage", coverage_cell),

@@ -357,7 +357,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a grader on an answer.
+    """The result of one check by a grader on an answer.
 
     Attributes:
         id: stable name within the task; reports, tests and failure modes refer to it.
@@ -572,7 +572,7 @@ class Usage(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def use_our_names(cls, value: object) -> object:
-        """Accept counts under the names of the providers."""
+        """Accept token counts under the providers' own field names."""
         if not isinstance(value, dict):
             return value
         counts = dict(value)
@@ -669,7 +669,7 @@ class Prediction(BaseModel):
         default=None,
         description="no_tools, tools, human, or the setting of a loop",
     )
-    sample: Count = Field(default=0, description="number of the sample, from 0")
+    sample: Count = Field(default=0, description="sample number, starting at 0")
     budget: Count | None = Field(
         default=None, description="limit of output tokens in a budget sweep"
     )

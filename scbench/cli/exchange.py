@@ -134,7 +134,7 @@ def prompts(
         typer.Option(
             show_default=False,
             help=(
-                "Folder for files in the form the provider accepts, split at its size limits. "
+                "Folder for files in the format the provider accepts, split at its size limits. "
                 "[default: print all lines]"
             ),
         ),
@@ -325,7 +325,7 @@ def export_results(
         typer.Option(
             metavar="ORG/NAME",
             show_default=False,
-            help="Dataset of the release on the Hub, for eval-results.",
+            help="Dataset on the Hub that contains the release; eval-results needs it.",
         ),
     ] = None,
     quiet: QuietOption = False,

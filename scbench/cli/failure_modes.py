@@ -59,11 +59,13 @@ Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage.""",
 )
 
 LabelsOutOption = Annotated[
-    Path, typer.Option("--out", help="File of labels to write (Parquet).")
+    Path, typer.Option("--out", help="Output file for the labels (Parquet).")
 ]
 ThresholdOption = Annotated[
     float,
-    typer.Option(min=0, max=1, help="Scores below this get a label; all others pass."),
+    typer.Option(
+        min=0, max=1, help="Answers that score below this get a label; all others pass."
+    ),
 ]
 LabelledResultsOption = Annotated[
     list[Path],
@@ -116,7 +118,7 @@ def judge(
 def export(
     results: ResultsArgument,
     out: Annotated[
-        Path, typer.Option("--out", help="File of prompts to write (JSON Lines).")
+        Path, typer.Option("--out", help="Output file for the prompts (JSON Lines).")
     ],
     predictions: Annotated[
         list[str] | None,

@@ -271,7 +271,7 @@ def task_parameters(task: Task, words: Sequence[str]) -> dict[str, Any]:
         if option not in options:
             near = did_you_mean(option, options).replace("'", "")
             raise ExperimentError(
-                f"{task.id} has no option {option}.{near} Its parameters are "
+                f"{task.id} has no parameter {option}.{near} Its parameters are "
                 f"{', '.join(options)}; `scbench tasks {task.id}` describes them"
             )
         if is_negated:

@@ -49,7 +49,8 @@ def missing_scores(results: pl.DataFrame) -> Iterator[str]:
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
     if errors:
-        yield f"Of these, {counted(errors, 'grader failure')}: grade the predictions again."
+        cause = "is a grader failure" if errors == 1 else "are grader failures"
+        yield f"{errors} of the missing scores {cause}; grade the predictions again."
 
 
 def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:

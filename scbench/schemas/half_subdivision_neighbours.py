@@ -44,7 +44,8 @@ class Params(ParamsModel):
             levels_below = depth - len(leaf)
             if int(leaf, 2) << levels_below != end:
                 raise ValueError(
-                    f"leaf {leaf!r} must come right after the leaf before it in the tree"
+                    f"leaf {leaf!r} does not start where the previous leaf ends; list all "
+                    "leaves of the tree in order"
                 )
             end += 1 << levels_below
         if end != 1 << depth:

@@ -34,7 +34,7 @@ class Printing(ParamsModel):
 
 
 class Spacing(ParamsModel):
-    """Limits of the criterion on the gaps of each part on the bed."""
+    """Limits for the criterion on openings in each part, as it lies on the bed."""
 
     height: Number = Field(gt=0, description="only gaps below this height count")
     free: Number = Field(

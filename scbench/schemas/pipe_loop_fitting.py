@@ -125,13 +125,13 @@ class Params(ParamsModel):
     length_tolerance: Number = Field(
         gt=0,
         le=0.1,
-        description="tolerance of a pipe's length of 1 m, in metres",
+        description="tolerance for the length of a pipe (1 m), in metres",
     )
     crossings: Int = Field(
         ge=0, le=50, description="exact number of times the loop must cross itself"
     )
     constraints: tuple[Constraint, ...] = Field(
-        description="further constraints, at most one of each type"
+        description="extra constraints, at most one of each type"
     )
 
     @model_validator(mode="after")

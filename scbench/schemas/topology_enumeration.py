@@ -66,7 +66,7 @@ class Params(ParamsModel):
 
 
 class Answer(AnswerModel):
-    """All patterns that force the meeting."""
+    """All patterns that force the classes to meet."""
 
     configs: tuple[
         Annotated[tuple[WholeNumber, ...], Field(min_length=4, max_length=8)], ...

@@ -29,7 +29,7 @@ def test_no_heading_contains_a_comma_because_hidden_columns_are_a_list(make_resu
     ]
     heads = [head for sheet in sheets for head in sheet.heads]
     assert not [head for head in heads if "," in head]
-    assert {"95 % of mean", "95 % of Δ tools", "95 % of means"} <= {*heads}
+    assert {"95 % CI of mean", "95 % CI of Δ tools", "95 % CI of means"} <= {*heads}
 
 
 def test_tables_name_tasks_by_their_ids_also_in_brackets(make_results):

@@ -143,7 +143,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the solids, or the answer's mesh, for a file."""
+    """Return the solids, or the answer's mesh, for export to a file."""
     if answer is None:
         return solid_meshes(params, 1.0)
     mesh = drawn_mesh(answer, union_body(params))
@@ -152,7 +152,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 
 
 def solid_meshes(params: Params, opacity: float) -> list[Mesh]:
-    """Return the solids of an item in a different colour each."""
+    """Return the solids of an item, each in a different colour."""
     parts = []
     for i, solid in enumerate(params.solids):
         body = solid_body(solid)
@@ -428,7 +428,7 @@ def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None)
         findings.append(f"{counted(mesh.left_out, 'large face')} not drawn")
     if mesh.pulled:
         pulled = counted(mesh.pulled, "vertex", "vertices")
-        findings.append(f"{pulled} far outside, drawn at the rim")
+        findings.append(f"{pulled} far outside the picture, drawn at its edge")
     colon = ": " if findings else "; "
     return f"{size}{colon}{'; '.join([*findings, verdicts.fraction])}."
 

@@ -383,7 +383,7 @@ def test_bars_must_have_required_thickness_and_be_solid():
     posts = Manifold.cube((10, 10, 10)) + Manifold.cube((10, 13, 10)).translate(
         (40, 60, 0)
     )
-    assert fault(sheet + posts) == "has bars with faces 1.5 mm apart"
+    assert fault(sheet + posts) == "has bars that are 1.5 mm thick"
     cover = grid.trim_by_plane((0, 0, 1), 8.5)
     top = cover + Manifold.cube((5, 5, 1)).translate((15, 15, 9))
     assert fault(sheet + posts + top) == "has bars that are hollow"
