@@ -86,7 +86,8 @@ class Space(Point):
     facts_matter: bool = parameter(
         False,
         "whether to redraw stories that a rule of thumb (such as walking back from the outcome "
-        "to the first choice) solves without the facts of the day; for necessary_set only",
+        "to the first choice) solves without using what happened at the beginning; for "
+        "necessary_set only",
         "interference",
         later=True,
     )
@@ -111,7 +112,7 @@ class ButForCausationCase(Case):
         ge=0, description="number of events that had two or more sufficient causes"
     )
     stand_ins: int = Field(
-        ge=0, description="number of events that would happen only if another did not"
+        ge=0, description="number of events that happen only if another event does not"
     )
 
 

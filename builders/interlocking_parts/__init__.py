@@ -103,8 +103,8 @@ class Space(Point):
     rod: int = parameter(6, "maximum diameter of the rods, in mm", ge=3, le=8)
     vary: int = parameter(
         0,
-        "additional amount, in mm, by which sides and storeys may be smaller; bars may be "
-        "thicker by a tenth of it",
+        "maximum additional reduction of sides and storeys, in mm; bars may be thicker by a "
+        "tenth of this amount",
         ge=0,
         le=100,
         later=True,

@@ -62,10 +62,11 @@ class Case(BaseModel):
 
     input: str = Field(description="the full text sent to a model")
     target: str = Field(
-        description="a right answer, as canonical JSON unless answers of the task are text"
+        description="a right answer: text if the task's answers are text, otherwise canonical "
+        "JSON"
     )
     params: dict[str, JsonValue] = Field(
-        description="the point at which the case was drawn, without count"
+        description="the parameter values that the case was drawn with, without count"
     )
     seed: int = Field(description="together with params, enough to recreate this case")
     instance: dict[str, JsonValue] = Field(

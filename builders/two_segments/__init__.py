@@ -80,10 +80,10 @@ class Space(Point):
         "unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"
     ] = parameter(
         "quadrilateral",
-        "unit, unit_grid: the unit square, without or with a list of allowed coordinates; square, "
-        "rotated: an upright or a rotated square; quadrilateral, listed: a convex quadrilateral "
-        "with angles of 45 to 135 degrees, without or with a list of coordinates, few of which "
-        "give points on its sides",
+        "unit: the unit square; unit_grid: the unit square with a list of allowed coordinates; "
+        "square: an upright square; rotated: a rotated square; quadrilateral: a convex "
+        "quadrilateral with angles of 45 to 135 degrees; listed: such a quadrilateral with a "
+        "list of allowed coordinates, few of which give points on its sides",
     )
     target: Name | Common | Rare | tuple[Common | Rare, ...] = parameter(
         "any",
@@ -94,13 +94,13 @@ class Space(Point):
     )
     grid_values: int = parameter(
         6,
-        "number of allowed coordinates: for unit_grid at most 11, including 0 and 1; for listed "
-        "at least those of eight points on the sides",
+        "number of allowed coordinates. For unit_grid: at most 11, including 0 and 1; for "
+        "listed: at least those of eight points on the sides",
         ge=3,
         le=40,
     )
     snap_decimals: Literal[3, 4] = parameter(
-        3, "decimals to which positions on a side are rounded"
+        3, "number of decimals to which positions on a side are rounded"
     )
 
     @model_validator(mode="after")

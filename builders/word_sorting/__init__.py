@@ -57,7 +57,9 @@ class Space(Point):
         "whether uppercase letters come before lowercase; matters only if words have mixed case",
         "semantic",
     )
-    order: Order = parameter("ascending", "from A to Z, or from Z to A", "semantic")
+    order: Order = parameter(
+        "ascending", "ascending: from A to Z; descending: from Z to A", "semantic"
+    )
 
 
 class WordSortingCase(Case):
