@@ -21,6 +21,7 @@ from typing import TextIO
 import hypothesis
 import polars as pl
 import pytest
+from pebble import CONSTS
 from pydantic import BaseModel
 
 from scbench.base.canonical import sha256
@@ -225,6 +226,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(shared(tmp_path_factory) / "cache"))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_pools() -> None:
+    """Let pools of processes notice calls and results sooner, since tests open hundreds."""
+    CONSTS.sleep_unit = 0.01
 
 
 @pytest.fixture(scope="session", autouse=True)

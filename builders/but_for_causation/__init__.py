@@ -68,7 +68,8 @@ class Space(Point):
     )
     prob_preemption: float = chance(
         0.2,
-        "probability that such an event is a stand-in: it happens only if a cause does not happen",
+        "probability that an event outside the main chain is a stand-in, which happens only if a "
+        "cause does not happen",
         "interference",
     )
     distractors: int = parameter(

@@ -204,7 +204,7 @@ def judge_places(checks: Checklist, surface: Surface) -> bool:
         "duplicate_vertices",
         groups,
         lambda group: (
-            f"Vertices {group[0]} and {group[1]} are the same. Places with several vertices: "
+            f"Vertices {group[0]} and {group[1]} are the same. Points with several vertices: "
             f"{len(groups)}."
         ),
     )

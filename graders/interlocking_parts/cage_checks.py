@@ -255,7 +255,9 @@ def judge_grips(
         check_id,
         [(grip.number, grip.around) for grip in grips],
         lambda count: (
-            "" if count >= least else f"goes all the way around {counted(count, 'rod')}"
+            ""
+            if count >= least
+            else f"goes all the way around only {counted(count, 'rod')}"
         ),
         lambda count: {"rods": count},
     )
@@ -430,7 +432,7 @@ def for_each(
 def mode_is_off(distances: Distances, rules: Survey) -> str:
     """Return the fault of measured distances, to follow the name of the part, or an empty text."""
     if distances.mode is None:
-        return "has no distances"
+        return "has no distances that can be measured"
     # Places of parts are rounded, so a distance of exactly the limit may be a little off.
     if not rules.wanted[0] <= round(distances.mode, _MODE_DECIMALS) <= rules.wanted[1]:
         return f"mostly measures {distances.mode:g} mm"

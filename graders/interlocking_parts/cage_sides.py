@@ -96,7 +96,7 @@ def find_side_faults(
         elif far > rules.ignored_area and free.is_empty():
             why = "cannot pass anywhere through"
         elif far > rules.ignored_area:
-            why = "can pass through too few places of"
+            why = "can pass in too few places through"
         elif sweeps_too_little(free, face, rules.free):
             why = "sweeps too little of"
         else:

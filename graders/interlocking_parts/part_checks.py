@@ -110,9 +110,9 @@ def as_body(shell: Shell) -> tuple[Fault, Manifold | None]:
     edges = count_edges(shell)
     if any(edges):
         counts = (
-            f"{edges.open} open edges, {edges.crowded} shared by more than two facets"
+            f"open edges: {edges.open}, edges on more than two facets: {edges.crowded}"
         )
-        why = f"{counts}, {edges.unwound} where the orientations of facets disagree"
+        why = f"{counts}, edges where the orientations of facets disagree: {edges.unwound}"
         return Fault("closed", why), None
     try:
         body = to_body(shell.points, shell.corners)
@@ -134,7 +134,7 @@ def as_body(shell: Shell) -> tuple[Fault, Manifold | None]:
     contacts = find_contacts(triangles, pairs, _CONTACT)
     crossing, covering = len(contacts.crossing), len(contacts.covering)
     if crossing or covering:
-        why = f"{crossing} pairs of facets cut each other, {covering} lie on each other"
+        why = f"pairs of facets that cut each other: {crossing}, that lie on each other: {covering}"
         tangled = crossing > _MAX_CROSSING
         return Fault("self_intersection", why), None if tangled else body
     return Fault("", ""), body

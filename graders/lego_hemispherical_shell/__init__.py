@@ -100,7 +100,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.skip("volume", "Some bricks overlap, so their volumes do not add up.")
     else:
         wrong = (
-            f"The bricks fill {figures['filled']:.2%} of the target; outside it they have "
+            f"The bricks fill {figures['filled']:.2%} of the target; bricks outside it amount to "
             f"{figures['spill']:.2%} of its volume. The agreement is {agreement:.4f}; a score of 1 "
             f"requires {params.full_marks:g}."
         )

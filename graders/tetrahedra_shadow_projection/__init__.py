@@ -62,9 +62,9 @@ CHECKS = {
     "intersection": "No two copies reach more than 0.001 into each other.",
     "cover": "The shadow covers at least 99 % of the target, or enough for a full score.",
     "difference": (
-        "Spill and gaps away from the covered part add up to at most 2 % of the target's area, "
-        "with no spill from copies that almost miss the target; or the total is small enough for "
-        "a full score."
+        "Spill and gaps away from the covered part add up to at most 2 % of the target's area. "
+        "No spill comes from copies that almost miss the target. A total that is small enough "
+        "for a full score is also accepted."
     ),
 }
 

@@ -54,7 +54,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "corners",
         bad,
         lambda i: (
-            f"{misfits} not have {k} labels; the first, at position {i} from 0, has "
+            f"{misfits} not have {k} labels; the first, at position {i} (counting from 0), has "
             f"{len(answer.configs[i])}."
         ),
     )

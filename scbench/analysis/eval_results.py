@@ -107,7 +107,7 @@ def eval_results(
     import yaml  # noqa: PLC0415  (an extra)
 
     if not _DATASET.fullmatch(dataset):
-        raise ResultsError(f"{dataset!r} is not the name of a data set; use ORG/NAME")
+        raise ResultsError(f"{dataset!r} is not the name of a dataset; use ORG/NAME")
     entries = []
     for name, score in values.items():
         place = {"id": dataset, "task_id": "default" if name == OVERALL else name}

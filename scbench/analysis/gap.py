@@ -125,7 +125,7 @@ def gap_table(
     private_means = rung_means(there.climbs[0])
     cells = sorted(public_means.keys() & private_means.keys())
     if not cells:
-        raise ResultsError("no rung has scores in both ladders")
+        raise ResultsError("no rung has scores on both ladders")
     # Tasks, buckets, overall and rungs share one table and, except overall, one
     # correction.
     lines = list(gap_lines(here, there, cells))

@@ -32,8 +32,8 @@ HALVINGS = 60
 LARGEST_QUANTILE = 1_000.0
 
 NOTE = (
-    "People: means over players, with 95 % intervals over players. Compare them only with models "
-    "on the same rungs and tasks; they have no rank."
+    "People: means over players. The 95 % intervals reflect differences between players. Compare "
+    "people only with models on the same rungs and tasks; people have no rank."
 )
 
 

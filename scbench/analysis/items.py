@@ -231,7 +231,7 @@ def unscored_notes(unscored: Mapping[str, str]) -> list[str]:
     names = ", ".join(entries[:_MOST_UNSCORED])
     if len(entries) > _MOST_UNSCORED:
         names += f" and {len(entries) - _MOST_UNSCORED} more"
-    return [f"Not listed, because no run has a score: {names}."]
+    return [f"Items without a score in any run are not listed: {names}."]
 
 
 def item_sheets(

@@ -399,8 +399,8 @@ def check_holes(rows: pl.DataFrame, *, partial: bool) -> None:
             further = f" and {len(missing) - _MAX_NAMES} more"
         raise ResultsError(
             f"sample {row['sample']} of model {row['model']!r} has no rows of "
-            f"{', '.join(missing[:_MAX_NAMES])}{further}, and there is no {SUMMARY} next to the "
-            "results that allows this; grade with --partial or --tasks"
+            f"{', '.join(missing[:_MAX_NAMES])}{further}; if this is intended, grade with "
+            f"--partial or --tasks, and keep {SUMMARY} next to the results"
         )
 
 

@@ -195,8 +195,8 @@ class Setup(Frozen):
     disclose: Literal["score", "checks", "places"] = Field(
         default="checks",
         description=(
-            "feedback that the model gets on an answer (retry); score: its score; checks: also "
-            "the failed checks; places: also where they fail"
+            "feedback on each answer (retry); score: only its score; checks: also the failed "
+            "checks; places: also where they fail"
         ),
     )
     budget: Annotated[StrictInt, Field(ge=1, le=MAX_BUDGET)] | None = Field(
@@ -421,7 +421,7 @@ class Instance(Frozen):
     )
     task: str = Field(description="id of the task")
     bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
-    subtask: int = Field(description="position inside the task, from 0", ge=0)
+    subtask: int = Field(description="position within the task, starting at 0", ge=0)
     difficulty: str = Field(description="easy, medium, hard or very-hard")
     prompt: str = Field(description="the full text sent to a model")
     images: tuple[bytes, ...] = Field(
@@ -434,12 +434,12 @@ class Instance(Frozen):
         description="JSON Schema of the answer, as canonical JSON"
     )
     scores: int = Field(
-        description="number of scores of one answer (9 in interlocking_parts)"
+        description="number of scores per answer (9 in interlocking_parts)"
     )
     seed: int | None = Field(
         description=(
-            "seed of the draw, a whole number of up to 63 bits, in files as text; null if it was "
-            "not drawn"
+            "seed from which the item was drawn, a whole number of up to 63 bits, stored as text "
+            "in files; null if the item was not drawn"
         )
     )
     point: str | None = Field(
@@ -455,8 +455,8 @@ class Instance(Frozen):
     unprinted: str | None = Field(
         default=None,
         description=(
-            "further parameters that graders and tables use and no prompt states, as "
-            "canonical JSON; the row and its hash would reveal them, so neither contains them"
+            "parameters that graders and tables use but no prompt states, as canonical JSON; "
+            "the row and its hash do not contain them, because they must stay hidden"
         ),
     )
 
@@ -724,7 +724,7 @@ class Prediction(BaseModel):
             )
         if not status.scored and self.answer is not None:
             raise ValueError(
-                f"status {status} means that there is no answer, but there is one"
+                f"status {status} means that there is no answer, but the line has one"
             )
         if status is Status.ANSWERED and not answered and not self.turns:
             raise ValueError("the status is answered, but there is no answer")

@@ -162,7 +162,9 @@ def prompts(
         sent = instances if images else split_by_images(instances)[False]
         if with_images and not quiet:
             share = f"{len(with_images)} of {counted(len(instances), 'prompt')}"
-            consequence = "with images" if images else "left out because of images"
+            consequence = (
+                "with images" if images else "left out because they have images"
+            )
             say(f"{share} {consequence}: {ids_in_words(with_images)}")
         budgets = budget or ()
         if form is Form.HARBOR:
@@ -332,8 +334,8 @@ def export_results(
 ) -> None:
     """Write results in the formats of other tools.
 
-    The formats are every-eval-ever, Inspect, lm-evaluation-harness, and eval-results: files for
-    .eval_results/ in a model's repository on the Hub.
+    The formats are every-eval-ever, Inspect, lm-evaluation-harness, and eval-results (files for
+    .eval_results/ in a model's repository on the Hub).
     """
     with reported_errors():
         if schema is ResultsFormat.EVAL_RESULTS:
@@ -399,9 +401,9 @@ def export(
             metavar="FOLDER|lm-eval|verifiers|openenv",
             show_default=False,
             help=(
-                "Folder to create; or lm-eval, verifiers or openenv, to print the path of the "
-                "folder installed for that program: tasks for lm_eval --include_path, a package "
-                "for verifiers, an environment for `openenv push`."
+                "Folder to create. Give lm-eval, verifiers or openenv instead to print the path "
+                "of the folder installed for that program (tasks for lm_eval --include_path, a "
+                "package for verifiers, or an environment for `openenv push`)."
             ),
         ),
     ],

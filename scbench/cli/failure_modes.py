@@ -75,7 +75,7 @@ LabelledResultsOption = Annotated[
     ),
 ]
 LabelFiles = Annotated[
-    list[Path], typer.Argument(help="Files of labels, written by judge or import.")
+    list[Path], typer.Argument(help="Label files, as written by `judge` or `import`.")
 ]
 FirstRunOption = Annotated[
     str | None,

@@ -350,7 +350,7 @@ def with_seed(experiment: Experiment, *, private: bool, in_folder: bool) -> Expe
         return experiment.model_copy(update={"seed": seed, "private": True})
     if private and experiment.seed is not None and experiment.seed < SHORT_SEED:
         say(
-            "warning: a seed below 2^64 can be guessed by trying all of them; without "
+            "warning: a seed below 2^64 can be guessed by trying all such seeds; without "
             "--seed, --private chooses a 128-bit seed"
         )
     return experiment.model_copy(update={"private": private})
@@ -371,7 +371,9 @@ def print_cases(experiment: Experiment, print_form: str, workers: int) -> bool:
                 sys.stdout.write(text + "\n")
             if batch.reason:
                 complete = False
-                say(f"{task.id}: {len(batch.cases)} of {total} items: {batch.reason}")
+                say(
+                    f"{task.id}: only {len(batch.cases)} of {total} items: {batch.reason}"
+                )
     sys.stdout.flush()
     return complete
 
@@ -422,7 +424,8 @@ def write_folder(
     for short in shortfalls:
         parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())
         say(
-            f"{short.task}: {short.got} of {short.asked} items at {parameters}: {short.reason}"
+            f"{short.task}: only {short.got} of {short.asked} items at {parameters}: "
+            f"{short.reason}"
         )
     if not quiet:
         manifest = generated.manifest

@@ -85,7 +85,7 @@ def ladder(
 
     A model's level is the rung at which it scores halfway between the floor and 1, computed from
     its answers to the config ladder. A level outside the ladder is shown as "below 1" or "above 8".
-    Results on rungs beyond the top are combined with the results on the release.
+    Results on rungs beyond the top are combined with those on the release's rungs.
 
     --next prints the ids of the items to run next, one per line. Without results, it prints the
     items to start with. Grade all answers so far and run the command again. A small part of the

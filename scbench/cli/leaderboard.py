@@ -57,7 +57,7 @@ def build(
     organisations: Annotated[
         Path | None,
         typer.Option(
-            help="organisations.toml: who may submit for whom. [default: anyone]"
+            help="File organisations.toml, which lists who may submit for whom. [default: anyone]"
         ),
     ] = None,
     private: Annotated[

@@ -260,9 +260,8 @@ def show(
 ) -> None:
     """Show one item, with an answer and its checks.
 
-    Prints the item and every check as text. If the text cannot show the picture, the picture also
-    opens in the browser, provided that standard output is a terminal. With --out, the picture is
-    written to a file instead.
+    Prints the item and every check as text. In a terminal, a picture that the text cannot show
+    also opens in the browser. With --out, the picture is written to a file instead.
     """
     answer_sources = [predictions is not None, results is not None, reference]
     if sum(answer_sources) > 1:

@@ -44,7 +44,7 @@ def manifolds(
         ),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option(help="Only these tasks, separated by commas.")
+        str | None, typer.Option(help="Show only these tasks, separated by commas.")
     ] = None,
     by: Annotated[
         Along,
@@ -64,7 +64,10 @@ def manifolds(
     heat: Annotated[
         str | None,
         typer.Option(
-            help="Heat map over two parameters or recorded properties, such as length,max_depth."
+            help=(
+                "Show a heat map over two parameters or recorded properties, such as "
+                "length,max_depth."
+            )
         ),
     ] = None,
     metric: Annotated[
@@ -94,8 +97,8 @@ def manifolds(
 
     Shows accuracy and accuracy above guessing, by task and along parameters.
 
-    Get results of text tasks from `scbench-grade --tasks manifolds`, or by grading answers to items
-    that `scbench generate` wrote to a folder; give this folder with --release.
+    Get results of text tasks from `scbench-grade --tasks manifolds`. Or grade answers to items that
+    `scbench generate` wrote to a folder, and give this folder with --release.
     """
     with reported_errors():
         if heat is not None and parameter is not None:

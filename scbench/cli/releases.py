@@ -68,7 +68,7 @@ SUMMARY_HEADS = [
     "floor",
     "shortcut",
     "score",
-    "floor of these",
+    "fresh floor",
     "seeds",
     "failed",
     "verdict",
@@ -317,8 +317,9 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Number of drawn items on which to test programs that see only part of an item; "
-                "at least 2, or 0 to skip the test. If --draws gives fewer, more are drawn."
+                "Number of drawn items on which to test shortcuts, which are programs that see "
+                "only part of an item: at least 2, or 0 to skip the test. More items are drawn "
+                "if --draws gives fewer."
             ),
         ),
     ] = ITEMS,
@@ -327,8 +328,8 @@ def rungs(
 
     This includes the rungs beyond the top of the ladder.
 
-    Each item is generated, solved and graded. A right answer must score 1 within the time limit,
-    prompts and answers must be short enough, difficulty must rise from rung to rung, and the floors
+    Each item is generated, solved and graded. A right answer must score 1 within the time limit.
+    Prompts and answers must be short enough. Difficulty must rise from rung to rung, and the floors
     must leave room for improvement. No answer may be right for most items of a rung, and no program
     that ignores part of the item may beat the floor. Each rung needs enough different items, and
     draws must rarely fail. Exit code 1: a check failed.
@@ -377,7 +378,7 @@ def summary_sheet(reports: Sequence[RungReport]) -> Sheet:
         cells += [str(trials.attempts), str(trials.failures)] if trials else ["", ""]
         lines.append([*cells, "WRONG" if report.problems else ""])
     return Sheet(
-        "Rungs of all tasks: the best program that sees only part of an item, on fresh items",
+        "Scores of the best shortcut on fresh items, for the rungs of all tasks",
         SUMMARY_HEADS,
         lines,
         words=frozenset({"task", "shortcut", "verdict"}),
@@ -514,7 +515,7 @@ def build(
         if manifest.experiment:
             for short in manifest.experiment.shortfalls:
                 say(
-                    f"{short.task}: {short.got} of {short.asked} items at {short.point}: "
+                    f"{short.task}: only {short.got} of {short.asked} items at {short.point}: "
                     f"{short.reason}"
                 )
         say(

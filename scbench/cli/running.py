@@ -53,8 +53,8 @@ LOGS = "logs"
 CHARACTERS_A_TOKEN = 3
 EPILOG = """\
 After Ctrl-C, run the same command to continue; a larger --samples or --limit only adds calls.
-Exit codes: the same as for scbench-grade, and also 1 if some calls were never answered, and 5 if
-the run stopped because 10 calls in a row failed in the same way.
+Exit codes are those of scbench-grade. In addition, 1 means that some calls were never answered, and
+5 that the run stopped because 10 calls in a row failed in the same way.
 """
 
 app = typer.Typer(rich_markup_mode=None)
@@ -327,6 +327,7 @@ def run(
             partial=limit is not None or only_ids is not None or setting is not None,
             restart=True,
             imported=imported,
+            has_resume=False,
         )
         exit_code = 0 if complete else PROBLEMS
         if exhausted:

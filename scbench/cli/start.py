@@ -1,5 +1,6 @@
 """The start and end of a command: streams that may be missing, signals, unexpected failures."""
 
+import atexit
 import codecs
 import errno
 import gc
@@ -55,10 +56,47 @@ def start(app: typer.Typer, name: str) -> None:
     terminals = open_terminals()
     # Otherwise Pydantic would search all installed packages for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    for end_signal in END_SIGNALS:
-        # Ignored signals stay ignored: nohup ignores SIGHUP.
-        if signal.getsignal(end_signal) is signal.SIG_DFL:
-            signal.signal(end_signal, interrupt)
+    # Python restores the default handling of signals that have a handler in Python before it
+    # frees all modules. This function is registered first, so it is called last.
+    atexit.register(ignore_signals)
+    try:
+        for end_signal in END_SIGNALS:
+            # Ignored signals stay ignored: nohup ignores SIGHUP.
+            if signal.getsignal(end_signal) is signal.SIG_DFL:
+                signal.signal(end_signal, interrupt)
+        code = run_app(app, name, terminals)
+        allow_one_signal()
+    except KeyboardInterrupt:
+        # The signal arrived just before or after the command.
+        allow_one_signal()
+        code = INTERRUPTED
+    if code and open_terminals() < terminals:
+        # The terminal was closed. Either the signal or an error from printing may arrive first.
+        code = 128 + signal.SIGHUP
+    elif code == INTERRUPTED and _received:
+        code = 128 + _received[0]
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        hush()
+    # Searching all loaded objects for garbage at exit would take 0.1 s. Objects of manifold3d must
+    # be freed, because nanobind, which binds it, reports unfreed objects as leaks.
+    if "manifold3d" not in sys.modules:
+        gc.freeze()
+    sys.exit(code)
+
+
+def run_app(
+    app: typer.Typer, name: str, terminals: AbstractSet[int]
+) -> int | str | None:
+    """Run a command line, and return its exit code; report unexpected failures.
+
+    Args:
+        app: app with the commands.
+        name: name of the program, for its messages.
+        terminals: the output descriptors that are terminals.
+    """
     code: int | str | None = 0
     try:
         restore_interrupts()
@@ -81,21 +119,7 @@ def start(app: typer.Typer, name: str) -> None:
                     f"error: {name} crashed ({type(error).__name__}); please report this bug "
                     "with the lines above"
                 )
-    if code and open_terminals() < terminals:
-        # The terminal was closed. Either the signal or an error from printing may arrive first.
-        code = 128 + signal.SIGHUP
-    elif code == INTERRUPTED and _received:
-        code = 128 + _received[0]
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        hush()
-    # Searching all loaded objects for garbage at exit would take 0.1 s. Objects of manifold3d must
-    # be freed, because nanobind, which binds it, reports unfreed objects as leaks.
-    if "manifold3d" not in sys.modules:
-        gc.freeze()
-    sys.exit(code)
+    return code
 
 
 def open_terminals() -> AbstractSet[int]:
@@ -154,6 +178,35 @@ def interrupt(number: int, _: FrameType | None) -> None:
     for end_signal in END_SIGNALS:
         signal.signal(end_signal, signal.SIG_IGN)
     raise KeyboardInterrupt
+
+
+def allow_one_signal() -> None:
+    """Let the exit code stand if a signal arrives while this process exits.
+
+    A second signal ends the process immediately, in case a thread never ends.
+    """
+    for number in (signal.SIGINT, *END_SIGNALS):
+        # Ignored signals stay ignored.
+        if callable(signal.getsignal(number)):
+            signal.signal(number, let_pass)
+
+
+def let_pass(_number: int, _frame: FrameType | None) -> None:
+    """Ignore a signal, but let the next one end this process."""
+    for number in (signal.SIGINT, *END_SIGNALS):
+        if signal.getsignal(number) is let_pass:
+            signal.signal(number, end_now)
+
+
+def end_now(number: int, _frame: FrameType | None) -> None:
+    """End this process with the exit code of a signal."""
+    os._exit(128 + number)
+
+
+def ignore_signals() -> None:
+    """Ignore the signals that end a command, because its exit code is decided."""
+    for number in (signal.SIGINT, *END_SIGNALS):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def plain_characters(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -264,7 +264,10 @@ def validate_(
         ),
     ] = None,
     organisations: Annotated[
-        Path | None, typer.Option(help="organisations.toml: who may submit for whom.")
+        Path | None,
+        typer.Option(
+            help="File organisations.toml, which lists who may submit for whom."
+        ),
     ] = None,
     submitter: Annotated[
         str | None,

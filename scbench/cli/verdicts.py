@@ -108,7 +108,12 @@ def grade_and_print(
         with progress(work, quiet=quiet) as bar:
             graded = grade_file(options, bar.done, bar.waiting)
     except KeyboardInterrupt:
-        say(f"interrupted; results so far are in {options.out}, continue with --resume")
+        if options.has_resume:
+            say(
+                f"interrupted; results so far are in {options.out}, continue with --resume"
+            )
+        else:
+            say("interrupted; run the same command again")
         raise typer.Exit(INTERRUPTED) from None
     print_report(graded, options.out, style, quiet=quiet)
     # The results are on disk by now, whatever fails below.

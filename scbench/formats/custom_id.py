@@ -59,7 +59,7 @@ class RequestKey(NamedTuple):
             raise PredictionsError(
                 f"batches cannot contain {self.id!r}, sample {self.sample}, budget "
                 f"{self.budget}: a custom_id may have at most {MOST_CHARACTERS} "
-                "characters, and ids of items only a to z, 0 to 9, _ and -"
+                "characters, and an item's id may contain only a to z, 0 to 9, _ and -"
             )
         return text
 

@@ -115,6 +115,13 @@ class Problem:
         return fields
 
 
+CHANGED_FILE = Problem(
+    "changed_file",
+    "the file changed while it was being read, so some graded answers may be outdated; "
+    "once the file no longer changes, grade it again with --restart",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line that can be graded.

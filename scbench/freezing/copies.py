@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from scbench.base.canonical import sha256
-from scbench.base.errors import ReleaseError
+from scbench.base.errors import ReleaseError, refused
 from scbench.freezing.compare import error_line, one_line
 from scbench.machine.files import scratch_beside
 from scbench.release.load import Release
@@ -27,7 +27,9 @@ def export_release(release: Release, out: Path) -> None:
     try:
         fill_folder(release, out)
     except OSError as error:
-        raise ReleaseError(f"{out} cannot be created: {error}") from error
+        raise ReleaseError(
+            f"{out} cannot be created: {refused(error) or error}"
+        ) from error
 
 
 def fill_folder(release: Release, out: Path) -> None:

@@ -211,8 +211,8 @@ def _reason(task: Task, failures: int, failure_reason: str) -> str:
     if failures:
         also = f"; {failures} attempts failed, the last with: {failure_reason}"
     return (
-        f"{REPEATS} attempts in a row gave no new item; this point has too few "
-        f"items{also}"
+        f"{REPEATS} attempts in a row gave no new item; these parameters allow "
+        f"too few different items{also}"
     )
 
 

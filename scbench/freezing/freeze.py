@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from scbench.base.canonical import sha256
-from scbench.base.errors import ReleaseError, did_you_mean
+from scbench.base.errors import ReleaseError, did_you_mean, refused
 from scbench.base.progress import no_progress
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.freezing.card import paper_page, render_card, render_eval
@@ -137,7 +137,9 @@ def build_release(
             )
             root.rename(out)
     except OSError as error:
-        raise ReleaseError(f"{out} cannot be created: {error}") from error
+        raise ReleaseError(
+            f"{out} cannot be created: {refused(error) or error}"
+        ) from error
     return manifest
 
 

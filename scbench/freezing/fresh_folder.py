@@ -19,7 +19,7 @@ from typing import Any
 
 from scbench.base import __version__
 from scbench.base.canonical import canonical_json, content_hash
-from scbench.base.errors import ExperimentError
+from scbench.base.errors import ExperimentError, refused
 from scbench.base.model import Instance
 from scbench.base.progress import no_progress
 from scbench.freezing.experiment import Experiment, Planned, plan
@@ -127,7 +127,9 @@ def generate_folder(
                 manifest = fill_release(root, name, gathered.frozen, experiment=record)
                 root.rename(out)
     except OSError as error:
-        raise ExperimentError(f"{out} cannot be created: {error}") from error
+        raise ExperimentError(
+            f"{out} cannot be created: {refused(error) or error}"
+        ) from error
     return Generated(manifest, gathered, resumed)
 
 

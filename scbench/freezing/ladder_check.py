@@ -251,7 +251,7 @@ def rung_problems(table: TaskLadder, report: RungReport) -> Iterator[str]:
     transfer = report.transfer or 0
     if transfer > MOST_TRANSFER:
         yield (
-            f"the answer to one item scores a mean of {transfer:.2f} above the floor on "
+            f"on average, the answer to one item scores {transfer:.2f} above the floor on "
             f"the other items; the limit is {MOST_TRANSFER}"
         )
     capacity = report.trials and report.trials.capacity

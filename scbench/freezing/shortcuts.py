@@ -100,7 +100,7 @@ class Shortcut(NamedTuple):
         if self.above <= MOST_ABOVE or self.chance >= CHANCE:
             return ""
         return (
-            f"{self.name!r} scores a mean of {self.score:.2f} on fresh items, whose floor is "
+            f"{self.name!r} scores {self.score:.2f} on average on fresh items with a mean floor of "
             f"{self.floor:.2f}; the limit is {MOST_ABOVE} above the floor"
         )
 

@@ -171,6 +171,7 @@ class Options:
         described: metadata for runs whose lines contain none, see `read_run_file`.
         imported: the origin of the predictions, if they were converted from other files.
         copied_from: the file that the predictions were copied from; None for no copy.
+        has_resume: whether the user's command has the option ``--resume``.
     """
 
     predictions: str
@@ -187,6 +188,7 @@ class Options:
     described: Described = ()
     imported: Imported | None = None
     copied_from: str | None = None
+    has_resume: bool = True
 
     @property
     def files(self) -> Sequence[str]:

@@ -18,13 +18,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from scbench.base.errors import MachineError, PredictionsError, refused
 from scbench.base.progress import no_progress
 from scbench.formats.predictions import (
-    Problem,
+    CHANGED_FILE,
     is_empty,
     open_predictions,
     unread_keys,
@@ -48,18 +47,13 @@ from scbench.grading.rows.coverage import NOTHING_READ, Coverage
 from scbench.grading.rows.index import ReleaseIndex, index_of
 from scbench.grading.workers.jobs import Start
 from scbench.grading.workers.scheduler import OnWait, Scheduler
+from scbench.machine.files import file_state
 from scbench.machine.signals import watched
 from scbench.machine.work_folder import interrupted
 
 if TYPE_CHECKING:
     from scbench.grading.summary import RunFacts, RunReport
     from scbench.grading.workers.pool import WorkerPool
-
-
-_CHANGED_WHILE_READ = (
-    "the file changed while it was being read, so some graded answers may be outdated; "
-    "once the file no longer changes, grade it again with --restart"
-)
 
 
 def grade_file(
@@ -103,7 +97,7 @@ def grade_file(
     problems = Problems(
         checkpoint.folder / PROBLEMS, imported.with_origin if imported else None
     )
-    with resumable_on_error(options.out, checkpoint, problems):
+    with resumable_on_error(options, checkpoint, problems):
         # Import problems belong to no line of the stream, so they are reported first.
         import_problems = imported.problems if imported else ()
         for problem in import_problems:
@@ -134,7 +128,7 @@ def grade_file(
                 queue = collector.queue(stream, file_hash, shard)
                 collector.collect(queue, interrupts, on_wait)
             if file_state(options.predictions) != state_before:
-                problems.add(Problem("changed_file", _CHANGED_WHILE_READ))
+                problems.add(CHANGED_FILE)
             facts = RunFacts(
                 options=options,
                 tasks=tasks,
@@ -177,7 +171,7 @@ def check_inputs(options: Options) -> None:
 
 @contextmanager
 def resumable_on_error(
-    out: Path, checkpoint: Checkpoint, problems: Problems
+    options: Options, checkpoint: Checkpoint, problems: Problems
 ) -> Iterator[None]:
     """Close everything if the block fails, so that the run can be resumed.
 
@@ -196,23 +190,11 @@ def resumable_on_error(
         if not machine_refusal:
             raise
         hint = ""
-        if is_resumable:
+        if not options.has_resume:
+            hint = "; run the same command again"
+        elif is_resumable:
             hint = "; results so far are saved; continue with --resume"
-        raise MachineError(f"{out}: {machine_refusal}{hint}") from None
-
-
-def file_state(path: str) -> tuple[int, ...] | None:
-    """Return inode, size and modification time, to detect changes; None without such a file.
-
-    Standard input ("-") is not a file, and a pipe is written to while it is read.
-    """
-    try:
-        stat = Path(path).stat()
-    except OSError:
-        return None
-    if not S_ISREG(stat.st_mode):
-        return None
-    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+        raise MachineError(f"{options.out}: {machine_refusal}{hint}") from None
 
 
 def pool_opener(cluster: str | None) -> "Callable[[Start], WorkerPool] | None":

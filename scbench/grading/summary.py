@@ -156,9 +156,8 @@ def loop_remarks(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if cut:
             ways = ", ".join(f"{count} {status}" for status, count in cut.items())
             yield (
-                f"{counted(run['trials'], 'trial')} of {run['model']!r} in setting "
-                f"{run['setting']}: some stopped without an answer and count as 0 "
-                f"({ways})."
+                f"Trials of {run['model']!r} in setting {run['setting']}: {run['trials']:,}. "
+                f"Those that stopped without an answer count as 0 ({ways})."
             )
 
 

@@ -100,8 +100,8 @@ class Copied:
         counters = sum(self.counter_references.values())
         return (
             f"{same} of {total} answers to items with many right answers match reference answers "
-            f"of the release{task_words}; its counter-references match "
-            f"{counted(counters, 'answer')} in total"
+            f"of the release{task_words}; in total, {counted(counters, 'answer')} match its "
+            "counter-references"
         )
 
 

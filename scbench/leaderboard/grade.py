@@ -91,6 +91,7 @@ def grade_submission(
         tasks=names,
         restart=True,
         copied_from=str(done.opened.path / name) if is_folder else None,
+        has_resume=False,
     )
     work = work_to_come(str(path), choose_tasks(release, names))
     with open_display(work) as display:

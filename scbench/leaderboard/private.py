@@ -66,7 +66,8 @@ def collect_private(
         or board_folder in private_folder.parents
     ):
         raise ResultsError(
-            f"{folder} is private; it and the board's folder {out} must not contain each other"
+            f"{folder} is private, so neither it nor the leaderboard's folder {out} may contain "
+            "the other"
         )
     place = folder / "release"
     release = open_release(place)

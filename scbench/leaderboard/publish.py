@@ -12,6 +12,7 @@ from typing import Any
 from scbench.analysis.eval_results import HubScore, eval_results
 from scbench.base.errors import ResultsError
 from scbench.base.model import LADDER
+from scbench.base.wording import counted
 from scbench.catalog import MANIFOLDS
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.board_table import flat_rows
@@ -103,7 +104,7 @@ def hub_results(
     notes = (
         f"normalized score; {receipt.setting.replace('_', '-')}; "
         f"scbench release {receipt.release.version}, "
-        f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
+        f"{counted(receipt.attempts, 'answer')} per instance, receipt {receipt.digest[:16]}"
     )
     names = [OVERALL, *sorted(receipt.buckets.keys() - {OVERALL})]
     if receipt.tasks_of == MANIFOLDS:

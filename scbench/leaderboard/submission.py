@@ -89,7 +89,7 @@ class ModelNames(Frozen):
     )
     id: OneLine | None = Field(
         default=None,
-        description='value of "model" in the predictions, if it is not the name; usually the '
+        description='value of "model" in the predictions, if it differs from the name; usually the '
         "provider's id",
     )
 

@@ -139,6 +139,20 @@ def check_regular(descriptor: int, path: Path) -> None:
         raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
+def file_state(path: str) -> tuple[int, ...] | None:
+    """Return inode, size and modification time, to detect changes; None without such a file.
+
+    Standard input ("-") is not a file, and a pipe is written to while it is read.
+    """
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def read_foreign(folder: Path, names: Sequence[str], limit: int) -> bytes:
     """Return the bytes of a file in an untrusted folder, without following links or pipes.
 

@@ -107,7 +107,7 @@ class TaskRecord(Frozen):
     weight: float | None = Field(
         default=None,
         ge=0,
-        description="weight in the normalized score, see weight_of; earlier releases have none",
+        description="weight in the normalized score (see weight_of); absent in earlier releases",
     )
 
 

@@ -49,8 +49,10 @@ def missing_scores(results: pl.DataFrame) -> Iterator[str]:
         )
     errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
     if errors:
-        cause = "is a grader failure" if errors == 1 else "are grader failures"
-        yield f"{errors} of the missing scores {cause}; grade the predictions again."
+        yield (
+            f"The missing scores include {counted(errors, 'grader failure')}. "
+            "Grade the predictions again."
+        )
 
 
 def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
@@ -64,7 +66,8 @@ def missing_tasks(results: pl.DataFrame, release: Release) -> Iterator[str]:
         if 0 < len(present) < len(names):
             yield (
                 f"Partial run: {len(present)} of {len(names)} {part} tasks were graded "
-                f"({first_names(present)}). Means are over these. The leaderboard needs all tasks."
+                f"({first_names(present)}). Means cover only these. "
+                "The leaderboard needs all tasks."
             )
 
 

@@ -71,7 +71,7 @@ def test_only_rungs_that_both_have_are_paired():
     row = overall(gap_table(public, seven_rungs, draws=1000, fits=0))
     assert row["pairs"] == 2 * 7
     one, other = public.filter(task="csg_union"), private.filter(task="two_segments")
-    with pytest.raises(ResultsError, match="no rung has scores in both"):
+    with pytest.raises(ResultsError, match="no rung has scores on both"):
         gap_table(one, other, fits=0)
 
 

@@ -130,7 +130,7 @@ def test_note_names_the_items_without_a_score(make_results):
     items, _ = item_sheets(table, labels, unscored)
     note = items.notes[0]
     assert note.startswith(
-        "Not listed, because no run has a score: two_segments/01 (blocked or missing), "
+        "Items without a score in any run are not listed: two_segments/01 (blocked or missing), "
     )
     assert note.endswith("two_segments/10 (blocked or missing) and 1 more.")
     complete, _ = item_sheets(table, labels, {})

@@ -146,7 +146,7 @@ def test_unscored_status_has_no_answer(status):
     # A text may go with it, such as the words of the provider's filter.
     assert predict(status=status, response="withheld").status == status
     with pytest.raises(
-        ValidationError, match="means that there is no answer, but there is one"
+        ValidationError, match="means that there is no answer, but the line has one"
     ):
         predict(status=status, answer={})
 

@@ -133,7 +133,7 @@ def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_pa
         (["judge", "{out}", "--threshold", "2", "--out", "x"], "--threshold"),
         (
             ["shares", "{labels}", "--results", "{out}", "--threshold", "0"],
-            "another threshold",
+            "use the files and the threshold",
         ),
         (["export", "{out}", "--out", "x", "--release", "9.9.9"], "no release '9.9.9'"),
         (

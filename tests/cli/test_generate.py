@@ -88,7 +88,10 @@ def test_options_are_read_in_every_usual_form(inside):
             "'arithmetics' is neither a task nor a file. Did you mean 'arithmetic'?",
         ),
         (["nowhere.toml"], "nowhere.toml cannot be read: No such file"),
-        (["arithmetic", "--lenght", "3"], "no option --lenght. Did you mean --length?"),
+        (
+            ["arithmetic", "--lenght", "3"],
+            "no parameter --lenght. Did you mean --length?",
+        ),
         (["arithmetic", "--length", "600"], "length: must be at most 500; got 600"),
         (["arithmetic", "--length", "x"], "length: must be a whole number"),
         (["arithmetic", "--length", "4", "--length", "5"], "--length was given twice"),
@@ -139,14 +142,17 @@ def test_shortfall_is_printed_and_exits_with_1(inside, tmp_path):
     assert printed.returncode == 1
     assert len(printed.stdout.splitlines()) == 72
     assert (
-        "boolean: 72 of 100 items: 200 attempts in a row gave no new item"
+        "boolean: only 72 of 100 items: 200 attempts in a row gave no new item"
         in printed.stderr
     )
     file = inside("generate", *args, "--out", "o")
     assert file.returncode == 1
-    assert "boolean: 72 of 100 items at length 3, max_depth 0" in file.stderr
+    assert "boolean: only 72 of 100 items at length 3, max_depth 0" in file.stderr
     assert read_manifest(tmp_path / "o").experiment.shortfalls[0].got == 72
-    assert "this point has too few items" in (tmp_path / "o" / "README.md").read_text()
+    assert (
+        "these parameters allow too few different items"
+        in (tmp_path / "o" / "README.md").read_text()
+    )
 
 
 @pytest.mark.slow

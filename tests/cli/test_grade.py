@@ -43,8 +43,8 @@ def test_no_result_is_lost(grade, tmp_path):
         done = grade(*args)
         assert done.returncode == 2, args
         assert "choose another --out, or replace them with --restart" in done.stderr
-        assert grade(*args, "--restart").returncode == 0
-        assert grade(*again, "--restart").returncode == 0
+    assert grade("b/p.jsonl", *again[1:], "--restart").returncode == 0
+    assert grade(*again, "--restart").returncode == 0
     lines = (tmp_path / "a/p.jsonl").read_bytes()
     assert grade("-", "--partial", stdin=lines).returncode == 0
     assert "contains the results of -" in grade("-", "--partial", stdin=lines).stderr
@@ -54,7 +54,7 @@ def test_files_never_share_a_folder(grade, tmp_path):
     """Dots belong to model names; two paths with the same name are separated by a hash."""
     (tmp_path / "a").mkdir()
     names = ("gpt-4.1.jsonl", "gpt-4.5.jsonl.gz", "a/b.jsonl", "a-b.jsonl", "a/b.json")
-    for number, name in enumerate((*names, *names)):
+    for number, name in enumerate((*names, *names[-2:])):
         line = json.dumps(row(0, model=name)).encode()
         data = gzip.compress(line) if name.endswith(".gz") else line
         (tmp_path / name).write_bytes(data)

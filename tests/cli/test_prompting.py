@@ -36,7 +36,7 @@ def test_no_images_lists_the_items_left_out(inside, tmp_path):
         2,
     )
     assert done.returncode == 0, done.stderr
-    assert "5 of 9 prompts left out because of images" in done.stderr
+    assert "5 of 9 prompts left out because they have images" in done.stderr
     sent = (tmp_path / "out" / "prompts-001.jsonl").read_text().splitlines()
     omitted = [
         json.loads(line)

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,53 @@ def talk():
 
 start(app, "talk")
 """
+
+
+EXIT = """
+import atexit, os, signal, sys, typer
+from scbench.cli import start
+
+app = typer.Typer()
+
+@app.command()
+def command():
+    raise typer.Exit(3)
+
+# The modules may be gone when it is called.
+def send(kill=os.kill, process=os.getpid(), number=signal.{name}):
+    kill(process, number)
+
+class Last:
+    def __del__(self, send=send):
+        send()
+
+def run_app(*arguments):
+    code = run_original(*arguments)
+    send()
+    return code
+
+{moment}
+start.start(app, "command")
+"""
+
+# Moments after the end of a command at which a signal arrives.
+MOMENTS = {
+    "last": "sys.last_one = Last()",
+    "exit": "start.gc.freeze = lambda: atexit.register(send)",
+    "twice": "start.gc.freeze = lambda: [atexit.register(send) for _ in range(2)]",
+    "end": "run_original = start.run_app; start.run_app = run_app",
+}
+
+
+@pytest.fixture(autouse=True)
+def _signals_of_tests(monkeypatch):
+    """Undo what `start` does in this process."""
+    monkeypatch.setattr("atexit.register", lambda *_, **__: None)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -278,6 +326,24 @@ def test_interrupted_command_still_closes_its_files(tmp_path):
     done = run(sys.executable, "-P", "-c", program, cwd=tmp_path, code=130)
     assert "Traceback" not in done.stderr
     assert done.stdout.startswith("closed")
+
+
+@pytest.mark.parametrize(
+    ("moment", "name"),
+    [
+        ("end", "SIGTERM"),
+        ("end", "SIGINT"),
+        ("exit", "SIGINT"),
+        ("twice", "SIGTERM"),
+        ("last", "SIGHUP"),
+    ],
+)
+def test_signals_during_exit_keep_an_exit_code(tmp_path, moment, name):
+    program = EXIT.format(moment=MOMENTS[moment], name=name)
+    of_signal = 128 + signal.Signals[name]
+    code = of_signal if moment in {"twice", "end"} else 3
+    done = run(sys.executable, "-P", "-c", program, cwd=tmp_path, code=code)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 @pytest.mark.parametrize("words", [["--out", ""], ["--out="]], ids=["word", "equals"])

@@ -115,7 +115,7 @@ JUNK = {
     "status with answer": (
         b'{"id": "a/00", "status": "missing", "answer": 1}',
         "bad_prediction",
-        "means that there is no answer, but there is one",
+        "means that there is no answer, but the line has one",
     ),
     "sample is text": (
         b'{"id": "a/00", "sample": "1"}',

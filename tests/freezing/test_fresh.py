@@ -170,7 +170,7 @@ def test_exhausted_space_ends_with_the_reason():
     # Eight rows of values and nine pairs of operators; the rarest may not turn up.
     assert 68 < len(drawn.cases) <= 72
     assert drawn.reason.startswith(
-        f"{REPEATS} attempts in a row gave no new item; this point has too few"
+        f"{REPEATS} attempts in a row gave no new item; these parameters allow too few"
     )
 
 

@@ -314,7 +314,7 @@ def promised(monkeypatch, table, **facts):
         ),
         (
             {"transfer": 0.51},
-            "scores a mean of 0.51 above the floor on the other items",
+            "scores 0.51 above the floor on the other items",
         ),
         (
             {"trials": Trials(250, 0, 0, Capacity(31125, 4))},

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from folders import contents
+from typer.testing import CliRunner
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import HubError, ReleaseError
 from scbench.catalog import get_task
+from scbench.cli import main
 from scbench.freezing.example import example_predictions
 from scbench.freezing.freeze import build_release
 from scbench.freezing.hub import plan_upload, publish_on_hub
@@ -301,10 +303,11 @@ def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp
     assert summaries[0]["tasks"] == summaries[1]["tasks"] == summaries[2]["tasks"]
 
 
-def test_unverified_release_is_not_published(hub, hub_command, copy):
+def test_unverified_release_is_not_published(hub, copy):
     (copy / SCHEMA).unlink()
-    done = hub_command(hub, "scbench", "release", "publish", copy, "--repo", REPO)
-    assert done.returncode == 1
+    words = ["release", "publish", str(copy), "--repo", REPO]
+    done = CliRunner().invoke(main.app, words)
+    assert done.exit_code == 1
     assert f"{SCHEMA}: missing" in done.stdout
     assert "verification found" in done.stderr
     assert "not published" in done.stderr

@@ -99,9 +99,9 @@ def test_fresh_items_have_as_many_of_each_group():
     ("result", "part"),
     [
         (Shortcut("walls emptied", 0.31, 0.2, 0.9, 1000), ""),
-        (Shortcut("walls emptied", 0.35, 0.2, 0.9, 1000), "scores a mean of 0.35"),
+        (Shortcut("walls emptied", 0.35, 0.2, 0.9, 1000), "scores 0.35 on average"),
         # Five of twelve are too many by chance where 0.1 may be right, four are not.
-        (Shortcut("walls emptied", 5 / 12, 0.0, 0.6, 12), "scores a mean of 0.42"),
+        (Shortcut("walls emptied", 5 / 12, 0.0, 0.6, 12), "scores 0.42 on average"),
         (Shortcut("walls emptied", 4 / 12, 0.0, 0.7, 12), ""),
         # A floor near 1 leaves no room.
         (Shortcut("walls emptied", 1.0, 0.95, 0.0, 1000), ""),

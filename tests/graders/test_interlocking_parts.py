@@ -295,7 +295,7 @@ def test_part_without_rods_is_not_held():
     assert "nut_held" not in failed(parts)
     assert scores(parts)[3:7] == "0000"
     assert scores(parts)[8] == "0"
-    assert message("held", parts) == "Part 0 goes all the way around 0 rods."
+    assert message("held", parts) == "Part 0 goes all the way around only 0 rods."
 
 
 def with_inner_bars(width):

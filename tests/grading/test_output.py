@@ -8,10 +8,20 @@ import polars as pl
 import pytest
 
 from scbench.analysis.result_files import is_partial
-from scbench.base.errors import ResultsError
+from scbench.base.errors import MachineError, ResultsError
+from scbench.grading.checkpoint import Checkpoint
 from scbench.grading.merge import read_shard
-from scbench.grading.output import check_place, check_report, first_source, summary_of
+from scbench.grading.options import Options
+from scbench.grading.output import (
+    Problems,
+    check_place,
+    check_report,
+    first_source,
+    summary_of,
+)
 from scbench.grading.results import ResultsWriter
+from scbench.grading.run import resumable_on_error
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.report.page import summaries_of
 
 SUMMARY = {
@@ -85,3 +95,26 @@ def test_a_full_disk_is_named_though_the_library_names_none(tmp_path, monkeypatc
     assert caught.value.errno == errno.ENOSPC
     with pytest.raises(pl.exceptions.ComputeError):
         writer.write(tmp_path / "results.parquet")
+
+
+@pytest.mark.parametrize(
+    ("has_resume", "hint"),
+    [
+        (True, "results so far are saved; continue with --resume"),
+        (False, "run the same command again"),
+    ],
+)
+def test_full_disk_names_only_options_that_the_command_has(
+    parity_release, tmp_path, has_resume, hint
+):
+    limits = WorkerLimits(1, None, 0)
+    out = tmp_path / "out"
+    options = Options("x", parity_release, out, limits, has_resume=has_resume)
+    checkpoint = Checkpoint(out, "identity", resume=False, restart=False)
+    checkpoint._store.add("chunk", b"graded")
+    problems = Problems(tmp_path / "problems.jsonl")
+    with (
+        pytest.raises(MachineError, match=f"the disk is full; {hint}"),
+        resumable_on_error(options, checkpoint, problems),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")

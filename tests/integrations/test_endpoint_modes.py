@@ -1,5 +1,6 @@
 """Runs end with the correct statuses after few calls, however an endpoint misbehaves."""
 
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 
@@ -178,6 +179,14 @@ def test_every_mode_ends(way, tmp_path, waits):
         most = TRIES * rounds * (mode.turns if "loop" in way else 1)
         assert 1 <= calls[prompt_in(way, IDS[name])] <= most, name
     assert max(waits) <= LONGEST_WAIT
+
+
+def test_malformed_replies_print_no_warnings(tmp_path):
+    with endpoint("run") as loopback, warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")
+        play("run", loopback.url, [IDS["list content"]], tmp_path)
+    printed = [str(warning.message) for warning in found]
+    assert not [text for text in printed if "serializer" in text]
 
 
 @pytest.mark.parametrize("way", WAYS)

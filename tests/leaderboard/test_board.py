@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -80,6 +81,24 @@ def test_graded_submission_is_known_by_its_receipt(entry, collected, tmp_path, s
     assert (tmp_path / "site/graded/aurora/receipt.json").read_bytes() == stamp
 
 
+@pytest.fixture(scope="module")
+def graded_site(small, kit, tmp_path_factory):
+    """A graded submission that is equal to ``entry``, and the folder with its site."""
+    root = tmp_path_factory.mktemp("graded")
+    about = kit.about.format(release="0.0.1")
+    kit.submit(root / "submissions/aurora", about, kit.answers(small))
+    (first,) = kit.collected(root, small).entries
+    return first, root / "site"
+
+
+@pytest.fixture
+def graded_before(graded_site, tmp_path):
+    """The graded submission, whose site is copied to where ``collected`` looks for it."""
+    first, site = graded_site
+    shutil.copytree(site, tmp_path / "site")
+    return first
+
+
 def change_predictions(entry, site):
     entry.predictions.write_bytes(entry.predictions.read_bytes() + b"\n")
 
@@ -108,14 +127,15 @@ def lose_results(entry, site):
         (lose_results, "cannot be read"),
     ],
 )
-def test_mismatch_is_graded_again(entry, collected, tmp_path, change, why):
-    before, _ = collected()
+def test_mismatch_is_graded_again(
+    entry, graded_before, collected, tmp_path, change, why
+):
     change(entry, tmp_path / "site/graded/aurora")
     done, messages = collected()
     assert len(messages) == 1
     assert why in messages[0]
     assert not done.entries[0].reused
-    assert done.entries[0].receipt.overall == before.entries[0].receipt.overall
+    assert done.entries[0].receipt.overall == graded_before.receipt.overall
 
 
 def test_archives_and_folders_are_both_submissions(entry, collected, tmp_path):
@@ -133,6 +153,7 @@ def test_archives_and_folders_are_both_submissions(entry, collected, tmp_path):
     assert not done.refused
 
 
+@pytest.mark.usefixtures("graded_before")
 def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
     bad = tmp_path / "submissions" / "bad"
     shutil.copytree(entry.folder, bad)
@@ -172,6 +193,7 @@ def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("graded_before")
 def test_non_text_name_does_not_stop_the_board(entry, collected, tmp_path):
     (tmp_path / "submissions" / os.fsdecode(b"bad\xff")).mkdir()
     done, messages = collected()
@@ -180,6 +202,20 @@ def test_non_text_name_does_not_stop_the_board(entry, collected, tmp_path):
     (part,) = make_board(done)["refused"]
     assert part["submission"] == "bad\\udcff"
     json.dumps(make_board(done), ensure_ascii=False).encode()
+
+
+@pytest.fixture(scope="module")
+def nearly_perfect(small, kit, tmp_path_factory):
+    """A submission with one wrong answer and without claims, and its graded score."""
+    root = tmp_path_factory.mktemp("nearly")
+    lines = kit.answers(small)
+    for line in lines:
+        if line["id"] == "classify_behaviour/00":
+            line["answer"] = {"labels": ["no such label"]}
+    folder = root / "submissions/aurora"
+    kit.submit(folder, kit.about.format(release="0.0.1"), lines)
+    (graded,) = kit.collected(root, small).entries
+    return folder, graded.receipt.overall
 
 
 @pytest.mark.parametrize(
@@ -206,22 +242,15 @@ def test_non_text_name_does_not_stop_the_board(entry, collected, tmp_path):
     ],
 )
 def test_claims_are_compared_to_their_last_digit(
-    entry, check, tmp_path, claims_of, fits
+    nearly_perfect, check, tmp_path, claims_of, fits
 ):
-    wrong = {"labels": ["no such label"]}
-    entry.lines(
-        lambda rows: [
-            row | ({"answer": wrong} if row["id"] == "classify_behaviour/00" else {})
-            for row in rows
-        ]
-    )
-    honest = grade_submission(check(entry.folder), tmp_path / "honest", LIMITS)
-    overall = honest.receipt.overall
+    submission, overall = nearly_perfect
     assert overall.normalized != overall.mean
     assert 0.9 < overall.normalized < 1
+    folder = Path(shutil.copytree(submission, tmp_path / "aurora"))
     claims = claims_of(overall.normalized)
-    (entry.folder / "claimed.json").write_text(json.dumps(claims))
-    graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    (folder / "claimed.json").write_text(json.dumps(claims))
+    graded = grade_submission(check(folder), tmp_path / "out", LIMITS)
     assert (graded.receipt is not None) is fits
     assert [found.code for found in graded.findings] == (
         [] if fits else ["claim_differs"]
@@ -385,6 +414,7 @@ def test_releases_are_never_mixed_and_history_has_both(
     assert [part["release"] for part in b["releases"]] == ["0.0.1"]
 
 
+@pytest.mark.usefixtures("graded_before")
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -58,7 +58,16 @@ def played(row, setting, replies, run=None):
     return environment.prediction()
 
 
-def test_light_trials_finish_while_every_heavy_step_waits(rows):
+@pytest.fixture(scope="module")
+def heavy_trials(rows):
+    """The predictions of the heavy trials, played in this thread."""
+    trials = []
+    for (setting, name), replies in HEAVY.items():
+        trials.append(played(rows[name], setting, replies))
+    return trials
+
+
+def test_light_trials_finish_while_every_heavy_step_waits(rows, heavy_trials):
     gate, begun = threading.Event(), threading.Semaphore(0)
 
     def run(function, *arguments):
@@ -85,10 +94,7 @@ def test_light_trials_finish_while_every_heavy_step_waits(rows):
         finally:
             gate.set()
         results = [item.result() for item in waiting]
-    plain = []
-    for (setting, name), replies in HEAVY.items():
-        plain.append(played(rows[name], setting, replies))
-    assert results == plain * 2
+    assert results == heavy_trials * 2
 
 
 def test_two_heavy_steps_run_concurrently(tmp_path):
@@ -106,11 +112,12 @@ def test_two_heavy_steps_run_concurrently(tmp_path):
         grader.close()
 
 
-def test_trials_in_processes_equal_those_of_one_thread(rows):
+def test_trials_in_processes_equal_those_of_one_thread(rows, heavy_trials):
     grader = LiveGrader(2)
     try:
+        trials = []
         for (setting, name), replies in HEAVY.items():
-            plain = played(rows[name], setting, replies)
-            assert played(rows[name], setting, replies, grader.run) == plain
+            trials.append(played(rows[name], setting, replies, grader.run))
+        assert trials == heavy_trials
     finally:
         grader.close()

@@ -56,7 +56,7 @@ def test_clock_set_forward_ends_no_call(pool, gate, monkeypatch):
     set_clock(monkeypatch, 1_000_000)
     # The pool looks at its limits several times a second.
     with pytest.raises(TimeoutError):
-        call.result(timeout=2)
+        call.result(timeout=0.5)
     assert not call.done()
     os.write(end, b"open")
     os.close(end)

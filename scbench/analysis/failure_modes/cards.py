@@ -65,7 +65,7 @@ def constraint_lines(task: Task) -> Iterator[str]:
     yield TEXTS["scoring"][task.scoring]
     if task.scores > 1:
         yield (
-            f"One answer gets {task.scores} scores, each from some of these checks. "
+            f"Each answer gets {task.scores} scores, each based on some of these checks. "
             "Judge only the score that the verdict is about."
         )
     yield ""

@@ -130,8 +130,8 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
     if unknown or missing:
         raise ResultsError(
             f"the labels do not match these results (candidates without a label: {len(missing)}, "
-            f"labels without a candidate: {len(unknown)}); were other files or another threshold "
-            "used?"
+            f"labels without a candidate: {len(unknown)}); use the files and the threshold that "
+            "were used for labelling"
         )
     # A label for another score belongs to another answer.
     then = labels.select("candidate", then="score")

@@ -224,8 +224,8 @@ def deltas_sheets(frame: pl.DataFrame) -> list[Sheet]:
     sheets = []
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         note = (
-            f"Counts and percentages over the {part['n'][0]} scores with a state in both runs; "
-            f"{part['left_out'][0]} are left out. These are differences of totals; "
+            f"Counts and percentages cover the {part['n'][0]} scores with a state in both runs; "
+            f"scores left out: {part['left_out'][0]}. These are differences of totals; "
             "for changes of individual scores, see `matrix`."
         )
         title = f"States of {printable(str(first))} (first) and {printable(str(second))} (second)"

@@ -21,7 +21,8 @@ from scbench.formats.imports.kinds import (
     text_form,
 )
 from scbench.formats.imports.tables import Mapped, read_mapping
-from scbench.formats.predictions import Problem
+from scbench.formats.predictions import CHANGED_FILE, Problem
+from scbench.machine.files import file_state
 
 # Maximum bytes of lines without a model in memory; more are written to a file.
 _MAX_IN_MEMORY = 2**26
@@ -133,6 +134,7 @@ def gather(
         for place, path in enumerate(files):
             kinds = Counter[str]()
             result.kinds.append(kinds)
+            state_before = file_state(path)
             for number, item in read_file(path, kinds, options.mapped):
                 line = _line_or_problem(item, number, options)
                 if isinstance(line, Problem):
@@ -147,6 +149,8 @@ def gather(
                     models[place][model] += 1
                 result.add_origin(place, number)
                 sink.write(line)
+            if file_state(path) != state_before:
+                result.problems.append(replace(CHANGED_FILE, file=path))
         unnamed.seek(0)
         _write_unnamed(unnamed, models, result, sink)
     return result

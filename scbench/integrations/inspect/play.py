@@ -1,16 +1,15 @@
 """Running a model with Inspect, which provides prompts, retries, resuming and logs."""
 
 import asyncio
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from inspect_ai import Task, eval_set
 from inspect_ai._util import dotenv as inspect_dotenv
-from inspect_ai._util import rich as inspect_rich
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.hooks import Hooks, ModelRetry, SampleEnd, hooks
 from inspect_ai.log import (
@@ -34,6 +33,7 @@ from scbench.integrations.inspect.listening import (
     listening,
 )
 from scbench.integrations.inspect.tasks import TASKS, loop
+from scbench.integrations.inspect.tracebacks import shorten_tracebacks
 from scbench.machine.files import (
     open_regular,
     read_regular,
@@ -51,9 +51,8 @@ _HELLO_RETRIES = 2
 _HELLO_SECONDS = 60
 # Characters of a provider's error that are printed.
 _MAX_ERROR = 300
-# Characters of a traceback in a log. Inspect colours those that it does not shorten, which takes
-# minutes if a provider's error has a word of 100,000 characters.
-_MAX_TRACEBACK = 10_000
+# The beginning of Pydantic's warnings about responses that do not fit the provider's format.
+_ODD_RESPONSE = "Pydantic serializer warnings"
 # Characters of a model's name in the mark of a folder.
 _MAX_NAME = 200
 
@@ -154,7 +153,8 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
             for place in (logs, logs.parent):
                 remove_parts(place)
             check_logs(logs)
-        with _inspect_silent(), short_tracebacks(), without_dotenv():
+        shorten_tracebacks()
+        with _inspect_silent(), without_dotenv():
             try:
                 model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
             # Providers raise these for unknown names.
@@ -209,23 +209,13 @@ def _inspect_silent() -> Iterator[None]:
     """Silence Inspect; convert its errors about options to ours."""
     with Path("/dev/null").open("w") as nowhere:
         try:
-            with redirect_stdout(nowhere):
+            with redirect_stdout(nowhere), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", _ODD_RESPONSE)
                 yield
         except PrerequisiteError as error:
             text = Text.from_markup(str(error.message)).plain
             words = text.removeprefix("ERROR: ").split()
             raise PredictionsError(" ".join(words)) from None
-
-
-@contextmanager
-def short_tracebacks() -> Iterator[None]:
-    """Shorten the tracebacks that Inspect writes while the block runs."""
-    original = inspect_rich.truncate_traceback
-    inspect_rich.truncate_traceback = partial(original, max_length=_MAX_TRACEBACK)
-    try:
-        yield
-    finally:
-        inspect_rich.truncate_traceback = original
 
 
 @contextmanager

@@ -69,6 +69,7 @@ from scbench.integrations.inspect.listening import (
     listening,
 )
 from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
+from scbench.integrations.inspect.tracebacks import shorten_tracebacks
 from scbench.loop.environment import Environment
 from scbench.release.load import find_release
 from scbench.scoring.outcomes import Outcome, seek_answer
@@ -82,6 +83,8 @@ TOKENS_WITH_TOOLS = 2_000_000
 # Retries of a call, as in `scbench run`, if --max-retries does not set them. By
 # default, Inspect retries forever.
 MAX_RETRIES = 7
+# Characters of a provider's error.
+_MAX_ERROR = 1000
 # Concurrent steps of trials; most of them wait for a process.
 _MAX_STEPS = 64
 
@@ -227,6 +230,7 @@ def task_of(
     With ``is_limited``, a reply ends after a number of messages and tokens, because
     models may call tools forever.
     """
+    shorten_tracebacks()
     metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected, weights)]
     return Task(
         dataset=dataset,
@@ -327,6 +331,9 @@ async def generated(
         if failure(message).status is Status.BLOCKED:
             reply = failed(request, message)
         if reply is None or reply.fields.get("status") == Status.API_ERROR:
+            if len(message) > _MAX_ERROR:
+                # `inspect eval` prints errors of samples in full.
+                raise FailedCallError(f"{message[:_MAX_ERROR]}...") from None
             raise
         text = reply.fields.get("response", "")
         state.output = ModelOutput.from_content(model, text)

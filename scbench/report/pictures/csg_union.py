@@ -46,8 +46,7 @@ _FAULTS = {
     "coordinates": "{n} vertices are too far away|{n} vertex is too far away",
     "indices": "{n} faces refer to missing vertices, or to a vertex twice"
     "|{n} face refers to missing vertices, or to a vertex twice",
-    "duplicate_vertices": "several vertices are the same at {n} places"
-    "|several vertices are the same at {n} place",
+    "duplicate_vertices": "{n} points have several vertices|{n} point has several vertices",
     "outliers": "{n} vertices lie far away from all others"
     "|{n} vertex lies far away from all others",
     "degenerate_faces": "{n} faces have no area|{n} face has no area",
@@ -422,7 +421,7 @@ def answer_caption(mesh: DrawnMesh, verdicts: Verdicts, volumes: Volumes | None)
         missing = volumes.missing / volumes.union
         surplus = volumes.surplus / volumes.union
         findings.append(
-            f"{missing:.1%} of the union's volume is missing, {surplus:.1%} surplus"
+            f"{missing:.1%} of the union's volume is missing, {surplus:.1%} is surplus"
         )
     if mesh.left_out:
         findings.append(f"{counted(mesh.left_out, 'large face')} not drawn")

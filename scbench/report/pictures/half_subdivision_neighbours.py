@@ -270,7 +270,7 @@ def cube_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
     """Return the cube and cuts through the target; for an answer, also an exploded view."""
     panels = [Panel("in the cube", cube(tree), caption)]
     if len(tree.parts) > 1:
-        title = "close to the target, pulled apart"
+        title = "the boxes around the target, pulled apart"
         return [*panels, Panel(title, pulled_apart(tree), f"The same. {caption}")]
     for axis, name in enumerate(AXES["3D"]):
         low, high = tree.target[axis]

@@ -416,8 +416,8 @@ def question(params: Params, verdicts: Verdicts) -> str:
     """Return the caption of an instance, or of an answer that could not be read."""
     start = "Nobody is placed. " if verdicts else ""
     return (
-        f"{start}Hide {counted(params.people, 'person', 'people')} from a sniper behind a "
-        f"building, within {params.max_distance:g} m of its centre."
+        f"{start}Hide {counted(params.people, 'person', 'people')} behind a building, so "
+        f"that a sniper cannot see them, within {params.max_distance:g} m of the building's centre."
     )
 
 

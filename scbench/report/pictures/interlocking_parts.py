@@ -134,7 +134,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         sides = " x ".join(f"{side:g}" for side in params.inner)
         caption = (
-            f"A cage for {sides} mm, in {params.parts} printed parts held by four "
+            f"A cage around {sides} mm: {params.parts} printed parts, held together by four "
             f"{params.rod_name}."
         )
         panel = Panel("the task", task_scene(params), caption)
@@ -459,7 +459,7 @@ def rod_section(
         drawing.text((z, -reach), words, "quiet", size=10, shift=(0, 8))
     x, y = place
     return (
-        f"cut along the rod at ({x:g}, {y:g}), {WIDENED} times as wide",
+        f"cut along the rod at ({x:g}, {y:g}), drawn {WIDENED} times as wide",
         drawing,
     )
 

@@ -283,7 +283,7 @@ def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -
     n = len(params.heights)
     if answer is None:
         start = "There are no blasts to draw. " if verdicts else ""
-        return f"{start}Ground of {n} x {n} cells that blasts should make flat."
+        return f"{start}Ground of {n} x {n} cells that blasts must level."
     metrics = verdicts.metrics
     count = len(answer.blasts)
     blasts = counted(count, "blast")
@@ -294,7 +294,8 @@ def picture_caption(params: Params, answer: Answer | None, verdicts: Verdicts) -
     if faults:
         simulated = metrics["simulated"]
         return (
-            f"{blasts}, void: {' and '.join(faults)}; simulated: {simulated}. {score}"
+            f"{blasts}, simulated: {simulated}. The plan breaks a rule: "
+            f"{' and '.join(faults)}. {score}"
         )
     cells = f"{metrics['flat_before']} to {metrics['flat_after']} cells"
     return f"{blasts}; the largest flat region changed from {cells}. {score}"

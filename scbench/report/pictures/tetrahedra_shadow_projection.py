@@ -35,7 +35,7 @@ LEGEND = (
     ("missing", "gaps: target without shadow (hatched)"),
     ("surplus", "spill: shadow outside the target"),
     ("right", "shadow on the target"),
-    ("wrong", "thick: tetrahedra that cut each other or have another fault"),
+    ("wrong", "thick: tetrahedra that intersect or have another fault"),
 )
 FAULTS = {
     "reach": "{n} out of reach",
@@ -338,7 +338,7 @@ def answer_caption(answer: Answer, arrangement: Arrangement, verdicts: Verdicts)
     if count > MOST_BODIES:
         parts.append(f"the first {MOST_BODIES} are drawn")
     if arrangement.far:
-        parts.append(f"{arrangement.far} far away, drawn at the rim")
+        parts.append(f"{arrangement.far} far outside the picture, drawn at its edge")
     if verdicts:
         metrics = verdicts.metrics
         if "covered" in metrics:

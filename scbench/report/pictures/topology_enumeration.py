@@ -27,8 +27,8 @@ REASONS = {
 FAULTS = {"corners": "{n} without {k} labels", "repeats": "{n} repeated"}
 LEGEND = {
     "missing": "missing: the classes must meet here too",
-    "right": "listed, and right: the classes must meet",
-    "wrong": "listed, but wrong, for the reason below the pattern",
+    "right": "listed and right: the classes must meet",
+    "wrong": "listed, but wrong; the reason is below the pattern",
 }
 
 # Class of each corner, in the order of the task.

@@ -101,7 +101,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     scene = Scene(tuple(parts), azimuth=-60, elevation=25)
     shadows = shadow_drawing(params.size, cells, answer is not None, verdicts)
     panels = [
-        Panel("the cube", scene, f"A cube of {params.size} cells a side. {caption}"),
+        Panel(
+            "the cube", scene, f"A cube with {params.size} cells per side. {caption}"
+        ),
         Panel("its three shadows", shadows, f"Shadows along z, y and x. {caption}"),
     ]
     count = verdicts.check("count")
@@ -250,7 +252,7 @@ def symmetry_words(name: str) -> str:
 def axis_images(name: str) -> list[str] | None:
     """Return the axes that x, y and z become; None if the name has another form.
 
-    For example, ``(x, y, z) -> (7-y, x, z)`` in a cube of 8 cells a side gives -y, x,
+    For example, ``(x, y, z) -> (7-y, x, z)`` in a cube with 8 cells per side gives -y, x,
     z.
     """
     terms = name.partition("-> (")[2].rstrip(")").split(", ")

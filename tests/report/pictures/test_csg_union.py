@@ -54,7 +54,7 @@ def test_missing_and_surplus_volume_are_drawn_in_place(drawn):
     assert (low, high) == (pytest.approx([20, 0, 0]), pytest.approx([22, 10, 10]))
     labels = [part.labels for part in volumes.view.parts if isinstance(part, Marks)]
     assert sorted(labels) == [("missing 500",), ("surplus 200",)]
-    assert "25.0% of the union's volume is missing, 10.0% surplus" in picture.caption
+    assert "25.0% of the union's volume is missing, 10.0% is surplus" in picture.caption
     _, _, _, line, *_ = picture.text.splitlines()
     assert line.split() == ["missing", "500.000", "25.0%"]
 
@@ -77,4 +77,4 @@ def test_distant_vertices_leave_the_rest_in_view(drawn, far):
     for part in picture.panels[0].view.parts:
         if isinstance(part, Mesh):
             assert np.abs(part.points).max() < 60
-    assert "1 vertex far outside, drawn at the rim" in picture.caption
+    assert "1 vertex far outside the picture, drawn at its edge" in picture.caption

@@ -76,7 +76,7 @@ def meshes_of(scene):
 def test_cut_is_as_wide_as_a_scene():
     params = get_task(TASK).builder().paper()[0].params
     title, cut = rod_section(params, [], {})
-    assert title == "cut along the rod at (180, 180), 10 times as wide"
+    assert title == "cut along the rod at (180, 180), drawn 10 times as wide"
     panel = rendered(Panel(title, cut, ""), dark=False)
     scene = rendered(Panel("", Scene(()), ""), dark=False)
     assert panel.width == pytest.approx(scene.width)
