@@ -81,7 +81,7 @@ class Space(Point):
     )
     question: Question = parameter(
         "but_for",
-        "yes or no about one event, or the set of necessary events",
+        "kind of question: yes or no about one event, or the set of necessary events",
         "semantic",
     )
     facts_matter: bool = parameter(
