@@ -71,7 +71,9 @@ def test_blast_that_is_too_deep_is_ringed_in_place(golden, shapes):
     golden(f"{TASK}-wrong", plan, "A blast is too deep.")
     (ring,) = rings(shapes(plan, "circle", "wrong"))
     assert ring == pytest.approx(plan.at((2.5, 0.5)), abs=0.01)
-    assert "void: a blast deeper than the height of its cell" in picture.caption
+    assert (
+        "breaks a rule: a blast deeper than the height of its cell" in picture.caption
+    )
 
 
 def test_real_verdict_is_drawn(drawn):
