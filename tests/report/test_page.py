@@ -181,7 +181,7 @@ def test_warnings_come_first(make_results, stored, tmp_path):
     text = " ".join(read(tmp_path / "r.html").texts)
     for words in (
         "2 of 3 scores are missing (1 blocked, 1 grader_error)",
-        "Of these, 1 grader failure",
+        "1 of the missing scores is a grader failure; grade the predictions again.",
         "Release 9.9.9 (rows h) is not installed",
         "2 problems in the predictions (2 not_json)",
     ):

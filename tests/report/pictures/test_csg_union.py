@@ -77,4 +77,4 @@ def test_distant_vertices_leave_the_rest_in_view(drawn, far):
     for part in picture.panels[0].view.parts:
         if isinstance(part, Mesh):
             assert np.abs(part.points).max() < 60
-    assert "1 vertex far outside, drawn at the rim" in picture.caption
+    assert "1 vertex far outside the picture, drawn at its edge" in picture.caption
