@@ -285,8 +285,8 @@ def for_trl(
 
         GRPOTrainer(model, reward_funcs=scbench.reward.for_trl, train_dataset=data, ...)
 
-    Trainers call it with the columns of the dataset as named arguments (trl 1.16 ``GRPOTrainer``
-    ``_calculate_rewards``), with one value for each completion.
+    Trainers call it with the dataset's columns as keyword arguments (trl 1.16 ``GRPOTrainer``
+    ``_calculate_rewards``), each with one value per completion.
 
     Args:
         prompts: not used.

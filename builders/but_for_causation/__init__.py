@@ -68,7 +68,8 @@ class Space(Point):
     )
     prob_preemption: float = chance(
         0.2,
-        "probability that such an event is a stand-in: it happens only if a cause does not happen",
+        "probability that an event outside the main chain is a stand-in, which happens only if a "
+        "cause does not happen",
         "interference",
     )
     distractors: int = parameter(
@@ -80,13 +81,14 @@ class Space(Point):
     )
     question: Question = parameter(
         "but_for",
-        "yes or no about one event, or the set of necessary events",
+        "kind of question: yes or no about one event, or the set of necessary events",
         "semantic",
     )
     facts_matter: bool = parameter(
         False,
         "whether to redraw stories that a rule of thumb (such as walking back from the outcome "
-        "to the first choice) solves without the facts of the day; for necessary_set only",
+        "to the first choice) solves without using what happened at the beginning; for "
+        "necessary_set only",
         "interference",
         later=True,
     )
@@ -111,7 +113,7 @@ class ButForCausationCase(Case):
         ge=0, description="number of events that had two or more sufficient causes"
     )
     stand_ins: int = Field(
-        ge=0, description="number of events that would happen only if another did not"
+        ge=0, description="number of events that happen only if another event does not"
     )
 
 
@@ -375,7 +377,7 @@ def add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
 def params_of(
     graph: Graph, candidates: list[int], question: Question, rng: Stream
 ) -> Params:
-    """Give every event a random number and random words, which do not reveal its place."""
+    """Give every event a number and words at random, so that neither reveals its place."""
     n = len(graph.levels)
     # New numbers by old number. Words are drawn at the end, because the order of draws is fixed.
     number = rng.sample(range(n), n)

@@ -137,8 +137,8 @@ def question_of(params: Params) -> str:
     return (
         f"In the story below, {past_of(params, params.outcome)} in the end. "
         f"Which of the events A to {last} were necessary for that?\n"
-        f"An event was necessary if {outcome.subject} would not "
-        f"have {outcome.participle} had this event alone not happened."
+        "An event was necessary if, supposing that only this event had not happened, "
+        f"{outcome.subject} would not have {outcome.participle}."
     )
 
 

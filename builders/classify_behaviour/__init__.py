@@ -45,14 +45,14 @@ class Space(Point):
 
     squares: int = parameter(
         8,
-        "number of squares; up to 15 are all different, more repeat patterns",
+        "number of squares; up to 15 squares are all different, and further ones repeat patterns",
         ge=2,
         le=300,
     )
     odd_corners: int = parameter(
         1,
-        "minimum number of squares with corners a, b, a, c in order around the square, where "
-        "only the rule on junctions decides",
+        "minimum number of squares whose corners read a, b, a, c around the square; only the "
+        "rule on junctions decides the names of these squares",
         ge=0,
         le=2,
     )

@@ -46,7 +46,7 @@ class PlacedSolid(NamedTuple):
 class Space(Point):
     """Parameters of fresh sets of solids."""
 
-    solids: int = parameter(3, "number of solids; 6 for a void", ge=2, le=6)
+    solids: int = parameter(3, "number of solids; a void needs 6", ge=2, le=6)
     kinds: tuple[Kind, ...] = parameter(
         ("box", "prism", "wedge", "tetrahedron"),
         "kinds of solids to choose from; a void is made of boxes",
@@ -69,8 +69,8 @@ class Space(Point):
     )
     relation: Relation = parameter(
         "mixed",
-        "position of each further solid relative to an earlier one; mixed is any except a void, "
-        "which is six panels around a hollow",
+        "position of each further solid relative to an earlier one; mixed draws any of these "
+        "except void, which is six panels around a hollow",
     )
     greedy: float = parameter(
         1.0,

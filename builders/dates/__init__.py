@@ -55,12 +55,16 @@ class Space(Point):
         "MM_DD_YYYY", "how the story writes dates", "semantic"
     )
     scenario: int = parameter(
-        0, "which of the 36 scenarios, or 0 for any of them", "semantic", ge=0, le=36
+        0,
+        "number of the scenario, from 1 to 36; 0 draws any of them",
+        "semantic",
+        ge=0,
+        le=36,
     )
     links: int = parameter(
         0,
-        "number of steps in tier 3, or 0 to draw three to five; with more than five, two "
-        "scenarios are mixed",
+        "number of steps in tier 3; 0 draws three to five. If there are more than five steps, "
+        "two scenarios are mixed",
         "depth",
         later=True,
         ge=0,

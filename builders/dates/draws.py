@@ -88,7 +88,7 @@ def draw_amount(kind: StepKind, rng: Stream) -> Move:
 
 
 def mostly_forward(amount: int, rng: Stream) -> int:
-    """Return an amount, with the opposite sign in one case of three."""
+    """Return an amount, with the opposite sign in one case in three."""
     return amount if rng.below(3) else -amount
 
 
@@ -130,7 +130,7 @@ def past_month(rng: Stream) -> tuple[date, Move]:
 
 
 def past_year(rng: Stream) -> tuple[date, Move]:
-    """Count days across New Year; backwards in one case of three."""
+    """Count days across New Year; backwards in one case in three."""
     new_year = date(draw_date(rng).year, 1, 1)
     is_back = rng.below(3) == 0
     days = rng.between(1, 60)

@@ -45,9 +45,12 @@ class Space(Point):
     points: int = parameter(20, "number of points", ge=3, le=200)
     layout: Literal["uniform", "clusters", "ring", "lattice"] = parameter(
         "uniform",
-        "uniform in the unit square, in clusters, near a circle, or a jittered lattice",
+        "layout of the points: uniform in the unit square, in clusters, near a circle (ring), or "
+        "on a jittered lattice",
     )
-    decimals: int = parameter(3, "number of decimals printed", ge=2, le=6)
+    decimals: int = parameter(
+        3, "number of decimals in the printed coordinates", ge=2, le=6
+    )
     min_margin: float = parameter(
         0.0,
         "minimum absolute value of the in-circle determinant across an inner edge, in units "

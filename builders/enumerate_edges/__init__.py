@@ -49,7 +49,7 @@ class Space(Point):
 
     squares: int = parameter(
         6,
-        "number of squares; up to 11 are all different, more repeat patterns",
+        "number of squares; up to 11 squares are all different, and further ones repeat patterns",
         ge=2,
         le=300,
     )
@@ -64,8 +64,8 @@ class Space(Point):
     )
     orders_matter: bool = parameter(
         False,
-        "whether every other order of the same kind, of corners or of sides, would give another "
-        "answer",
+        "whether to redraw items for which another corner order or side order of the same kind "
+        "gives the same answer",
         later=True,
     )
     rename: bool = corner_labels.RENAME

@@ -74,7 +74,7 @@ class Space(Point):
     """Parameters of fresh worlds."""
 
     goal: Literal["any", GoalKind] = parameter(
-        "any", "kind of goal; any draws one of them"
+        "any", "kind of goal; any draws one of the kinds"
     )
     width: int = parameter(
         32, "number of cells along x and along y", ge=16, le=64, multiple_of=2
@@ -86,42 +86,50 @@ class Space(Point):
         le=10,
     )
     lakes: int = parameter(
-        3, "number of lakes, for the goals that ask for several", ge=2, le=4
+        3, "number of lakes, for goals that require several lakes", ge=2, le=4
     )
     slack: int = parameter(
         2,
-        "largest amount by which a threshold is below the result of that plan; larger is easier",
+        "largest amount by which a threshold is below the result of the plan that sets it; "
+        "larger is easier",
         ge=0,
         le=20,
     )
-    hills: int = parameter(2, "number of hills on the ground, 1 to 3 high", ge=0, le=8)
-    holes: int = parameter(2, "number of holes in the ground, 1 or 2 deep", ge=0, le=8)
+    hills: int = parameter(
+        2, "number of hills on the ground, each 1 to 3 cells high", ge=0, le=8
+    )
+    holes: int = parameter(
+        2, "number of holes in the ground, each 1 or 2 cells deep", ge=0, le=8
+    )
     zones: int = parameter(
-        1, "number of protected zones, with which no box may share a voxel", ge=0, le=16
+        1, "number of protected zones, which no box may overlap", ge=0, le=16
     )
     rain_columns: int = parameter(
         4, "number of columns that get a drop in every round", ge=1, le=8
     )
     rain_place: Literal["centre", "anywhere"] = parameter(
         "anywhere",
-        "rain columns in a block at the centre, or anywhere but near the sides",
+        "position of the rain columns: in a block at the centre, or anywhere except near the "
+        "sides",
     )
     spare_boxes: int | None = parameter(
         4,
-        "number of boxes allowed beyond those of the reference; null for no limit",
+        "number of boxes allowed in addition to the number in the reference; null for no limit",
         ge=0,
         le=50,
     )
     open_share: float = parameter(
         1.0,
-        "zones are added until the goal's smallest plan fits in at most this share of places",
+        "protected zones are added until the smallest plan for the goal fits at no more than "
+        "this share of all positions",
         gt=0,
         le=1,
         later=True,
     )
     dry_ground: bool = parameter(
         False,
-        "for water_levels: the highest level of rock must stay dry, so holes must be filled",
+        "for water_levels: whether the highest level of rock must stay dry, so that holes must "
+        "be filled",
         later=True,
     )
     greedy: float = parameter(

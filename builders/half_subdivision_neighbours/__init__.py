@@ -29,7 +29,7 @@ _PER_LINE = 8
 class Space(Point):
     """Parameters of fresh trees."""
 
-    dimension: Literal["2D", "3D"] = parameter("3D", "square or cube")
+    dimension: Literal["2D", "3D"] = parameter("3D", "2D: a square; 3D: a cube")
     extra_axes: int = parameter(
         2,
         "number of entries in the axis cycle beyond one per axis; with 0, all axes are cut equally "
@@ -42,7 +42,7 @@ class Space(Point):
         3, "how much deeper than min_depth a leaf may be", ge=0, le=5
     )
     split_prob: float = parameter(
-        0.6, "probability that a box of depth min_depth or more is cut", ge=0, le=1
+        0.6, "probability that a box at depth min_depth or deeper is cut", ge=0, le=1
     )
     max_leaves: int = parameter(
         250,
@@ -215,7 +215,7 @@ def contacts(params: Params) -> dict[str, int]:
 
 
 def neighbours(params: Params, cycle: Sequence[str]) -> list[str]:
-    """Return the neighbours of the target for a cycle of axes, which may be misread."""
+    """Return the neighbours of the target for a cycle of axes, possibly a misread one."""
     axes = AXES[params.dimension]
     return dyadic_boxes.neighbours(params.leaves, cycle, axes, params.target)
 

@@ -64,7 +64,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 
 
 def words(params: Params) -> dict[str, str]:
-    """Return the words that describe the picture instead of the labels."""
+    """Return the prompt's words if a picture replaces the list of labels."""
     texts = toml_file(__package__, "picture.toml")["shown"]
     deepest = max(map(len, params.leaves))
     return {"shown": texts[params.dimension], "deepest": str(deepest)}

@@ -42,8 +42,8 @@ class Space(Point):
     size: int = parameter(10, "number of columns and of rows", ge=4, le=30)
     blocked: float = parameter(
         0.08,
-        "share of cells to block, ignored for tree; more single cells are blocked until "
-        "both chessboard colours have equally many free cells",
+        "share of cells to block; ignored for tree. Further single cells are blocked until both "
+        "chessboard colours have the same number of free cells",
         ge=0.0,
         le=0.25,
     )
@@ -51,14 +51,15 @@ class Space(Point):
         "cells", "bars", "blocks", "corners", "mixed", "tree", "strip"
     ] = parameter(
         "mixed",
-        "single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's corners, a "
-        "mixture of the first three, everything except the 2 x 2 blocks of a random tree, or "
-        "everything except a random strip two cells wide; the last two are easy at any size",
+        "blocked cells: single cells, bars of 2 to 4 cells, squares of 2 x 2 cells, pieces cut "
+        "from the grid's corners, a mixture of the first three, everything except the 2 x 2 "
+        "blocks of a random tree, or everything except a random strip two cells wide. The last "
+        "two are easy at any size",
     )
     fill: float = parameter(
         0.7,
-        "share of the grid's 2 x 2 blocks in the tree, or of its cells in the strip; only used for "
-        "tree and strip",
+        "share of the grid's 2 x 2 blocks that are in the tree, or of its cells that are in the "
+        "strip; used only for tree and strip",
         ge=0.01,
         le=1.0,
     )

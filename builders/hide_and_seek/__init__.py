@@ -63,8 +63,8 @@ class Space(Point):
     )
     sniper_distance: float = parameter(
         141.4,
-        "distance of the sniper, measured on the ground; from far away only broad people can be "
-        "seen",
+        "distance of the sniper, measured on the ground; from far away, only wide people are "
+        "visible",
         ge=60.0,
         le=350.0,
     )
@@ -79,14 +79,15 @@ class Space(Point):
     )
     fill: float = parameter(
         0.1,
-        "number of people as a share of the places that the reference finds; more is harder",
+        "number of people as a share of the number of places that the reference finds; more is "
+        "harder",
         gt=0.0,
         le=1.0,
     )
     greedy: float = parameter(
         1.0,
-        "highest score that a crowd placed without regard to heights may reach; other scenes are "
-        "redrawn",
+        "highest score that a crowd placed without regard to heights may reach; scenes above "
+        "this limit are redrawn",
         ge=0.0,
         le=1.0,
     )

@@ -65,21 +65,25 @@ class Space(Point):
     walls: int = parameter(3, "number of walls", ge=0, le=50)
     wall_layout: Literal["scattered", "near_start", "fence"] = parameter(
         "scattered",
-        "walls anywhere; in a random half of the cells nearest to the start; or in all but one "
-        "neighbour of a corner with food (a path that eats it can only end there), and the rest "
+        "position of the walls: anywhere (scattered); in a random half of the cells nearest to "
+        "the start (near_start); or in all but one neighbour of a corner with food, where a path "
+        "that visits the corner must end (fence). In a fence layout, the other walls are "
         "anywhere",
     )
     food: int = parameter(2, "number of food items", ge=0, le=50)
     food_layout: Literal["anywhere", "missed"] = parameter(
         "anywhere",
-        "food anywhere, or in cells that most random walks miss",
+        "position of the food: anywhere, or in cells that most random walks miss",
         later=True,
     )
     start: Literal["anywhere", "corner"] = parameter(
         "anywhere", "where the snake starts"
     )
     greedy: float = parameter(
-        1.0, "highest score of a shortsighted path or random walk", gt=0, le=1
+        1.0,
+        "highest score that a shortsighted path or a random walk may reach",
+        gt=0,
+        le=1,
     )
 
     @model_validator(mode="after")
@@ -238,9 +242,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     continue
             return params
         raise GenerationError(
-            f"no box of {point.dims} axes with {counted(point.walls, 'wall')} and "
-            f"{counted(point.food, 'food item')} had a path with a full score in {_TRIES} tries; "
-            "ask for fewer walls, more cells or sides that can be even"
+            f"none of {_TRIES} boxes with {point.dims} axes, {counted(point.walls, 'wall')} and "
+            f"{counted(point.food, 'food item')} was suitable; ask for fewer walls, more cells, "
+            "or a range of side lengths that includes even numbers"
         )
 
 

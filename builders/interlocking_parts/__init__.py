@@ -2,7 +2,7 @@
 
 An example of the puzzle, in mm:
 
-    Its inside is free over 190 x 190 x 190. Bars are 10 x 10, gaps between 30 and 65 wide.
+    The space inside, 190 x 190 x 190, is empty. Bars are 10 x 10, gaps between 30 and 65 wide.
     There are exactly 6 parts, each printed on a bed of 240 x 240.
 
 An answer has a file for each part, and the matrix that moves it to its place:
@@ -103,8 +103,8 @@ class Space(Point):
     rod: int = parameter(6, "maximum diameter of the rods, in mm", ge=3, le=8)
     vary: int = parameter(
         0,
-        "additional amount, in mm, by which sides and storeys may be smaller; bars may be "
-        "thicker by a tenth of it",
+        "maximum additional reduction of sides and storeys, in mm; bars may be thicker by a "
+        "tenth of this amount",
         ge=0,
         le=100,
         later=True,

@@ -1,9 +1,9 @@
 """The construction of a cage of any size: two plates, and storeys of four panels between them.
 
 The plates are the floor and the roof. The panels of a storey are equal and are printed lying flat.
-Two neighbouring panels take turns in owning the bar at their corner. Where a panel owns it, its
-horizontal bars run out to that end; elsewhere its neighbour owns the bar. So a rod in the corner
-goes through both panels.
+The bar at a corner is split along its height between the two panels that meet there. Where a panel
+has the corner bar, its horizontal bars extend to that corner. So a rod in the corner goes through
+both panels.
 """
 
 import math

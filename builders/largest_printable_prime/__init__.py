@@ -92,7 +92,7 @@ class Space(Point):
         1, "number of forbidden orientations, out of six", ge=0, le=4
     )
     font: Literal["standard", "tailless"] = parameter(
-        "standard", "font; in tailless, 6 and 9 have no outer bar"
+        "standard", "font of the digits; in tailless, 6 and 9 have no outer bar"
     )
     min_height_mm: float = parameter(
         20.0, "lowest target height; more is harder", ge=0.0, le=150.0
@@ -100,8 +100,9 @@ class Space(Point):
     max_height_mm: float = parameter(70.0, "highest target height", ge=0.0, le=150.0)
     tall: bool = parameter(
         False,
-        "whether the target height rules out the tower of the largest prime but not that of "
-        "another prime of the same length, instead of being drawn between the limits",
+        "whether to choose a target height that the tower of the largest prime misses and that "
+        "of another prime of the same length reaches; otherwise, the height is drawn between the "
+        "limits",
         later=True,
     )
     short_factor: float = parameter(

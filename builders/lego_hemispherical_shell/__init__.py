@@ -53,8 +53,8 @@ class Space(Point):
 
     form: Literal["hemisphere", "bowl", "dome", "wall", "ring"] = parameter(
         "hemisphere",
-        "hollow hemisphere, open below or (bowl) above; solid hemisphere; hollow cylinder; or half "
-        "a torus",
+        "form of the target: hollow hemisphere, open below (hemisphere) or above (bowl); solid "
+        "hemisphere (dome); hollow cylinder (wall); or half a torus (ring)",
     )
     min_inner_cm: float = parameter(
         5.0, "smallest inner radius; for a dome, smallest outer radius", ge=1.0, le=25.0
@@ -70,18 +70,19 @@ class Space(Point):
     )
     thick_share: float = parameter(
         0.0,
-        "share of targets that are thick; their outer radii have the same range as the others'",
+        "share of thick targets; their outer radii come from the same range as those of thin "
+        "targets",
         ge=0.0, le=1.0, later=True,
     )  # fmt: skip
     thick_inner_cm: float = parameter(
         2.0,
-        "largest inner radius of thick targets; the smallest is 1 cm less",
+        "largest inner radius of thick targets; the smallest inner radius is 1 cm less",
         ge=1.0, le=10.0, later=True,
     )  # fmt: skip
     height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
     aside_mm: int = parameter(
         0,
-        "largest absolute value of the axis's x and y, in whole mm",
+        "largest absolute value of x and y of the axis, in whole mm",
         ge=0, le=100, later=True,
     )  # fmt: skip
     full_marks: float = parameter(
@@ -89,8 +90,8 @@ class Space(Point):
     )
     marks_share: float = parameter(
         0.0,
-        "if above 0, this share of a simple bricklayer's agreement gives a score of 1, instead of "
-        "full_marks",
+        "share of a simple bricklayer's agreement that gives a score of 1; if above 0, it "
+        "replaces full_marks",
         ge=0.0, le=1.0, later=True,
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ _DRAWS = 20
 class Space(Point):
     """Parameters of fresh requirements; open ones (null) are drawn."""
 
-    size: int = parameter(12, "rows and columns", ge=5, le=40)
+    size: int = parameter(12, "number of rows and of columns", ge=5, le=40)
     a_height: int | None = parameter(None, "height of A; null draws 0 to 9", ge=0, le=9)
     b_height: int | None = parameter(None, "height of B; null draws 0 to 9", ge=0, le=9)
     jumps: int | None = parameter(
@@ -68,7 +68,9 @@ class Space(Point):
         ge=1,
         le=30,
     )
-    placed: bool = parameter(False, "whether cells for A and B are drawn and required")
+    placed: bool = parameter(
+        False, "whether the cells of A and B are drawn at random and required"
+    )
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):

@@ -78,10 +78,10 @@ class Space(Point):
     )
     points_matter: bool = parameter(
         False,
-        "whether another choice wins if genres and themes count the same, if only one of them "
-        "counts, if their points are exchanged, or if the two numbers are multiplied; the larger "
-        "weight then goes to genres or themes at random, and the smaller one is drawn from 1 up to "
-        "its value",
+        "whether another choice must win under each wrong rule: genres and themes count the same, "
+        "only one of them counts, their points are swapped, or the two numbers are multiplied; if "
+        "true, genres or themes get the larger weight at random, and the other weight is drawn "
+        "from 1 to the smaller weight given",
         "interference",
         later=True,
     )

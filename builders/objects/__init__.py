@@ -78,7 +78,7 @@ class Space(Point):
         le=100,
     )
     target_groups: int = parameter(
-        1, "number of groups to be counted together", "semantic", ge=1, le=10
+        1, "number of groups to count together", "semantic", ge=1, le=10
     )
     prob_adjective: float = chance(
         0.3, "probability that an entry has an adjective", "interference"

@@ -67,8 +67,8 @@ class Space(Point):
     max_edge: int = parameter(11, "longest edge", ge=5, le=50)
     shared: int = parameter(
         2,
-        "number of edges that a size shares with the previous size; more is easier. No effect "
-        "if perfect is possible",
+        "number of edges that a size shares with the previous size; more is easier. It has no "
+        "effect if perfect is possible",
         ge=0,
         le=2,
     )
@@ -76,9 +76,12 @@ class Space(Point):
         "any", "whether the prisms can fill a box without a gap"
     )
     primes: bool = parameter(
-        False, "whether edges are prime; no effect if perfect is possible"
+        False,
+        "whether edge lengths are prime numbers; no effect if perfect is possible",
     )
-    plates: bool = parameter(False, "whether the prisms of one size are 1 thick")
+    plates: bool = parameter(
+        False, "whether the prisms of one size have a thickness of 1"
+    )
     cubes: bool = parameter(
         False, "whether large cubes, which dominate the volume, are added"
     )
@@ -87,8 +90,8 @@ class Space(Point):
     )
     rooms: bool = parameter(
         False,
-        "whether a perfect packing is split into rooms whose layers do not match, instead of "
-        "having layers across the whole box",
+        "whether a perfect packing is split into rooms whose layers do not line up; otherwise, "
+        "layers extend across the whole box",
         later=True,
     )
 
@@ -468,7 +471,7 @@ def tiles_of(
 ) -> tuple[list[int], int] | None:
     """Divide a room into equal prisms along random axes; return their edges and their number.
 
-    None if every division that is tried has only one prism, or prisms that are too long.
+    Return None if every attempt gives a single prism, or prisms that are too long.
     """
     for _ in range(_DIVISIONS):
         size = list(room)

@@ -52,7 +52,7 @@ class Space(Point):
     """Parameters of sequences."""
 
     base_rules: int = parameter(
-        2, "number of rules, applied in rotation", "depth", ge=1, le=3
+        2, "number of rules that take turns to make the next term", "depth", ge=1, le=3
     )
     interference_rules: int = parameter(
         1, "number of rules that change some terms", "interference", ge=0, le=3

@@ -43,7 +43,7 @@ class Space(Point):
 
     pipes: int = parameter(
         36,
-        "number of pipes; odd numbers need loops off the square lattice",
+        "number of pipes; loops with an odd number are not on the square lattice",
         ge=3,
         le=1_000,
     )
@@ -52,16 +52,15 @@ class Space(Point):
     )
     side: int = parameter(
         7,
-        "side of the room in metres; with pipes / (side + 1) ** 2 of 0.2 it is easy, of 0.8 tight",
+        "side of the room in metres; the item is easy if pipes / (side + 1) ** 2 is 0.2, and "
+        "tight if it is 0.8",
         ge=1,
         le=60,
     )
-    crossings: int = parameter(
-        0, "number of crossings of the loop with itself", ge=0, le=4
-    )
+    crossings: int = parameter(0, "number of times the loop crosses itself", ge=0, le=4)
     constraints: int = parameter(
         2,
-        "number of further constraints; without any, rooms of the same size are identical",
+        "number of extra constraints; with 0, all rooms of the same size are identical",
         ge=0,
         le=4,
     )

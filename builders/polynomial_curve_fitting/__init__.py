@@ -87,21 +87,29 @@ class Space(Point):
     )
     swell: int = parameter(
         1,
-        "factor by which the height of waves is multiplied; above 1, the outline winds",
+        "factor by which the height of waves is multiplied; values above 1 make the outline wind",
         ge=1,
         le=10,
         later=True,
     )
     smoothing: int = parameter(2, "number of times the field is smoothed", ge=0, le=6)
     min_degree: int = parameter(
-        3, "lowest total degree that draws every cell correctly", ge=1, le=10
+        3,
+        "lower limit of the lowest total degree that draws every cell correctly",
+        ge=1,
+        le=10,
     )
-    max_degree: int = parameter(6, "upper limit of that minimum degree", ge=1, le=10)
+    max_degree: int = parameter(
+        6,
+        "upper limit of the lowest total degree that draws every cell correctly",
+        ge=1,
+        le=10,
+    )
 
     greedy: float = parameter(
         1.0,
-        "highest score that a least-squares line or conic may reach; if limited is set, also a "
-        "least-squares fit of max_degree",
+        "highest score that a least-squares line or conic may reach; if limited is set, the same "
+        "limit applies to a least-squares fit of degree max_degree",
         gt=0, le=1, later=True,
     )  # fmt: skip
     limited: bool = parameter(
@@ -327,7 +335,7 @@ def misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
 
 
 def loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
-    """Return texts that draw the picture when run as Python, and texts that must not be run."""
+    """Return formulas that draw the picture only if run as Python, or must not be run."""
     head, _, body = text.partition("return ")
     n = len(grid)
     # The first cell is the lowest bit.

@@ -62,10 +62,11 @@ class Case(BaseModel):
 
     input: str = Field(description="the full text sent to a model")
     target: str = Field(
-        description="a right answer, as canonical JSON unless answers of the task are text"
+        description="a right answer: text if the task's answers are text, otherwise canonical "
+        "JSON"
     )
     params: dict[str, JsonValue] = Field(
-        description="the point at which the case was drawn, without count"
+        description="the parameter values that the case was drawn with, without count"
     )
     seed: int = Field(description="together with params, enough to recreate this case")
     instance: dict[str, JsonValue] = Field(
@@ -278,7 +279,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def terse(self, params: ParamsT) -> str | None:
         """Return a prompt with the same information as the paper's; None without ``terse.txt``.
 
-        It is meant for instances of the fixed list. The template is filled with `words`.
+        It is meant for instances from the fixed list. The template is filled with `words`.
         The closing is the same as in the full prompt, because the answer format is the
         same.
         """
@@ -458,7 +459,7 @@ def reply_as(form: str, *, give: str = _GIVE) -> str:
     The form has names or dots in place of values, so that it is not an answer itself.
     """
     return (
-        f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
+        f"{give} as one JSON object of the form below, at the end of your reply.\n"
         f"Only the last JSON object in your reply counts.\n\n{form}\n"
     )
 

@@ -40,7 +40,8 @@ class Space(Point):
     min_area: int = parameter(2, "smallest clue, not counting single cells", ge=2, le=6)
     allow_single: bool = parameter(
         False,
-        "whether a cell becomes a 1 x 1 rectangle if no rectangle of these areas fits there",
+        "whether a cell becomes a 1 x 1 rectangle if no rectangle with a permitted area fits "
+        "there",
     )
     thin: float = parameter(
         0.4,
@@ -49,10 +50,13 @@ class Space(Point):
         le=1.0,
     )
     min_candidates: int = parameter(
-        0, "minimum number of candidate rectangles of all clues", ge=0, le=5_000
+        0, "minimum total number of candidate rectangles of all clues", ge=0, le=5_000
     )
     max_candidates: int = parameter(
-        5_000, "maximum number of candidate rectangles of all clues", ge=1, le=5_000
+        5_000,
+        "maximum total number of candidate rectangles of all clues",
+        ge=1,
+        le=5_000,
     )
     min_nodes: int = parameter(
         1,

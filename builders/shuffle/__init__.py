@@ -67,7 +67,7 @@ class ShuffleCase(Case):
     )
     misleading: int = Field(
         ge=0,
-        description="number of events that move nothing but name the person asked about",
+        description="number of events that move nothing but name the person in the question",
     )
 
 

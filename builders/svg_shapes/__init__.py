@@ -53,7 +53,7 @@ class Space(Point):
     unprinted: ClassVar = frozenset({"shape"})
 
     shape: Kind | Literal["any"] = parameter(
-        "any", "the kind of shape, or any of the ten", "semantic"
+        "any", "kind of shape; any draws one of the ten kinds", "semantic"
     )
     rotation: int = parameter(
         180,
@@ -74,13 +74,16 @@ class Space(Point):
     )
     noise: float = parameter(
         0.0,
-        "largest error of points, as a share of the smallest distance between two of them",
+        "largest error in the position of a point, as a share of the smallest distance between "
+        "two points",
         "interference",
         ge=0,
         le=0.05,
     )
     commands: Literal["absolute", "relative"] = parameter(
-        "absolute", "absolute coordinates, or relative to the last point", "semantic"
+        "absolute",
+        "whether coordinates are absolute, or relative to the last point",
+        "semantic",
     )
     segments: int = parameter(
         4,

@@ -50,12 +50,12 @@ class Space(Point):
         le=1.0,
     )
     share: float = parameter(
-        0.5, "gain that scores 1, as a share of all cells", ge=0.2, le=0.7
+        0.5, "gain needed for a score of 1, as a share of all cells", ge=0.2, le=0.7
     )
     spare: float | None = parameter(
         None,
-        "maximum number of blasts, as a multiple of the solver's number; without it, only the "
-        "general limit applies",
+        "maximum number of blasts, as a multiple of the number that the solver needs; null for "
+        "only the general limit",
         ge=1.0,
         le=10.0,
     )

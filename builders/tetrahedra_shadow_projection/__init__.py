@@ -66,12 +66,12 @@ class Space(Point):
 
     figure: Literal["any", Figure] = parameter(
         "any",
-        "regular polygon, star, axis-parallel figure, or one with slanted sides; a band is a "
-        "narrow zigzag and is not included in any",
+        "kind of target: regular polygon, star, figure with axis-parallel sides (blocks) or "
+        "slanted sides, or narrow zigzag (band); any draws one of these except band",
     )
     area: float = parameter(
         7.0,
-        "area of the target; about four tetrahedra are needed per unit",
+        "area of the target; about four tetrahedra are needed per unit of area",
         ge=2.0,
         le=24.0,
     )
@@ -90,7 +90,8 @@ class Space(Point):
     )
     min_width: float = parameter(
         0.75,
-        "minimum width: a disc of this diameter can reach all main parts of the target from inside",
+        "minimum width: a disc of this diameter can reach all main parts of the target without "
+        "leaving it",
         ge=0.3,
         le=3.0,
     )

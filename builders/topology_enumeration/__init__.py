@@ -51,7 +51,7 @@ class Space(Point):
     )
     order: Order = parameter("any", "how the corners are listed: " + ORDERS_ARE)
     known: Literal[0, 2, 3, 4] = parameter(
-        3, "number of corners of which the prompt says whether their classes are equal"
+        3, "number of corners for which the prompt states which classes are equal"
     )
 
 

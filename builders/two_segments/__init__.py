@@ -80,27 +80,27 @@ class Space(Point):
         "unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"
     ] = parameter(
         "quadrilateral",
-        "unit, unit_grid: the unit square, without or with a list of allowed coordinates; square, "
-        "rotated: an upright or a rotated square; quadrilateral, listed: a convex quadrilateral "
-        "with angles of 45 to 135 degrees, without or with a list of coordinates, few of which "
-        "give points on its sides",
+        "unit: the unit square; unit_grid: the unit square with a list of allowed coordinates; "
+        "square: an upright square; rotated: a rotated square; quadrilateral: a convex "
+        "quadrilateral with angles of 45 to 135 degrees; listed: such a quadrilateral with a "
+        "list of allowed coordinates, few of which give points on its sides",
     )
     target: Name | Common | Rare | tuple[Common | Rare, ...] = parameter(
         "any",
-        "wanted regions, such as 2t1q1h, where t, q, p and h have 3, 4, 5 and 6 sides; if several "
-        "are given, each item draws one; common and rare regions are those that many or few pairs "
-        "of segments make",
+        "wanted regions: any, a code such as 2t1q1h (t, q, p, h: regions with 3, 4, 5, 6 sides), "
+        "common (made by many pairs of segments) or rare (made by few pairs); with several values, "
+        "each item draws one",
         min_length=1,
     )
     grid_values: int = parameter(
         6,
-        "number of allowed coordinates: for unit_grid at most 11, including 0 and 1; for listed "
-        "at least those of eight points on the sides",
+        "number of allowed coordinates. For unit_grid: at most 11, including 0 and 1; for "
+        "listed: at least those of eight points on the sides",
         ge=3,
         le=40,
     )
     snap_decimals: Literal[3, 4] = parameter(
-        3, "decimals to which positions on a side are rounded"
+        3, "number of decimals to which positions on a side are rounded"
     )
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """Chords of a frame: points to try as endpoints, and pairs of chords that make the wanted regions.
 
-A place is an integer: places are counted from the first corner, ``unit`` to a side. A chord is a
+A place is an integer: places are counted from the first corner, ``unit`` per side. A chord is a
 pair of places.
 """
 

@@ -42,8 +42,8 @@ class Space(Point):
     size: int = parameter(10, "number of cells along each side", ge=4, le=32)
     spare: int = parameter(
         40,
-        "number of chosen cells beyond the minimum, which is size * size; at most 2 * size * "
-        "size; fewer is harder",
+        "number of chosen cells beyond the minimum of size * size, at most 2 * size * size; "
+        "fewer is harder",
         ge=3,
         le=2_048,
     )
@@ -57,8 +57,8 @@ class Space(Point):
     )
     connected: bool = parameter(
         False,
-        "whether the cells must be connected through shared faces; needs forbidden to be none and "
-        "spare of at least 2 * size * size - 3 * size + 4",
+        "whether the cells must be connected through shared faces; requires that forbidden is "
+        "none and that spare is at least 2 * size * size - 3 * size + 4",
     )
 
     @model_validator(mode="after")

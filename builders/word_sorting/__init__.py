@@ -54,10 +54,12 @@ class Space(Point):
     case_mode: CaseMode = parameter("lower", "how words are written", "interference")
     case_sensitive: bool = parameter(
         False,
-        "whether capital letters come before small letters; matters only if words have mixed case",
+        "whether uppercase letters come before lowercase; matters only if words have mixed case",
         "semantic",
     )
-    order: Order = parameter("ascending", "from A to Z, or from Z to A", "semantic")
+    order: Order = parameter(
+        "ascending", "ascending: from A to Z; descending: from Z to A", "semantic"
+    )
 
 
 class WordSortingCase(Case):

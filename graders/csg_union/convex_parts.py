@@ -168,7 +168,7 @@ def faces_within(
     """Return the parts (p, w, 3) of a solid's faces inside another solid, and their sizes (p,).
 
     With ``keep_flush``, a face that lies in a plane of the other solid and faces the same way is
-    not cut by that plane; without, it is removed.
+    not cut by that plane; otherwise the face is removed.
     """
     faces = side.faces + side.centre
     sizes = side.sizes

@@ -37,7 +37,7 @@ MESH_CHECKS = {
     "winding": "Faces that share an edge run along it in opposite directions.",
     "watertight": "Every edge is shared by two faces; none is open.",
     "edge_manifold": "No edge belongs to more than two faces.",
-    "simple_faces": "No face crosses or covers itself.",
+    "simple_faces": "No face crosses or overlaps itself.",
     "self_intersection": "No two faces cut through each other.",
     "touching": "No face lies on another, and separate shells keep at least 0.01 apart.",
     "zero_volume": "Every shell encloses a volume.",
@@ -296,7 +296,7 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     is_simple = checks.forbid(
         "simple_faces",
         np.union1d(twisted, reversed_faces).tolist(),
-        lambda i: f"The outline of face {i} crosses or covers itself.",
+        lambda i: f"The outline of face {i} crosses or overlaps itself.",
     )
     is_apart = checks.forbid(
         "self_intersection",

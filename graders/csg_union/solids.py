@@ -49,7 +49,7 @@ def union_body(params: Params) -> Manifold:
 
 
 def solid_body(solid: Solid) -> Manifold:
-    """Return the body of a solid at its place.
+    """Return a solid as a body in its final position.
 
     Raises:
         ValueError: the solid is a polyhedron whose faces do not close.

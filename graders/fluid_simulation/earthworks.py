@@ -1,6 +1,6 @@
 """Voxel worlds: sets of cells as bits, boxes that change them, and loose rock that falls.
 
-A set is an integer with one bit for each cell, so that one operation moves all of them. A grid's
+A set is an integer with one bit for each cell, so that one operation moves all its cells. A grid's
 cells are numbered row by row with the last axis innermost. ``strides`` are the differences in
 number between a cell and its neighbours along each axis. A step must never wrap from the end of one
 row to the start of the next: either the set has no cells at the ends of rows, or the grid has an
@@ -21,7 +21,7 @@ MOST_PARTS = 200_000
 
 
 class TooMuchWorkError(Exception):
-    """A world needs more work than any sensible plan causes."""
+    """A world needs more work than any sensible plan would cause."""
 
 
 def pack(cells: Cells) -> int:

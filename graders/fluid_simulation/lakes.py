@@ -68,7 +68,7 @@ class Lake(NamedTuple):
     columns: int
     """Its columns as bits, numbered x * width + y."""
     levels: tuple[int, ...]
-    """Cells on each level from z = 0."""
+    """Number of cells on each level, starting at z = 0."""
     visible: bool
     """Whether any of its cells has no rock above it, not counting the top layer."""
 
@@ -90,7 +90,7 @@ class Water(NamedTuple):
     lakes: tuple[Lake, ...]
     """In the order of their first cells, x outermost and z innermost."""
     levels: tuple[int, ...]
-    """Cells on each level from z = 0."""
+    """Number of cells on each level, starting at z = 0."""
     visible_columns: tuple[tuple[int, int], ...]
     """Columns with water that has no rock above it, not counting the top layer."""
     depth: int

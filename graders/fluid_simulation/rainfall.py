@@ -57,7 +57,7 @@ class Pool(NamedTuple):
 def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
     """Let it rain: a drop on every column, then ordered rounds on some columns until no drop stays.
 
-    The rock [x, y, z] is equally wide along x and y.
+    The rock, indexed [x, y, z], has the same width along x and y.
 
     Raises:
         TooMuchWorkError: see `MOST_STEPS`.

@@ -68,9 +68,10 @@ def layer_shadow(body: Manifold, height: float) -> CrossSection:
 def free_places(
     shadow: CrossSection, side: float, reach: float, size: tuple[float, float]
 ) -> CrossSection:
-    """Return the places of a column's centre, within reach of 0, at which it misses a shadow.
+    """Return the places of a column's centre where the column does not touch a shadow.
 
-    The column stays within the bounding box of the part, which has this size.
+    They are at most ``reach`` from 0 in x and y. The column stays within the bounding box of the
+    part, which has this size.
     """
     width, depth = (min(2 * reach, length - side) for length in size)
     if min(width, depth) <= 0:

@@ -120,7 +120,7 @@ def too_many(count: int) -> PrintedPart:
 
 
 def part_of_triangles(triangles: Array) -> PrintedPart:
-    """Return the part that triangles (m, 3, 3) make."""
+    """Build a part from its triangles (m, 3, 3)."""
     if len(triangles) == 0:
         return PrintedPart(None, "it has no triangles")
     if not np.all(np.isfinite(triangles)):

@@ -74,7 +74,7 @@ class Walk(Query):
     path: Annotated[tuple[WholeIndexPair, ...], Field(min_length=1, max_length=5000)]
 
     def observe(self, params: Params) -> Observation:
-        """Return the legal part of the moves, and the possible moves from its end."""
+        """Return the legal prefix of the moves, and the possible moves from where it ends."""
         n = params.size
         heights, graph = read_maze(params, self.maze)
         cells = [cell_number(n, place) for place in self.path]

@@ -49,7 +49,7 @@ Block = tuple[slice, slice]
 
 
 class FormulaCostError(Exception):
-    """Computing the formula needs more work, memory or digits than allowed."""
+    """Evaluating the formula needs more work, memory or digits than allowed."""
 
 
 class UndefinedError(Exception):

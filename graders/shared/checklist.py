@@ -143,4 +143,4 @@ def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
 
 def brief(number: int) -> str:
     """Return an integer of any size in few characters."""
-    return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"
+    return str(number) if abs(number) < 10**30 else "a number with more than 30 digits"

@@ -233,7 +233,7 @@ def entries(value: Value) -> tuple[str, ...] | None:
 
 
 def split_list(text: str) -> tuple[str, ...]:
-    """Return the words of a tidy text that is a list."""
+    """Return the words of a tidied text that is a list."""
     if text[:1] + text[-1:] in {"[]", "()", "{}"}:
         text = text[1:-1]
     text = ANSWER_IS.sub("", text, count=1)

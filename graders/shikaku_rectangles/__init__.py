@@ -228,7 +228,7 @@ def cell_words(cell: Cell) -> str:
 
 
 def describe(rectangles: Sequence[Sequence[int]], i: int) -> str:
-    """Return the rectangle at a position in words, for a message."""
+    """Describe the rectangle at a position in the list, for a message."""
     corners = rectangles[i]
     # The time to print a number grows with the square of its length.
     text = "one with coordinates beyond 10^9"

@@ -1,10 +1,13 @@
 """Item response curves on a grid of levels and slopes, and their likelihoods.
 
 The expected score of an item on rung r is ``c (g + (1 - g) / (1 + exp(a (r - b))))``:
-the four-parameter model of item response theory. The rung is the difficulty of the
-item, a the discrimination of the ladder (the slope), g guessing (the floor, which is
-known), c the ceiling (the share of readable replies, equal on all rungs), and b the
-level.
+the four-parameter model of item response theory.
+
+- r: the rung, which is the difficulty of the item
+- a: the slope, which is the discrimination of the ladder
+- g: the score of guessing, which is the known floor
+- c: the ceiling, which is the share of readable replies, equal on all rungs
+- b: the level
 
 Partial scores vary less than binary scores with the same mean. Their log-likelihood is
 divided by the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for binary

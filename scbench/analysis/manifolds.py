@@ -361,7 +361,7 @@ def joined(results: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     """Return the rows of drawn instances, with their floors from the release.
 
     Raises:
-        ResultsError: the results have no such rows, or are of another release.
+        ResultsError: the results have no such rows, or come from another release.
     """
     rows = results.filter(pl.col("id").is_in(cases.points.keys()))
     if rows.is_empty():

@@ -236,10 +236,10 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
 
 
 def check_release(rows: pl.DataFrame) -> None:
-    """Refuse rows of several releases.
+    """Refuse rows from more than one release.
 
     Raises:
-        ResultsError: the rows are of several releases.
+        ResultsError: the rows come from more than one release.
     """
     releases = rows.select("release", "release_hash").unique()
     if releases.height <= 1:

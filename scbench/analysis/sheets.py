@@ -73,7 +73,7 @@ def number(key: str, form: str = ".2f", missing: str = "-") -> Callable[[Row], s
 
 
 def marked(key: str) -> Callable[[Row], str]:
-    """Return a function that formats a mean, with a mark if rows have no score."""
+    """Return a function that formats a mean, with a mark if some rows have no score."""
     return lambda row: points(row[key]) + coverage_mark(row)
 
 

@@ -115,7 +115,7 @@ def with_shared_setups(trials: pl.DataFrame) -> pl.DataFrame:
     """Reduce each trial's setup to the parts that the model sees, so that tasks share a table.
 
     Worlds and default budgets differ between tasks. The budget is part of the setup
-    only if a task was played with several.
+    only if a task was played with several budgets.
     """
     words = {}
     budgets = {}
@@ -234,7 +234,7 @@ def setup_words(loop: Mapping[str, Any]) -> str:
 
 
 def line_cell(row: Row) -> str:
-    """Return the name of a line at its first turn, otherwise an empty text."""
+    """Return the name of a line in its first turn, otherwise an empty string."""
     return line_words(row) if row["turn"] == 1 else ""
 
 

@@ -357,7 +357,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a grader on an answer.
+    """The result of one check by a grader on an answer.
 
     Attributes:
         id: stable name within the task; reports, tests and failure modes refer to it.
@@ -572,7 +572,7 @@ class Usage(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def use_our_names(cls, value: object) -> object:
-        """Accept counts under the names of the providers."""
+        """Accept token counts under the providers' own field names."""
         if not isinstance(value, dict):
             return value
         counts = dict(value)

@@ -1,4 +1,4 @@
-"""Progress reports during a long verdict.
+"""Progress reports while one answer takes long to grade.
 
 A grader with many steps calls `beat` regularly. `beat` returns nothing, so no
 verdict can depend on it. Without a listener, it does nothing.

@@ -210,9 +210,10 @@ class QuickStream(Stream):
     It is about three times as fast as `Stream`, and gives different numbers for the same name.
     Block 0 is the key, which is the BLAKE2b of the name. Block c, for c = 1, 2 and so on, is the
     BLAKE2b of c with that key. A block is cut into sixteen words, least significant first, which
-    are used from the last to the first. An integer below n is the product of n and a word, divided
-    by 2**32; the relative error of its chance is less than n / 2**32. A range of `_WORD_LIMIT`
-    numbers or more, and a float from `unit` or `uniform`, use several words.
+    are used from the last to the first. An integer below n is drawn as n times a word, divided by
+    2**32 and rounded down; the relative error of each value's probability is less than n / 2**32.
+    A range of `_WORD_LIMIT` numbers or more, and a float from `unit` or `uniform`, use several
+    words.
     """
 
     # The unread words. `_bits` and `_unread` are never set: every method that reads them is

@@ -119,7 +119,7 @@ def machine_lines() -> Iterator[Line]:
 
 
 def checked_line(name: str, text_of: Callable[[], str]) -> Line:
-    """Return a line. If its text cannot be made, the line is marked missing and shows the error."""
+    """Return a line. If producing its text fails, it is marked missing and shows the error."""
     try:
         return Line(name, text_of())
     except (ScbenchError, sandbox.ChildError) as error:

@@ -134,8 +134,8 @@ def prompts(
         typer.Option(
             show_default=False,
             help=(
-                "Folder for files in the format that the provider accepts, split at its size "
-                "limits. [default: print all lines]"
+                "Folder for files in the format the provider accepts, split at its size limits. "
+                "[default: print all lines]"
             ),
         ),
     ] = None,
@@ -327,7 +327,7 @@ def export_results(
         typer.Option(
             metavar="ORG/NAME",
             show_default=False,
-            help="Dataset of the release on the Hub, for eval-results.",
+            help="Dataset on the Hub that contains the release; eval-results needs it.",
         ),
     ] = None,
     quiet: QuietOption = False,

@@ -63,7 +63,9 @@ LabelsOutOption = Annotated[
 ]
 ThresholdOption = Annotated[
     float,
-    typer.Option(min=0, max=1, help="Scores below this get a label; all others pass."),
+    typer.Option(
+        min=0, max=1, help="Answers that score below this get a label; all others pass."
+    ),
 ]
 LabelledResultsOption = Annotated[
     list[Path],

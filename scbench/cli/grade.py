@@ -221,7 +221,7 @@ def grade(
     """
     # Every call of `misused` exits.
     if files and self_test:
-        misused("--self-test takes no predictions file; leave one of them out")
+        misused("--self-test takes no predictions file; omit the file or --self-test")
     if not files and not self_test:
         misused("give a predictions file, or use --self-test (see --help)")
     if check or self_test:

@@ -125,7 +125,7 @@ def levels_of_models(results: list[Path], by: By, *, rungs: bool) -> Result:
 def items_to_ask(
     results: list[Path] | None, count: int, model: str | None, release: str | None
 ) -> Result:
-    """Return the most informative items for a model; people see only their ids.
+    """Return the most informative items for a model; only their ids are printed.
 
     Args:
         results: results of the model so far; empty for a first set of items.

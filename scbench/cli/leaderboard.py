@@ -146,7 +146,7 @@ def build(
         entries = public_entries.entries
         reused = sum(entry.reused for entry in entries)
         say(
-            f"{counted(len(entries), 'submission')} on the board "
+            f"{counted(len(entries), 'submission')} on the leaderboard "
             f"({reused} with receipts, not graded again), {len(public_entries.refused)} rejected"
         )
         any_refused = any(part.refused for _, part in parts)

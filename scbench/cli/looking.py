@@ -92,7 +92,7 @@ def report(
     items: Annotated[
         ReportItems,
         typer.Option(
-            help="Items to show: all, those below full marks (failed), or none."
+            help="Items to show: all, failed (those below full marks), or none."
         ),
     ] = "failed",
     workers: Annotated[
@@ -249,7 +249,7 @@ def show(
     ] = False,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Run an answer that is a Python program."),
+        typer.Option("--allow-code", help="Run the answer if it is a Python program."),
     ] = False,
     timeout: Annotated[
         float | None,
@@ -344,7 +344,7 @@ def checked_form(item: str, out: Path) -> str:
 
 
 def release_of_results(results: Path) -> str:
-    """Return the release named in results, which may be those of only part of a run."""
+    """Return the release named in results, which may cover only part of a run."""
     return str(read_results([results], partial=True)["release"][0])
 
 

@@ -32,7 +32,7 @@ class RequestKey(NamedTuple):
 
     Attributes:
         id: id of the instance.
-        sample: number of the sample, from 0.
+        sample: sample number, starting at 0.
         budget: limit of output tokens; None for none.
     """
 

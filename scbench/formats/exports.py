@@ -53,7 +53,7 @@ class Try:
 
     Attributes:
         instance: the instance.
-        sample: number of the sample, from 0.
+        sample: sample number, starting at 0.
         status: see `scbench.base.model.Status`.
         score: the mean of its scores; None without a score, in which case the status
             gives the reason.

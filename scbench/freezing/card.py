@@ -277,6 +277,6 @@ def render_loader(manifest: Manifest, prefix: str) -> str:
         front_matter(manifest, prefix)
         + f"""
 With this file, `load_dataset("scbench")` called in the repository's root reads release
-{manifest.version} from `{prefix}`. It is written by `scbench release build --loader`.
+{manifest.version} from `{prefix}`. `scbench release build --loader` writes this file.
 """
     )

@@ -1,4 +1,4 @@
-"""Experiments: the tasks, points and numbers of cases to draw, read from a TOML file.
+"""Experiments: the tasks, points and numbers of cases to generate, read from a TOML file.
 
 ::
 

@@ -88,7 +88,7 @@ def build_release(
     Raises:
         ReleaseError: the version is invalid, the folder exists or cannot be made, a grader fails
             on a reference answer, or a withdrawn instance does not exist.
-        ExperimentError: the experiment requests something that cannot be drawn.
+        ExperimentError: the experiment requests something that cannot be generated.
     """
     if not is_version(version):
         raise ReleaseError(

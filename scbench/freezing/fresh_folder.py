@@ -81,7 +81,7 @@ def generate_folder(
         on_cases: called with the number of cases so far.
 
     Raises:
-        ExperimentError: the experiment requests something that cannot be drawn, the name is not
+        ExperimentError: the experiment requests something that cannot be generated, the name is not
             allowed, or the folder exists or cannot be made.
         GenerationError: no case could be drawn.
         ReleaseError: builder and grader disagree on a case.

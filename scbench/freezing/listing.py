@@ -105,7 +105,7 @@ def bounds_of(schema: dict[str, Any]) -> list[str]:
 
 
 def plain_value(value: object) -> str:
-    """Return a JSON value as people write it."""
+    """Format a JSON value as a person would write it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, str) else json.dumps(value)

@@ -95,7 +95,7 @@ def with_pictures(
 
 
 def picture_prompts(task: Task, params_text: str) -> list[PicturePrompt]:
-    """Return prompts and pictures of an instance, for each style that its builder has.
+    """Return an instance's prompt and pictures in every style that its builder supports.
 
     Args:
         task: task of the instance.

@@ -137,7 +137,7 @@ def _make_room(folder: Path) -> None:
 
 @cache
 def open_store(path: Path) -> Store:
-    """Return the store at a path, the same one for the whole process."""
+    """Return the store at a path; it is the same object for the whole process."""
     try:
         return Store(path)
     except OSError:

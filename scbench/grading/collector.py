@@ -132,7 +132,7 @@ class Collector:
         )
 
     def collect(self, queue: JobQueue, interrupts: Interrupts, on_wait: OnWait) -> None:
-        """Grade everything in a queue, and take the results."""
+        """Grade everything in a queue, and store the results."""
 
         def check_and_report(items: Sequence[Waiting]) -> None:
             interrupts.check()

@@ -1,13 +1,14 @@
 """Scores of all runs as arrays, and their means; every mean is computed here.
 
-An **item** is one score of the release. Its samples are averaged first, so that each
-item has the same weight, regardless of the number of samples. The independent unit is
-an **answer**: the scores of one answer are correlated.
+Here, each score of the release counts as one **item**. Its samples are averaged first,
+so that each item has the same weight, regardless of the number of samples. The
+independent unit is an **answer**: the scores of one answer are correlated.
 
 **Normalized.** For an answer, u = (score - floor) / (1 - floor), clipped to 0 and 1.
-Its score is the mean of its scores, because the floor is for the whole answer. An
-answer whose floor is 1 has no room and is left out. A task's score is the mean of u.
-The score of several tasks is their weighted mean, with the weights of the release.
+An answer with several scores is scored by their mean, because its floor applies to the
+whole answer. An answer whose floor is 1 has no room and is left out. A task's score is
+the mean of u. The score of several tasks is their weighted mean, with the weights of
+the release.
 
 In a text task, the floor is the mean score of guessing. There u is not clipped at 0,
 because otherwise a guesser would have a positive mean. A model that gave no answer did
@@ -282,7 +283,7 @@ def normalized_answers(results: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Block:
-    """The scores of one task, as arrays by score or answer, and by run.
+    """The scores of one task: arrays with a row per score or answer, and a column per run.
 
     Attributes:
         sums: each score summed over the samples of a run that have one; shape (scores, runs).

@@ -209,7 +209,7 @@ class Options:
 
 
 def default_folder(file: str, ending: str = "") -> Path:
-    """Return the folder of the results of a file.
+    """Return the default results folder for a predictions file.
 
     Its name is made from the file's path below the working folder, or from the last two
     parts of the path. If that folder has results of another file, a short hash of the

@@ -1,6 +1,6 @@
 """A grading run: one predictions file against one release, into one output folder.
 
-The path of a line:
+How a line is processed:
 
 1. read: `scbench.formats.predictions` reads blocks of the file;
 2. split: `rows.chunks` cuts them into chunks of lines;

@@ -16,7 +16,7 @@ class StoredAnswer(NamedTuple):
 
     Attributes:
         id: id of its instance.
-        sample: number of the sample, from 0.
+        sample: sample number, starting at 0.
         task: task of the instance.
         bucket: bucket of the task.
         status: see `scbench.base.model.Status`.

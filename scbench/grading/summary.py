@@ -452,7 +452,7 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
 
 
 def withdrawn_instances(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
-    """Return the ids of withdrawn instances of graded tasks, and the number of their scores."""
+    """Return the ids of the withdrawn instances of graded tasks, and how many scores they have."""
     withdrawn = release.manifest.withdrawn
     if not withdrawn:
         return {"instances": [], "scores": 0}

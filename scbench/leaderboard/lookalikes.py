@@ -2,7 +2,8 @@
 
 Two names look the same if their skeletons are equal. A skeleton replaces characters
 that look alike by a single one, according to Unicode's confusables (Technical Standard
-39, section 4). Compatible forms, case and spaces are ignored too.
+39, section 4). Differences in compatibility forms (NFKC), case and spaces are ignored
+too.
 """
 
 import re

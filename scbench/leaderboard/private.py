@@ -104,7 +104,7 @@ def collect_private(
 def add_private(
     board: dict[str, Any], collected: Collected, private: Collected
 ) -> None:
-    """Add private scores and gaps to a board's rows, and private boards at its end.
+    """Add private scores and gaps to a board's rows, and append the private boards.
 
     Args:
         board: the public board, changed in place.

@@ -210,7 +210,7 @@ def schema_file(name: str) -> str:
 
 
 def picture_file(task_id: str) -> str:
-    """Return the path, inside a release, of a task's picture. Tasks without pictures have none."""
+    """Return the path, inside a release, of a task's picture. Some tasks have no picture."""
     return f"gallery/{task_id}.png"
 
 

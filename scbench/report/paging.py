@@ -203,7 +203,7 @@ def page_frame(
     runs: Mapping[Run, str],
     values: Values,
 ) -> Frame:
-    """Return the HTML before and after the items of a page, from 0."""
+    """Return the HTML before and after the items of a page; pages are numbered from 0."""
     from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
 
     page = pages[number]

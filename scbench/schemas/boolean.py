@@ -36,5 +36,5 @@ class Answer(AnswerModel):
     """The truth values of all expressions."""
 
     answer: ShortTruth = Field(
-        description="the truth value in the words of the prompt; several are separated by spaces"
+        description="the truth value in the prompt's words; separate several values with spaces"
     )

@@ -28,15 +28,15 @@ class Params(ParamsModel):
     events: tuple[_Phrase, ...] = Field(
         min_length=2,
         max_length=60,
-        description="each event in words: the subject, then the verb as infinitive, in the "
-        "present, in the past, and as participle",
+        description="each event in words: the subject, then the infinitive, present, past and "
+        "participle of the verb",
     )
     rules: tuple[_Rule, ...] = Field(
         min_length=1,
         max_length=60,
         description="an event, whether all or any of its conditions are needed, and the "
-        "conditions: each an event, and whether it must happen or must not happen. The event "
-        "happens exactly if they are met",
+        "conditions. A condition is an event, and whether it must happen or must not "
+        "happen. The first event happens if and only if its conditions are met",
     )
     told: tuple[_Literal, ...] = Field(
         min_length=1,

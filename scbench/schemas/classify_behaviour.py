@@ -26,5 +26,6 @@ class Answer(AnswerModel):
     """The behaviour of every square."""
 
     labels: tuple[Behaviour, ...] = Field(
-        description="one entry per square, in the given order: one of the three names, exactly"
+        description="one entry per square, in the given order: one of the three names, spelled "
+        "exactly"
     )

@@ -26,7 +26,8 @@ class _MovedSolid(BaseModel):
 
     rotation_deg_xyz: Triple = Field(
         default=(0.0, 0.0, 0.0),
-        description="degrees about x, then y, then z, fixed axes through the frame's origin",
+        description="degrees of rotation about x, then y, then z, which are fixed axes through "
+        "the frame's origin",
     )
     translation: Triple = Field(description="added to every vertex after the rotation")
 
@@ -41,7 +42,7 @@ class Box(_MovedSolid):
 
 
 class Prism(_MovedSolid):
-    """A prism, frustum or pyramid over a regular polygon, its axis along z.
+    """A prism, frustum or pyramid over a regular polygon, with its axis along z.
 
     Vertex k of each ring lies at the angle 360 k / segments from +x towards +y.
     """
@@ -51,7 +52,7 @@ class Prism(_MovedSolid):
         description="distance of the lower ring's vertices from the axis"
     )
     radius_top: Annotated[Number, Field(ge=0)] = Field(
-        description="the same for the upper ring; 0 gives an apex"
+        description="distance of the upper ring's vertices from the axis; 0 gives an apex"
     )
     height: Length
     segments: Annotated[Int, Field(ge=3, le=360)]
@@ -63,7 +64,7 @@ class Prism(_MovedSolid):
 class UvSphere(_MovedSolid):
     """A polyhedron of segments / 2 rings on a sphere, flat at both ends.
 
-    Ring i lies at the polar angle 180 (i + 0.5) / rings from +z; its vertex k at the angle
+    Ring i lies at the polar angle 180 (i + 0.5) / rings from +z, and its vertex k at the angle
     360 k / segments from +x towards +y.
     """
 

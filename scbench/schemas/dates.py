@@ -48,16 +48,17 @@ class Params(ParamsModel):
         min_length=1,
         max_length=20,
         description="events with a date in the story: event, year, month, day, and the number of "
-        "days from that date to the event; a day of the year is counted from January 1, so the "
-        "first is 0",
+        "days from that date to the event. If the story states a day of the year, "
+        "that date is January 1, and the number for January 1 is 0",
     )
     steps: tuple[tuple[Index, StepKind, _Amount, Index], ...] = Field(
         max_length=20,
-        description="event, kind, amount, and the event it is counted from. days, weeks, months, "
-        "years: this amount later, or earlier if negative; counted_day: the day with this number "
-        "if the day of the other event is number 1; weekday_after, weekday_before: the first such "
-        "weekday strictly after, or the last one strictly before (0 for Monday); month_last: the "
-        "last day of the same month; month_first: the first day of the next month",
+        description="event, kind, amount, and the other event, from which it is counted. days, "
+        "weeks, months, years: this amount later, or earlier if negative; "
+        "counted_day: the day with this number if the day of the other event is "
+        "number 1; weekday_after, weekday_before: the first such weekday strictly "
+        "after, or the last one strictly before (0 for Monday); month_last: the last "
+        "day of the same month; month_first: the first day of the next month",
     )
     asked: Index = Field(description="the event whose date is requested")
     style: Index = Field(description="number that selects the wording of the prompt")

@@ -12,11 +12,14 @@ class Params(ParamsModel):
 
     points: tuple[Pair, ...] = Field(
         min_length=3,
-        description="x and y of every point; the index is the position from 0",
+        description="x and y of every point; a point's index is its position in this list, from "
+        "0",
     )
     # The grader scales coordinates to whole numbers by it.
     decimals: int = Field(
-        ge=0, le=9, description="number of decimals printed; no coordinate has more"
+        ge=0,
+        le=9,
+        description="number of decimals printed; no coordinate has more decimals",
     )
 
 

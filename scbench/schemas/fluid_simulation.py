@@ -21,7 +21,7 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 class Zone(ParamsModel):
-    """A box of cells, both corners included."""
+    """A box of cells, including both corners."""
 
     low: Cell = Field(description="smallest x, y, z")
     high: Cell = Field(description="largest x, y, z")
@@ -94,7 +94,7 @@ class RingLake(ParamsModel):
 
 
 class WaterLevels(ParamsModel):
-    """Water on some levels and on none of some others."""
+    """Water on some levels, and none on some others."""
 
     kind: Literal["water_levels"]
     water_at: Annotated[tuple[Index, ...], Field(min_length=1)]
@@ -135,16 +135,18 @@ Goal = Annotated[
 class Params(ParamsModel):
     """A world, its rain, and the goal for the water."""
 
-    width: int = Field(ge=8, le=64, description="cells along x and along y")
-    height: int = Field(ge=4, le=8, description="cells along z, upwards")
+    width: int = Field(ge=8, le=64, description="number of cells along x and along y")
+    height: int = Field(
+        ge=4, le=8, description="number of cells along z, which points up"
+    )
     rock_layers: int = Field(
-        ge=2, description="layers from z = 0 that are rock at the start"
+        ge=2, description="number of layers, from z = 0, that are rock at the start"
     )
     ground: tuple[GroundBox, ...] = Field(
         description="boxes that shape the ground, in order"
     )
     protected: tuple[Zone, ...] = Field(
-        description="zones that no box of an answer may overlap"
+        description="zones that no box in an answer may overlap"
     )
     rain: Annotated[tuple[Column, ...], Field(min_length=1)] = Field(
         description="x and y of the columns that get one drop each in every round"
@@ -183,7 +185,7 @@ class Earthwork(AnswerModel):
     """One box of cells that becomes air or rock."""
 
     xyzMin: Corner = Field(description="smallest x, y and z of the box")  # noqa: N815
-    xyzMax: Corner = Field(description="largest x, y and z of the box, included")  # noqa: N815
+    xyzMax: Corner = Field(description="largest x, y and z of the box, inclusive")  # noqa: N815
     material: Material = Field(
         description="the material that every cell of the box becomes"
     )

@@ -21,11 +21,13 @@ class Params(ParamsModel):
     )
     axis_cycle: tuple[Axis, ...] = Field(
         min_length=1,
-        description="a box of depth d is halved along entry d modulo the length of this list",
+        description="a box at depth d is halved along the axis at index d modulo the length of "
+        "this list",
     )
     leaves: tuple[Leaf, ...] = Field(
         min_length=2,
-        description="path of every leaf from the root, depth first: 0 lower half, 1 upper half",
+        description="path of every leaf from the root, depth first: 0 is the lower half, 1 the "
+        "upper half",
     )
     target: Leaf = Field(description="the leaf whose neighbours are requested")
 
@@ -44,7 +46,8 @@ class Params(ParamsModel):
             levels_below = depth - len(leaf)
             if int(leaf, 2) << levels_below != end:
                 raise ValueError(
-                    f"leaf {leaf!r} must come right after the leaf before it in the tree"
+                    f"leaf {leaf!r} does not start where the previous leaf ends; list all "
+                    "leaves of the tree in order"
                 )
             end += 1 << levels_below
         if end != 1 << depth:
@@ -56,5 +59,6 @@ class Answer(AnswerModel):
     """All neighbours of the target."""
 
     neighbors: tuple[Label, ...] = Field(
-        description="label of every neighbouring leaf, once, as a string of 0 and 1, in any order"
+        description="the label of every neighbouring leaf once, as a string of 0s and 1s, in any "
+        "order"
     )

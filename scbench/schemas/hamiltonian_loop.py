@@ -15,7 +15,7 @@ class Params(ParamsModel):
     blocked: tuple[
         Annotated[tuple[Int, ...], Field(min_length=2, max_length=2)], ...
     ] = Field(
-        description="column x and row y of every blocked cell, both from 1, row 1 on top"
+        description="column x and row y of every blocked cell, both from 1; row 1 is at the top"
     )
 
     @model_validator(mode="after")
@@ -53,5 +53,6 @@ class Answer(AnswerModel):
 
     steps: tuple[Step, ...] = Field(
         min_length=1,
-        description="every free cell once, in the order of the tour; the first is not repeated",
+        description="every free cell once, in the order of the tour; do not repeat the first "
+        "cell at the end",
     )

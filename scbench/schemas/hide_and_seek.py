@@ -21,19 +21,21 @@ class Params(ParamsModel):
         description="size along x, y and z of the box that a person fills"
     )
     max_distance: Length = Field(
-        description="largest distance of a person's xy from the origin"
+        description="largest distance of a person's x, y position from the origin"
     )
     sniper: Triple = Field(description="position of the sniper's eye")
     look_at: Triple = Field(
         description="the point in the middle of the sniper's picture"
     )
     field_of_view: Annotated[Number, Field(gt=0, lt=90)] = Field(
-        description="angle between top and bottom of the picture, in degrees"
+        description="angle between the top and the bottom of the picture, in degrees"
     )
     image: Annotated[tuple[Pixels, ...], Field(min_length=2, max_length=2)] = Field(
-        description="columns and rows of the picture"
+        description="number of columns and of rows of the picture, in pixels"
     )
-    penalty_per_pixel: Length = Field(description="cost of a visible pixel")
+    penalty_per_pixel: Length = Field(
+        description="score subtracted for each visible pixel"
+    )
 
     @model_validator(mode="after")
     def check_sniper_is_far(self) -> "Params":
@@ -42,7 +44,9 @@ class Params(ParamsModel):
         # No part of a person is farther from the person's place than this.
         reach = self.max_distance + self.person[0] + self.person[1]
         if x * x + y * y <= reach**2:
-            raise ValueError("the sniper is within reach of the people")
+            raise ValueError(
+                "the sniper is so close to the origin that people could be at the same place"
+            )
         return self
 
 

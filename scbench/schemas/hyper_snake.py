@@ -20,7 +20,7 @@ class Params(ParamsModel):
         min_length=1, max_length=16, description="number of cells along each axis"
     )
     start: Cell = Field(description="the snake's first cell; coordinates count from 0")
-    walls: tuple[Cell, ...] = Field(description="cells the snake must not enter")
+    walls: tuple[Cell, ...] = Field(description="cells that the snake must not enter")
     food: tuple[Cell, ...] = Field(description="cells with food")
 
     @model_validator(mode="after")
@@ -65,5 +65,5 @@ class Answer(AnswerModel):
 
     path: tuple[Place, ...] = Field(
         min_length=1,
-        description="every cell the snake visits, in order, the start included",
+        description="every cell that the snake visits, in order, including the start",
     )

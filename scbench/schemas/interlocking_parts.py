@@ -15,8 +15,8 @@ FILE_TYPES: tuple[FileType, ...] = get_args(FileType)
 class Printing(ParamsModel):
     """Limits of the criterion on printing."""
 
-    bed: Triple = Field(description="length, depth and height that a part may take up")
-    slack: Number = Field(gt=0, description="tolerated excess over that size")
+    bed: Triple = Field(description="maximum length, depth and height of a part")
+    slack: Number = Field(gt=0, description="tolerance for the size of a part")
     level: Number = Field(
         gt=0,
         description="largest distance of lowest points and contact faces from z = 0",
@@ -29,28 +29,29 @@ class Printing(ParamsModel):
     )
     contact_area: Number = Field(gt=0, description="minimum area on the bed")
     bridge: Number = Field(
-        gt=0, description="width of the widest overhanging strip that can be printed"
+        gt=0, description="width of the widest overhang that can be printed"
     )
 
 
 class Spacing(ParamsModel):
-    """Limits of the criterion on the gaps of each part on the bed."""
+    """Limits for the criterion on openings in each part, as it lies on the bed."""
 
     height: Number = Field(gt=0, description="only gaps below this height count")
     free: Number = Field(
         gt=0, description="side of a square column that must fit somewhere"
     )
     free_reach: Number = Field(
-        gt=0, description="largest |x| and |y| of that column's centre"
+        gt=0, description="largest |x| and |y| of the column's centre"
     )
     blocked: Number = Field(
         gt=0, description="side of a square column that must not fit anywhere"
     )
     blocked_reach: Number = Field(
-        gt=0, description="largest |x| and |y| of that column's centre"
+        gt=0, description="largest |x| and |y| of the column's centre"
     )
     ignored_area: Number = Field(
-        gt=0, description="areas of column centres up to this size do not count"
+        gt=0,
+        description="sets of column centres with an area up to this size are ignored",
     )
 
 
@@ -68,17 +69,19 @@ class Rods(ParamsModel):
     free: Number = Field(
         gt=0, description="diameter of the rod, which must pass through"
     )
-    free_z: Pair = Field(description="lowest and highest z of that cylinder")
+    free_z: Pair = Field(description="lowest and highest z of the cylinder")
     gripped: Number = Field(
-        gt=0, description="diameter of a cylinder that must be held up"
+        gt=0, description="diameter of a cylinder that must not pass through"
     )
-    gripped_z: Pair = Field(description="lowest and highest z of that cylinder")
+    gripped_z: Pair = Field(description="lowest and highest z of the cylinder")
     facets: int = Field(
         ge=8,
         le=1000,
-        description="number of sides of the prisms circumscribed about those cylinders",
+        description="number of sides of the prisms circumscribed about the cylinders",
     )
-    least: int = Field(ge=1, le=4, description="rods that each part must grip")
+    least: int = Field(
+        ge=1, le=4, description="number of rods that each part must grip"
+    )
 
 
 class Survey(ParamsModel):
@@ -88,34 +91,37 @@ class Survey(ParamsModel):
     upright: Number = Field(
         gt=0,
         lt=1,
-        description="minimum cosine of the angle between its normal and an axis",
+        description="minimum cosine of the angle between a face's normal and an axis",
     )
     span: Number = Field(
         gt=0, description="minimum length of the shorter side of a face's bounds"
     )
     end: Number = Field(
-        gt=0, description="faces with both sides up to this length are ends of bars"
+        gt=0, description="faces with no side longer than this are ends of bars"
     )
-    cell: Number = Field(gt=0, description="widest cell of the grid of points")
+    cell: Number = Field(
+        gt=0, description="maximum width of a cell in the grid of points"
+    )
     cells: int = Field(ge=1, le=64, description="maximum number of cells along a side")
     offset: Number = Field(
         gt=0, description="distance from the face at which rays start"
     )
     reach: Pair = Field(
-        description="range of distances in which a hit counts, both ends excluded"
+        description="range of distances at which a hit counts, excluding both ends"
     )
     least: int = Field(
-        ge=1, description="minimum number of faces whose distance was measured"
+        ge=1, description="minimum number of faces with a measured distance"
     )
     bin: Number = Field(
-        gt=0, description="width of the histogram's bins, the first from 0"
+        gt=0, description="width of the histogram's bins, which start at 0"
     )
     wanted: Pair = Field(
         description="range that must contain the median of the fullest bin"
     )
     near: Number | None = Field(
         gt=0,
-        description="distances that count as near that median; null for those in its bin",
+        description="largest difference from the median that counts as near; null if only "
+        "distances in the fullest bin are near",
     )
     share: Number = Field(
         gt=0, le=1, description="minimum share of distances near the median"
@@ -125,7 +131,9 @@ class Survey(ParamsModel):
 class Params(ParamsModel):
     """A cage of square bars, and all limits for its parts."""
 
-    inner: Triple = Field(description="free space inside along x, y and z")
+    inner: Triple = Field(
+        description="lengths of the free space inside along x, y and z"
+    )
     bar: Number = Field(gt=0, description="side of the square bars")
     gap: Pair = Field(description="smallest and largest gap between bars")
     rod_name: Text = Field(description="name of the rods")
@@ -135,16 +143,16 @@ class Params(ParamsModel):
         ge=0,
         le=64,
         exclude_if=lambda count: count == 0,
-        description="number of parts of a right answer shown in the prompt; omitted if 0",
+        description="number of parts of a right answer that the prompt shows; omitted if 0",
     )
     rigid: Number = Field(
         gt=0, description="tolerance for each entry of a rotation matrix"
     )
     overlap: Number = Field(
-        gt=0, description="common volumes up to this size do not count"
+        gt=0, description="overlaps with a volume up to this size do not count"
     )
     touch: Number = Field(
-        gt=0, description="distance up to which parts count as touching"
+        gt=0, description="maximum distance between parts that count as touching"
     )
     printing: Printing
     spacing: Spacing
@@ -185,4 +193,4 @@ class Part(AnswerModel):
 class Answer(AnswerModel):
     """All parts of the cage."""
 
-    parts: tuple[Part, ...] = Field(description="one entry per part, copies included")
+    parts: tuple[Part, ...] = Field(description="one entry per part, including copies")

@@ -32,19 +32,21 @@ class Params(ParamsModel):
     group: Int = Field(
         ge=2,
         le=4,
-        description="digits per group, counted from the end; no two groups are equal",
+        description="digits per group, counted from the end; no two groups may be equal",
     )
     max_digits: Annotated[Int, Field(ge=1)] | None = Field(
         default=None,
         description="maximum number of digits, if there is a limit",
     )
     target_height_mm: Number = Field(
-        ge=0, description="height that the tower must exceed, a multiple of 0.1 mm"
+        ge=0,
+        description="height that the tower must exceed for full marks, a multiple of 0.1 mm",
     )
     short_factor: Number = Field(
         ge=0,
         le=1,
-        description="factor of the score of a tower that is not taller",
+        description="factor applied to the score of a tower that does not exceed the target "
+        "height",
     )
     best_digits: Int = Field(ge=1, description="number of digits that scores 1")
 
@@ -67,8 +69,8 @@ class Params(ParamsModel):
 class PrintedDigit(AnswerModel):
     """One digit of the tower."""
 
-    digit: WholeDigit = Field(description="which digit it is")
-    orientation: Orientation = Field(description="how it is turned")
+    digit: WholeDigit = Field(description="value of the digit")
+    orientation: Orientation = Field(description="orientation of the digit")
 
 
 class Answer(AnswerModel):

@@ -17,12 +17,12 @@ class Params(ParamsModel):
         description="half a hollow ball, open side down or up, a hollow cylinder, or half a torus",
     )
     inner_radius_mm: Length = Field(
-        description="radius of the hollow: the inner sphere, the inside of the wall, or the "
-        "hole of the ring on the table"
+        description="radius of the hollow: of the inner sphere, of the inside of the wall, or of "
+        "the ring's hole on the table"
     )
     outer_radius_mm: Length = Field(
-        description="radius of the outside: the outer sphere, the outside of the wall, or the "
-        "rim of the ring on the table"
+        description="outer radius: of the outer sphere, of the outside of the wall, or of the "
+        "ring's rim on the table"
     )
     height_mm: Length | None = Field(
         default=None,
@@ -36,7 +36,7 @@ class Params(ParamsModel):
     full_marks: Number = Field(
         gt=0,
         le=1,
-        description="agreement of the volumes that scores 1; lower values are divided by it",
+        description="agreement of the volumes that scores 1; lower agreements are divided by it",
     )
 
     @model_validator(mode="after")

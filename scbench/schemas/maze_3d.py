@@ -20,7 +20,7 @@ _MAX_ROWS = 1000
 class Params(ParamsModel):
     """The rules for the maze."""
 
-    size: int = Field(ge=2, le=60, description="rows and columns")
+    size: int = Field(ge=2, le=60, description="number of rows and of columns")
     a_height: int = Field(ge=0, le=9, description="height of A")
     b_height: int = Field(ge=0, le=9, description="height of B")
     jumps: int = Field(ge=0, description="minimum number of jumps on the route")
@@ -28,7 +28,7 @@ class Params(ParamsModel):
         default=30,
         ge=10,
         le=100,
-        description="largest share of all cells that one height may fill",
+        description="largest share of all cells that may have the same height",
     )
     min_route_percent: int = Field(
         default=20,

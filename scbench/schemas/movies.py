@@ -29,7 +29,9 @@ class Params(ParamsModel):
     genre_weight: int = Field(
         ge=0, le=100, description="points for each genre in common"
     )
-    theme_weight: int = Field(ge=0, le=100, description="points for each common theme")
+    theme_weight: int = Field(
+        ge=0, le=100, description="points for each theme in common"
+    )
     template: Template = Field(description="how the prompt prints genres and themes")
     opening: int = Field(ge=0, le=99, description="number of the opening sentence")
 

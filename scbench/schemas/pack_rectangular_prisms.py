@@ -26,7 +26,7 @@ class Params(ParamsModel):
     full_marks_percent: Int = Field(
         ge=1,
         le=100,
-        description="share of the bounding box, in percent, that has to be filled for score 1",
+        description="share of the bounding box, in percent, that must be filled for a score of 1",
     )
 
 

@@ -44,10 +44,12 @@ class Params(ParamsModel):
         ge=10, le=1000, description="terms are remainders after division by this number"
     )
     base: tuple[BaseRule, ...] = Field(
-        min_length=1, max_length=3, description="rules that are applied in turn"
+        min_length=1,
+        max_length=3,
+        description="rules that take turns to make the next term",
     )
     interference: tuple[Interference, ...] = Field(
-        max_length=3, description="rules that are applied in order"
+        max_length=3, description="rules that change some terms, applied in this order"
     )
     shown: int = Field(ge=3, le=60, description="number of terms that the prompt shows")
     asked: int = Field(ge=1, le=200, description="number of requested terms")

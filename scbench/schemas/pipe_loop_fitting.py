@@ -60,7 +60,7 @@ class MaxStraightRun(ParamsModel):
 
 
 class CoverQuadrants(ParamsModel):
-    """Each quadrant of the square has a joint inside."""
+    """Each quadrant of the square has a joint inside it."""
 
     type: Literal["coverage_quadrants"] = "coverage_quadrants"
 
@@ -84,7 +84,7 @@ class HullArea(ParamsModel):
 
 
 class FixedStart(ParamsModel):
-    """The first joint listed lies near a certain point."""
+    """The first joint in the list lies near a certain point."""
 
     type: Literal["fixed_start"] = "fixed_start"
     x: Length
@@ -119,19 +119,19 @@ class Params(ParamsModel):
     """A square room, a number of pipes, and the constraints on their loop."""
 
     pipes: Int = Field(
-        ge=3, description="number of pipes, each 1 m long, and of joints"
+        ge=3, description="number of pipes, each 1 m long; also the number of joints"
     )
     side: Int = Field(ge=1, le=1000, description="side of the square in metres")
     length_tolerance: Number = Field(
         gt=0,
         le=0.1,
-        description="tolerance of a pipe's length of 1 m, in metres",
+        description="tolerance for the length of a pipe (1 m), in metres",
     )
     crossings: Int = Field(
         ge=0, le=50, description="exact number of times the loop must cross itself"
     )
     constraints: tuple[Constraint, ...] = Field(
-        description="further constraints, at most one of each type"
+        description="extra constraints, at most one of each type"
     )
 
     @model_validator(mode="after")
@@ -154,5 +154,6 @@ class Answer(AnswerModel):
     """The joints of the loop."""
 
     points: tuple[Joint, ...] = Field(
-        description="all joints in order around the loop, the first not repeated at the end"
+        description="all joints in order around the loop; do not repeat the first joint at the "
+        "end"
     )

@@ -20,7 +20,8 @@ class Params(ParamsModel):
         default=None,
         ge=1,
         exclude_if=lambda degree: degree is None,
-        description="largest total degree of the formula as written; omitted for no limit",
+        description="largest total degree of the formula as written; omitted if there is no "
+        "limit",
     )
 
     @model_validator(mode="after")
@@ -34,11 +35,12 @@ class Params(ParamsModel):
 
 
 class Answer(AnswerModel):
-    """The formula, as a small piece of Python text that is read but never run."""
+    """The formula, as a small piece of Python text that is parsed but never run."""
 
     # A reply may consist of the function alone.
     BARE_TEXT: ClassVar[re.Pattern[str]] = re.compile(r"def\s.*", re.DOTALL)
 
     function: Text = Field(
-        description="text of one function f(x, y) with a single return of a polynomial"
+        description="text of one function f(x, y) that consists of a single return of a "
+        "polynomial"
     )

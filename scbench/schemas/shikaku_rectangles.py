@@ -32,6 +32,6 @@ class Answer(AnswerModel):
         # Left, top, right, bottom.
         Annotated[tuple[WholeIndex, ...], Field(min_length=4, max_length=4)], ...
     ] = Field(
-        description="one entry per rectangle: left column, top row, right column, bottom row, "
-        "counted from 0, both ends included; in any order"
+        description="one entry per rectangle, in any order: left column, top row, right column "
+        "and bottom row, counted from 0 and inclusive"
     )

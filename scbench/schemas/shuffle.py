@@ -30,7 +30,8 @@ class Params(ParamsModel):
     )
     events: tuple[Event, ...] = Field(
         max_length=400,
-        description="in order: whether it is a swap, two people, number of the sentence",
+        description="all events in order: whether the event is a swap, two people, and the "
+        "number of the sentence",
     )
     asked: Person = Field(description="the person in the question")
     options: tuple[Name, ...] = Field(

@@ -22,7 +22,7 @@ Kind = Literal[
 
 
 class Params(ParamsModel):
-    """A path, as the prompt prints it, and the options in their order."""
+    """A path, as the prompt prints it, and the options in the order of the prompt."""
 
     path: str = Field(
         min_length=1,

@@ -23,7 +23,8 @@ class Params(ParamsModel):
     share: Number = Field(
         gt=0,
         le=1,
-        description="increase needed for a score of 1, as a share of all cells",
+        description="increase of the largest flat region needed for a score of 1, as a share of "
+        "all cells",
     )
     max_blasts: Int = Field(
         ge=1, le=MAX_BLASTS, description="maximum number of blasts in a plan"
@@ -48,7 +49,7 @@ class Blast(AnswerModel):
     y: WholeNumber = Field(
         description="row of the cell, from 0 at the first printed line"
     )
-    z: Number = Field(description="by how much the cell is lowered; above 0")
+    z: Number = Field(description="depth by which the cell is lowered; above 0")
 
 
 class Answer(AnswerModel):

@@ -19,16 +19,18 @@ class Params(ParamsModel):
     exterior: Ring = Field(
         description="x and y of the outline's corners, counter-clockwise, none repeated"
     )
-    holes: tuple[Ring, ...] = Field(description="the same for every hole, clockwise")
+    holes: tuple[Ring, ...] = Field(
+        description="x and y of the corners of every hole, clockwise, none repeated"
+    )
     divisor: Number = Field(gt=0, le=1, description="divisor of the score")
 
 
 class Pose(AnswerModel):
     """The pose of one tetrahedron, which is first rotated about the origin, then moved."""
 
-    x: Number = Field(description="move along x")
-    y: Number = Field(description="move along y")
-    z: Number = Field(description="move along z")
+    x: Number = Field(description="translation along x")
+    y: Number = Field(description="translation along y")
+    z: Number = Field(description="translation along z")
     q0: Number = Field(description="scalar part of the quaternion")
     q1: Number = Field(description="x part of the quaternion")
     q2: Number = Field(description="y part of the quaternion")

@@ -23,10 +23,12 @@ POLYGONS: dict[int, tuple[str, ...]] = {
 
 
 class Params(ParamsModel):
-    """A question about all corner patterns of a square, or a polygon of up to eight corners."""
+    """A question about all corner patterns of a polygon with four to eight corners."""
 
     n_classes: Int = Field(
-        ge=2, le=4, description="number of classes inside; each occurs at some corner"
+        ge=2,
+        le=4,
+        description="number of classes inside; each occurs at one corner or more",
     )
     corner_order: tuple[Text, ...] = Field(
         min_length=4,
@@ -66,7 +68,7 @@ class Params(ParamsModel):
 
 
 class Answer(AnswerModel):
-    """All patterns that force the meeting."""
+    """All patterns that force the classes to meet."""
 
     configs: tuple[
         Annotated[tuple[WholeNumber, ...], Field(min_length=4, max_length=8)], ...

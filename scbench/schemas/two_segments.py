@@ -64,5 +64,5 @@ class Answer(AnswerModel):
     segments: tuple[Segment, ...] = Field(
         min_length=2,
         max_length=2,
-        description="two segments, each as two endpoints, each as x and y",
+        description="two segments; each is two endpoints, and each endpoint is x and y",
     )

@@ -24,7 +24,9 @@ class Residue(ParamsModel):
 class Params(ParamsModel):
     """The grid, the number of cells to choose, and the forbidden cells."""
 
-    size: int = Field(ge=2, le=32, description="cells along each side of the cube")
+    size: int = Field(
+        ge=2, le=32, description="number of cells along each side of the cube"
+    )
     cells: int = Field(ge=1, description="number of cells to choose")
     forbidden_digit: int | None = Field(
         default=None,

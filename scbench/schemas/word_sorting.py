@@ -16,11 +16,11 @@ class Params(ParamsModel):
     words: tuple[Word, ...] = Field(
         min_length=2,
         max_length=200,
-        description="no two of them differ only in capitals",
+        description="no two of them differ only in case",
     )
     order: Order = Field(description="ascending: from A to Z")
     case_sensitive: bool = Field(
-        description="whether all capital letters come before small ones"
+        description="whether all uppercase letters come before lowercase ones"
     )
 
 

@@ -186,13 +186,13 @@ def test_board_is_built_and_rebuilt(entry, inside, small, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "aurora: grading (no receipt yet)" in done.stderr
     assert (
-        "1 submission on the board (0 with receipts, not graded again), 0 rejected"
+        "1 submission on the leaderboard (0 with receipts, not graded again), 0 rejected"
         in done.stderr
     )
     first = (tmp_path / "site/index.html").read_bytes()
     done = inside(*args)
     assert (
-        "1 submission on the board (1 with receipts, not graded again), 0 rejected"
+        "1 submission on the leaderboard (1 with receipts, not graded again), 0 rejected"
         in done.stderr
     )
     assert (tmp_path / "site/index.html").read_bytes() == first

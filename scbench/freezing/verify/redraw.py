@@ -133,7 +133,7 @@ def draw_from_seed(
     workers: int,
     proofs: Path | None,
 ) -> None:
-    """Draw an experiment with its seed, and add the results to `redrawn`."""
+    """Generate an experiment's items from its seed, and add the results to `redrawn`."""
     prefix = ""
     if manifest.is_generated:
         prefix = prefix_of(plan(experiment), experiment.seed or 0)

@@ -173,8 +173,7 @@ class ChunkAccount:
         forged: a problem for each submitted trace that the environment does not reproduce.
         again: whether a resumed run should grade the chunk again.
         unread: number of lines with each unknown key.
-        rows: number of rows. This and the next two are set when `table` creates the
-            rows.
+        rows: number of rows. `table` sets rows, text and size when it creates the rows.
         text: size in bytes of the rows' long text columns.
         size: size in bytes of the Arrow file of the rows.
     """

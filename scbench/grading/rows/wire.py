@@ -20,7 +20,7 @@ FORGED = "forged_trace"
 
 
 class WireVerdict(NamedTuple):
-    """One verdict: its score, and the other columns as in results."""
+    """One verdict: its score, and its other fields as in the results."""
 
     score: float
     failed_checks: list[str]
@@ -71,7 +71,7 @@ def to_wire(outcome: "Outcome") -> WireOutcome:
 
 
 def verdict_to_wire(verdict: Verdict) -> WireVerdict:
-    """Return a verdict in the wire format; it raises the same errors as `to_wire`."""
+    """Return a verdict in the wire format. Raises the same errors as `to_wire`."""
     checks: list[str] = []
     failed: list[str] = []
     for check in verdict.checks:

@@ -36,7 +36,7 @@ class Listener:
         watch: the watch for failed calls.
 
     Attributes:
-        body: the provider's response to it; None if there was none, or an error.
+        body: the provider's response to it; None if there was no response, or an error.
         stumbled: whether Inspect or the provider's library could not read the response.
     """
 

@@ -404,5 +404,5 @@ class _Replies(Hooks):
     async def on_model_retry(self, data: ModelRetry) -> None:
         watch = current_watch()
         if _Replies.on_error is not None and watch is not None and watch.latest:
-            wait = f"; the next try is in {data.wait_time:,.0f} s"
+            wait = f"; retrying in {data.wait_time:,.0f} s"
             _Replies.on_error(watch.latest[:_MAX_ERROR] + wait)

@@ -6,7 +6,7 @@ from scbench.report.draw.svg import Drawing
 
 
 def pixel_canvas(width: float, height: float, *, margin: float) -> Drawing:
-    """Return an empty drawing with one unit per pixel and y downwards."""
+    """Return an empty drawing with one unit per pixel and the y axis pointing down."""
     size = max(width, height)
     return Drawing((0, 0, width, height), size=size, up=False, margin=margin)
 

@@ -55,7 +55,7 @@ class Fill(TypedDict, total=False):
         width: width of the outline in pixels; 1.5 by default.
         dashed: whether the outline is dashed.
         hatched: whether it is hatched instead of filled.
-        tip: words that appear where the pointer rests.
+        tip: text of the tooltip.
     """
 
     opacity: float
@@ -144,7 +144,7 @@ class Drawing:
         opacity: float = 1,
         tip: str = "",
     ) -> None:
-        """Draw straight lines through points; with ``arrow``, a head at the last of them."""
+        """Draw straight lines through points; ``arrow`` puts an arrowhead at the last point."""
         ends = [self.at(point) for point in points]
         if len(ends) < 2:
             return
@@ -379,7 +379,7 @@ class Drawing:
         self.add(f'<image {self._place(corner, opposite)} href="{href}"/>')
 
     def add(self, shape: str, tip: str = "") -> None:
-        """Add a shape: an SVG element in pixels, with words for the pointer if there are any."""
+        """Add a shape, an SVG element in pixels, with a tooltip if ``tip`` is not empty."""
         if len(self._shapes) >= MAX_SHAPES:
             self._left_out += 1
             return

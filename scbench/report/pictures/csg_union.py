@@ -142,7 +142,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
 
 
 def solids(params: Params, answer: Answer | None) -> list[Mesh]:
-    """Return the solids, or the answer's mesh, for a file."""
+    """Return the solids, or the answer's mesh, for export to a file."""
     if answer is None:
         return solid_meshes(params, 1.0)
     mesh = drawn_mesh(answer, union_body(params))
@@ -151,7 +151,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 
 
 def solid_meshes(params: Params, opacity: float) -> list[Mesh]:
-    """Return the solids of an item in a different colour each."""
+    """Return the solids of an item, each in a different colour."""
     parts = []
     for i, solid in enumerate(params.solids):
         body = solid_body(solid)

@@ -141,7 +141,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
 
 
 def sizes_picture(params: Params) -> Picture:
-    """Return the picture of one prism of each size."""
+    """Return a picture with one prism of each size."""
     longest = max(max(line.size) for line in params.prisms)
     parts: list[Shape] = []
     x = 0.0

@@ -10,8 +10,8 @@ token before it is a string, the search continues inside the string: in ``push "
 ``{"path": [2]}``, the quote after the first brace does not open a string. No limit favours an
 earlier value over a later one: at each limit, the oldest brackets are discarded.
 
-The strict parser (`scbench.base.canonical.parse_json`) judges the rewritten text. The spelling of a
-number may change, its value never does. The time is linear in the length of the text.
+The strict parser (`scbench.base.canonical.parse_json`) validates the rewritten text. The spelling
+of a number may change, its value never does. The time is linear in the length of the text.
 """
 
 import re

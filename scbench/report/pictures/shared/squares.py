@@ -133,7 +133,7 @@ def draw_state(drawing: Drawing, state: str, low: Point, high: Point) -> None:
 
 
 def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:
-    """Draw the title, the polygon and the lines below it; `top` is the middle of its upper edge."""
+    """Draw a tile's title, polygon and lines; `top` is the middle of the tile's upper edge."""
     cx = top[0]
     cy = top[1] + _HEAD + half + _ROOM
     k = tile.size
@@ -177,7 +177,7 @@ def draw_tile(drawing: Drawing, tile: Tile, top: Point, half: float) -> None:
 
 
 def draw_sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
-    """Draw each half of a side in the colour of its corner, and the words next to the sides."""
+    """Draw each half of a side in the colour of its corner, and the labels next to the sides."""
     k = tile.size
     for i, name in enumerate(canonical(tile.labels)):
         halves = [middle(k, (i - 1) % k), corner(k, i), middle(k, i)]

@@ -77,7 +77,7 @@ def unfold(size: Sequence[int], *, rounded: bool = False) -> Unfolded:
 
     Args:
         size: cells along each axis.
-        rounded: whether gaps are whole cells, as text needs.
+        rounded: whether to round gaps to whole cells, which text output requires.
     """
     extents = shown_extents(size)
     ways = axis_ways(extents)
