@@ -88,7 +88,10 @@ def test_options_are_read_in_every_usual_form(inside):
             "'arithmetics' is neither a task nor a file. Did you mean 'arithmetic'?",
         ),
         (["nowhere.toml"], "nowhere.toml cannot be read: No such file"),
-        (["arithmetic", "--lenght", "3"], "no parameter --lenght. Did you mean --length?"),
+        (
+            ["arithmetic", "--lenght", "3"],
+            "no parameter --lenght. Did you mean --length?",
+        ),
         (["arithmetic", "--length", "600"], "length: must be at most 500; got 600"),
         (["arithmetic", "--length", "x"], "length: must be a whole number"),
         (["arithmetic", "--length", "4", "--length", "5"], "--length was given twice"),
