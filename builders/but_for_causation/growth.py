@@ -160,7 +160,7 @@ def add_failed_cause(graph: Graph, effects: Sequence[int], rng: Stream) -> bool:
 
 
 def add_stand_in(graph: Graph, effects: Sequence[int], rng: Stream) -> bool:
-    """Add an event that would have brought about another one if one of its causes had not.
+    """Add a stand-in: an event that causes another one only if one of that event's causes fails.
 
     Returns:
         Whether an event was added.

@@ -185,5 +185,5 @@ def decks_of_cases() -> dict[Behaviour, list[int]]:
 
 @cache
 def cases_named(name: Behaviour) -> list[int]:
-    """Return the numbers of the cases with a name."""
+    """Return the indices of the cases with this name."""
     return [i for i, ring in enumerate(CASES) if behaviour(ring) == name]

@@ -185,7 +185,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return wrong | form_counterexamples("path", "pos", path)
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
-        """Return the path without its last cells, and up to the first and the last food."""
+        """Return paths without their last cells, up to the first food, and before the last food."""
         path = [place["pos"] for place in self.reference(params).path]
         lengths = {
             "one_cell_short": len(path) - 1,

@@ -394,7 +394,7 @@ def full_marks(params: Params, share: float) -> float:
     unit = 10.0**_DECIMALS
     marks = math.floor(unit * share * best_agreement(params)) / unit
     if marks <= 0:
-        raise GenerationError("the bricklayer fills almost nothing of this body")
+        raise GenerationError("the bricklayer fills almost none of this body")
     return marks
 
 

@@ -53,7 +53,7 @@ class Space(Point):
         "has a certain digit or remainder, or single cells drawn at random",
     )
     forbidden_cells: int = parameter(
-        12, "number of forbidden cells, if they are single cells", ge=1, le=200
+        12, "number of forbidden cells, if forbidden is cells", ge=1, le=200
     )
     connected: bool = parameter(
         False,

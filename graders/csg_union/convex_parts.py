@@ -118,7 +118,7 @@ def common_volumes(parts: Sequence[ConvexPart], corners: Array) -> list[float] |
 
 
 def signed_sum(parts: Sequence[ConvexPart], volumes: Sequence[float]) -> float:
-    """Return the volume in a union of solids, given the volume in each of its parts."""
+    """Return the volume of a mesh that lies in a union, given the volume that lies in each part."""
     total = 0.0
     for part, volume in zip(parts, volumes, strict=True):
         total += part.sign * volume

@@ -83,7 +83,7 @@ def place(
 
 
 def not_rigid(matrix: Array, tolerance: float) -> str:
-    """Return why a matrix (4, 4) is not a rotation and a translation, or an empty text."""
+    """Return why a 4 x 4 matrix is not a rigid transform; empty if it is one."""
     if not np.array_equal(matrix[3], (0, 0, 0, 1)):
         return "its last row is not 0, 0, 0, 1"
     if np.max(np.abs(matrix)) > FARTHEST:

@@ -151,7 +151,7 @@ def main(data: bytes) -> bytes:
         except RecursionError:
             header.append({"limit": "it is nested too deeply"})
         except MemoryError:
-            header.append({"limit": "it needs more memory than the limit"})
+            header.append({"limit": "it needs more memory than the limit allows"})
         except UnfitError as error:
             header.append({"problem": str(error)})
         else:

@@ -78,14 +78,14 @@ def thickness_fault(
     slab = slab.translate((west, south, low))
     material = sum(volume(body ^ slab) for body in bodies)
     if round(material, 3) < round(FILLED * section_area * (high - low), 3):
-        return "has bars that are hollow"
+        return "has hollow bars"
     return ""
 
 
 def has_strap(
     sections: SideSections, face: CrossSection, bar: float, ignored: float
 ) -> bool:
-    """Whether a square much wider than a bar fits on a side, in more than the ignored area."""
+    """Whether a square much wider than a bar fits on a side, over more than the ignored area."""
     for section in sections:
         places = fitting(section, WIDE * bar) ^ face
         if round(places.area(), 3) > ignored:

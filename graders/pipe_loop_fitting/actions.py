@@ -85,7 +85,7 @@ class Play:
             far = any(max(abs(x), abs(y)) > _REACH for x, y in after)
             if far or len(after) > self._pipes:
                 raise QueryError(
-                    f"a loop has {self._pipes} joints, with coordinates up to 10 km"
+                    f"a loop has at most {self._pipes} joints, with coordinates of at most 10 km"
                 )
         if not isinstance(action, Ask):
             self._joints = after

@@ -22,7 +22,8 @@ CHECKS = {
     "overlap": "No cell is in two rectangles.",
     "covered": "Every cell is in a rectangle.",
     "one_clue": "Every rectangle contains exactly one clue.",
-    "area": "In every rectangle inside the grid with one clue, the clue equals the area.",
+    "area": "In every rectangle that is inside the grid and contains exactly one clue, the clue "
+    "equals the area.",
 }
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("corners", "inside", "overlap", "covered", "one_clue", "area")

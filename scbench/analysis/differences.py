@@ -18,7 +18,7 @@ from scbench.grading.means import Block
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Differences between two runs over the scores of a task that both runs have.
+    """Differences between two runs on one task, over the scores that both runs have.
 
     Attributes:
         answers: numbers of the answers, see `Block.answers`.

@@ -199,7 +199,7 @@ def rung_means(climbs: Mapping[str, Climb]) -> dict[RungCell, RungMean]:
 def gap_lines(
     here: Climbs, there: Climbs, cells: Sequence[RungCell]
 ) -> Iterator[GapLine]:
-    """Yield the lines of tasks, buckets and overall, then of single rungs.
+    """Yield a line for each task and bucket and for all tasks, then one for each rung.
 
     Single rungs cover the spatial tasks, or text tasks if there are no others.
     """

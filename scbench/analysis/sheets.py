@@ -1,4 +1,4 @@
-"""Rounded numbers, names of lines, and cells that display tables share."""
+"""Helpers that display tables share: rounded numbers, line names and cells."""
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal

@@ -182,7 +182,7 @@ def refused(error: BaseException) -> str:
 
 
 def machine_fault(error: BaseException) -> str:
-    """Return what the machine refused, if that led to an error; empty for all other errors.
+    """Return the resource whose refusal by the machine caused an error; empty for other errors.
 
     Then no input is to blame. A full disk counts, but not memory, which an input may use up.
     """

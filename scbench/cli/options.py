@@ -90,7 +90,10 @@ HumanOption = Annotated[
 
 # Requests to a model.
 SamplesOption = Annotated[
-    int, typer.Option("--samples", min=1, help="Answers to request for each item.")
+    int,
+    typer.Option(
+        "--samples", min=1, help="Number of answers to request for each item."
+    ),
 ]
 BudgetsOption = Annotated[
     list[int] | None,

@@ -595,7 +595,7 @@ def verify(
             outcome = "hashes match"
             if problems:
                 outcome = f"hashes show {counted(len(problems), 'problem')}"
-            say(f"{outcome}; now generating everything again, which takes minutes")
+            say(f"{outcome}; now regenerating everything, which takes minutes")
 
         check = (
             partial(verify_anywhere, str(root))

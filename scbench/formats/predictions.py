@@ -93,7 +93,7 @@ class Problem:
         message: the error, and what to do.
         line: number of the line, from 1; None if the problem concerns the whole file.
         id: instance id, where known.
-        file: file of the line, if there are several files or files of other programs.
+        file: the line's file, if there are several files or another program wrote them.
     """
 
     code: str

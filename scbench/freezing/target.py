@@ -119,7 +119,7 @@ def _publish(
             problems = list(verify_copy(release.manifest, copy))
             if problems:
                 raise ReleaseError(
-                    f"{path}: differs from what was sent: {'; '.join(problems[:5])}"
+                    f"{path}: the uploaded copy differs from the release: {'; '.join(problems[:5])}"
                 )
     say(f"add {release.version} to {base}/{INDEX}")
     if not dry_run:

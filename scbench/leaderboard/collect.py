@@ -391,7 +391,7 @@ def check_writable(folder: Path) -> None:
     """Check that results can be written to a folder, which is created if needed.
 
     Raises:
-        MachineError: they cannot, which is not the fault of a submission.
+        MachineError: the folder is not writable, and no submission is at fault.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

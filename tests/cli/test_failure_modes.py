@@ -120,7 +120,7 @@ def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_pa
     assert "problem: line 1: task: is missing; subtask: is missing" in done.stderr
     assert "problem: line 2: not valid JSON" in done.stderr
     count = pl.read_parquet(graded / "rules.parquet").height
-    assert done.stderr.count("there is no decision on") == count
+    assert done.stderr.count("no decision for") == count
     assert done.stderr.endswith(f"{count + 2} problems; nothing was written\n")
     assert not (tmp_path / "new.parquet").exists()
 

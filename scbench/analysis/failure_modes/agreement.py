@@ -15,6 +15,7 @@ from scbench.analysis.layout import Sheet
 from scbench.analysis.sheets import points
 from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
+from scbench.base.wording import counted
 
 # Columns of `agreement`.
 AGREEMENT: Mapping[str, Any] = (
@@ -45,8 +46,9 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     only_second = second.join(first, on="candidate", how="anti").height
     if only_first or only_second:
         raise ResultsError(
-            f"the labels are for different candidates: {only_first} are only in the first file, "
-            f"{only_second} only in the second"
+            "the label files cover different candidates: "
+            f"{counted(only_first, 'candidate')} only in the first, {only_second} only in the "
+            "second"
         )
     if first.is_empty():
         raise ResultsError("there are no labels to compare")

@@ -180,7 +180,7 @@ def import_decisions(
         decided.setdefault(decision.candidate, (number, decision))
     for name, row in expected.items():
         if name not in decided:
-            words = f"there is no decision on {name} ({row['id']})"
+            words = f"no decision for {name} ({row['id']})"
             problems.append(Problem("missing", words, id=name))
     records = []
     if not problems:

@@ -182,7 +182,7 @@ class ReleaseIndex:
 
     @cached_property
     def known_ids(self) -> KnownIds:
-        """The ids in it."""
+        """The ids of the release's instances."""
         return KnownIds(
             [entry.id for entry in self.entries],
             self.tasks,

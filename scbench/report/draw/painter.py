@@ -171,7 +171,7 @@ def lay_over(
 
 
 def all_fragments(corners: Floats, indices: Ints, screen: Screen) -> Fragments:
-    """Return the pixels whose centres are on the chosen triangles as one array."""
+    """Return the pixels whose centres are on the chosen triangles, all together."""
     none = np.zeros(0, dtype=np.int64)
     chunks = [Fragments(none, none, none), *fragments(corners, indices, screen)]
     return Fragments(

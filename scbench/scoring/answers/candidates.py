@@ -157,7 +157,7 @@ def place_of(text: str, start: int, end: int) -> str:
 
 
 def answer_in(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> Fitted | None:
-    """Return the answer object in a value; `NOTHING` if it leaves none; None if it has none."""
+    """Return the answer object in a value; `NOTHING` for null; None if the value contains none."""
     if not layers:
         return None
     if isinstance(value, str):

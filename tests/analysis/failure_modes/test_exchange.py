@@ -258,7 +258,7 @@ def test_all_errors_are_listed_together(rows):
     )
     assert message[4].startswith("line 6: not valid JSON")
     assert message[5:] == [
-        f"there is no decision on {d['candidate']} ({d['task']}/{d['subtask']:02d})"
+        f"no decision for {d['candidate']} ({d['task']}/{d['subtask']:02d})"
         for d in good[1:]
     ]
     assert "\x1b" not in "".join(message)

@@ -386,7 +386,7 @@ def test_bars_must_have_required_thickness_and_be_solid():
     assert fault(sheet + posts) == "has bars that are 1.5 mm thick"
     cover = grid.trim_by_plane((0, 0, 1), 8.5)
     top = cover + Manifold.cube((5, 5, 1)).translate((15, 15, 9))
-    assert fault(sheet + posts + top) == "has bars that are hollow"
+    assert fault(sheet + posts + top) == "has hollow bars"
 
 
 def test_columns_pass_through_tight_openings():
