@@ -499,7 +499,7 @@ def test_reply_column_named_answer_is_explained(tmp_path):
     assert predictions == []
     (problem,) = problems
     assert "answer is not JSON" in str(problem)
-    assert "name the column response if it has replies in words" in str(problem)
+    assert "contains replies in prose, name it response" in str(problem)
 
 
 def test_csv_row_with_an_unquoted_comma_is_a_problem(tmp_path):
