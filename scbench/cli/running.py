@@ -144,7 +144,12 @@ def run(
     ] = False,
     sandbox: Annotated[
         str,
-        typer.Option(help="Inspect sandbox in which --tools runs Python."),
+        typer.Option(
+            help=(
+                "Inspect sandbox in which --tools runs Python; docker:FILE names its "
+                "configuration."
+            )
+        ),
     ] = "docker",
     search: Annotated[
         str | None,

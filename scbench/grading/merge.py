@@ -442,18 +442,26 @@ def row_slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of a shard, a few thousand at a time, never splitting the rows of one line."""
     path = run.folder / RESULTS
     with checked_parquet(path, ResultsError) as rows:
-        lines = rows.select("line").collect()["line"]
+        foreign = ResultsError(
+            f"{path} does not belong to {run.shard}; grade that shard again"
+        )
+        if rows.collect_schema() != column_types():
+            raise foreign
+        values = rows.select("line", "score").collect()
+        lines = values["line"]
+        scores = values["score"].drop_nulls()
         total = run.shard.total
         is_sound = (
             len(lines) == run.summary["rows"]
             and lines.null_count() == 0
             and lines.is_sorted()
+            and (lines > 0).all()
             and (lines % total == run.shard.number % total).all()
+            # NaN is not between 0 and 1 either.
+            and scores.is_between(0, 1).all()
         )
         if not is_sound:
-            raise ResultsError(
-                f"{path} does not belong to {run.shard}; grade that shard again"
-            )
+            raise foreign
         start = 0
         while start < len(lines):
             stop = min(start + size, len(lines))

@@ -22,7 +22,7 @@ from openenv.core.env_server.types import ConcurrencyConfig, EnvironmentMetadata
 from typing_extensions import override
 
 from scbench.base import __version__
-from scbench.base.errors import PredictionsError, ScbenchError
+from scbench.base.errors import PredictionsError, ScbenchError, describe_value
 from scbench.base.model import LADDER, TERSE, Instance, Setup
 from scbench.formats.prompts import data_urls, select
 from scbench.grading.workers.live import live_grader
@@ -92,7 +92,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         # Requests may contain any value, even an unhashable one, so a list is searched.
         if split not in list(SPLITS):
             raise PredictionsError(
-                f"no split {split!r}; the splits are {', '.join(SPLITS)}"
+                f"no split {describe_value(split)}; the splits are {', '.join(SPLITS)}"
             )
         return split_instances(self._release, split, self._setup.setting)
 
@@ -112,12 +112,15 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
             instance = instance_of(str(id), self._release)
         else:
             rows = self._instances(split)
+            # A text before % would be a template, which can produce gigabytes.
+            if seed is not None and type(seed) is not int:
+                raise PredictionsError("the seed is not an integer")
             if index is None:
                 index = (seed or 0) % len(rows)
             # A negative index would count from the end.
             if type(index) is not int or not 0 <= index < len(rows):
                 raise PredictionsError(
-                    f"no index {index!r} in the split {split!r}, "
+                    f"no index {describe_value(index)} in the split {split!r}, "
                     f"which has the indices 0 to {len(rows) - 1}"
                 )
             instance = rows[index]

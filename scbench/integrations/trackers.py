@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 import polars as pl
 
@@ -62,9 +63,21 @@ def check_tracker(tracker: Tracker) -> None:
 
 
 def check_wandb() -> None:
-    """Check that Weights & Biases has a key, unless it works offline."""
+    """Check that Weights & Biases has a key, unless it works offline.
+
+    Raises:
+        TrackerError: there is no key, or the working folder has settings for wandb.
+    """
     import wandb  # noqa: PLC0415  (an extra)
 
+    # The folder may be from a stranger, whose settings could send the key and the
+    # results to any server.
+    local_settings = Path(wandb.Settings().settings_workspace)
+    if local_settings.exists():
+        raise TrackerError(
+            f"{local_settings} could send your key and results to another server; set what "
+            "you need from it with WANDB_BASE_URL, WANDB_ENTITY or WANDB_PROJECT, and remove it"
+        )
     settings = wandb.setup().settings
     if settings.mode == "online" and not wandb.api.api_key:
         raise TrackerError(
@@ -73,17 +86,33 @@ def check_wandb() -> None:
 
 
 def check_mlflow() -> None:
-    """Check that MLflow can store an experiment at MLFLOW_TRACKING_URI."""
+    """Check that MLflow can store an experiment at MLFLOW_TRACKING_URI.
+
+    Raises:
+        TrackerError: it cannot, or the working folder would send the files elsewhere.
+    """
     import mlflow  # noqa: PLC0415  (an extra)
 
     for name, value in _MLFLOW_PATIENCE.items():
         os.environ.setdefault(name, value)
     try:
-        mlflow.set_experiment(PROJECT)
+        experiment = mlflow.set_experiment(PROJECT)
     # MLflow, its databases and its servers raise different errors.
     except Exception as error:
         where = mlflow.get_tracking_uri()
         raise TrackerError(f"mlflow cannot use {where}: {first_line(error)}") from error
+    if "MLFLOW_TRACKING_URI" in os.environ:
+        return
+    # By default, MLflow uses a database in the working folder, which may be from a
+    # stranger.
+    place = urlsplit(experiment.artifact_location)
+    folder = Path(unquote(place.path)).resolve()
+    is_here = place.scheme in {"", "file"} and folder.is_relative_to(Path.cwd())
+    if not is_here:
+        raise TrackerError(
+            f"mlflow's experiment in this folder stores files in {experiment.artifact_location}; "
+            "if you trust it, set MLFLOW_TRACKING_URI"
+        )
 
 
 def first_line(error: Exception) -> str:

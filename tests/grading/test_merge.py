@@ -2,9 +2,11 @@
 
 import gzip
 import json
+import math
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from scbench.base.errors import ResultsError
@@ -211,6 +213,23 @@ def test_damaged_shards_are_refused_and_leave_nothing(shards, parity_release, tm
     problems.unlink()
     refused(shards, "problems.jsonl cannot be read", parity_release, out)
     assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pl.lit(math.nan).alias("score"),
+        pl.lit(1.5).alias("score"),
+        pl.lit(1).alias("line"),
+        pl.lit(-2, pl.Int64).alias("line"),
+        pl.lit(0).alias("more"),
+    ],
+)
+def test_edited_results_of_a_shard_are_refused(edit, shards, parity_release, tmp_path):
+    path = shards[0] / "results.parquet"
+    pl.read_parquet(path).with_columns(edit).write_parquet(path)
+    words = "does not belong to 1/3; grade that shard again"
+    refused(shards, words, parity_release, tmp_path / "merged")
 
 
 def test_another_release_or_scbench_version_is_refused(

@@ -17,6 +17,7 @@ pytest.importorskip("inspect_ai", reason="extra [inspect]")
 
 import inspect_ai
 from inspect_ai import eval_retry
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
@@ -232,6 +233,25 @@ def test_tools_setting_has_python_and_search(replies, tmp_path):
     assert sample.scores["outcome"].metadata["status"] == "answered"
     report = graded(log, tmp_path / "graded", ["two_segments"])
     assert answered(report)["setting"].to_list() == ["tools"]
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", ".compose.yaml", "Dockerfile"])
+def test_sandbox_uses_no_file_of_the_working_folder(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make = inspect_tasks.TASKS["two_segments"]
+    assert make(tools=True).sandbox.config is None
+    (tmp_path / name).touch()
+    with pytest.raises(PrerequisiteError, match=f"would use the file {name} in this"):
+        make(tools=True)
+    chosen = make(tools=True, sandbox=f"docker:{name}").sandbox
+    assert (chosen.type, chosen.config) == ("docker", str(tmp_path / name))
+    assert make(tools=False).sandbox is None
+    assert make(tools=True, sandbox="local").sandbox.type == "local"
+
+
+def test_unknown_sandbox_is_named():
+    with pytest.raises(PrerequisiteError, match="'nowhere' not recognized"):
+        inspect_tasks.TASKS["two_segments"](tools=True, sandbox="nowhere")
 
 
 def call_of(name: str, arguments: str) -> dict:

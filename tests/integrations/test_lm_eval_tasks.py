@@ -90,7 +90,7 @@ def scores_of(metrics: dict) -> list[float]:
 
 
 def test_ungradable_answer_has_no_metric(documents, caplog):
-    document = {"id": "interlocking_parts/00", "release": None}
+    document = {"id": "interlocking_parts/00", "release": None, NO_REPLY: "(none: 5f)"}
     here = [float(i % 5 == 0) for i in range(16)]
     program = {
         "fileContents": "print(1)",
@@ -100,6 +100,9 @@ def test_ungradable_answer_has_no_metric(documents, caplog):
     reply = str({"parts": [program]}).replace("'", '"')
     assert documents["process_results"](document, [reply]) == {}
     assert documents["process_results"](document, [None]) == {}
+    assert documents["process_results"](document, [document[NO_REPLY]]) == {}
+    known = ["(there was no reply)"]
+    assert scores_of(documents["process_results"](document, known)) == [0.0] * 9
     assert scores_of(documents["process_results"](document, ["no"])) == [0.0] * 9
     assert "has no score (not_run)" in caplog.text
 
@@ -112,7 +115,7 @@ def test_filtered_call_has_no_score(tmp_path):
             served.url, ["scbench_two_segments"], 1, tmp_path / "out", {}
         )
     (line,) = map(json.loads, samples.read_text().splitlines())
-    assert line["filtered_resps"] == [NO_REPLY]
+    assert line["filtered_resps"] == [line["doc"][NO_REPLY]]
     assert "score" not in line
     assert graded(samples, tmp_path / "graded") == {
         "unnamed": {"two_segments/00": ("api_error", None)}

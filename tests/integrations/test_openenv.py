@@ -65,11 +65,17 @@ client = TestClient(app(), raise_server_exceptions=False)
 def answer(path, **body):
     response = client.post(path, json=body)
     return [response.status_code, str(response.json()["detail"])]
+def reset(**fields):
+    with client.websocket_connect("/ws") as session:
+        session.send_json({"type": "reset", "data": fields})
+        return session.receive_json()["data"]["message"]
 
 print(json.dumps({
     "step": answer("/step", action={"reply": "x"}),
     "index": answer("/reset", index=-1),
     "split": answer("/reset", split="other"),
+    "seeds": [reset(seed=seed) for seed in ("%0300d", 1.5, True)],
+    "long": reset(split="a" * 10_000),
     "id": answer("/reset", id="two_segments/99"),
     "task": answer("/scbench/task", split="default", index=-1),
     "metadata": client.get("/metadata").json(),
@@ -154,6 +160,8 @@ def test_wrong_requests_are_answered_with_a_sentence(pytestconfig):
     assert answers["split"][0] == answers["id"][0] == 400
     assert "no item 'two_segments/99'" in answers["id"][1]
     assert answers["task"] == [400, "Invalid task index"]
+    assert answers["seeds"] == ["the seed is not an integer"] * 3
+    assert len(answers["long"]) < 200
     assert answers["metadata"]["name"] == "scbench"
 
 

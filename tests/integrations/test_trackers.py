@@ -77,11 +77,45 @@ def test_unusable_tracker_is_named_before_grading(
     assert not (tmp_path / "out").exists()
 
 
+def test_settings_of_the_working_folder_cannot_redirect_results(
+    predictions, tmp_path, pytestconfig
+):
+    folder = installed(pytestconfig.cache.mkdir("packages"), LIBRARIES["wandb"][0])
+    settings = tmp_path / "wandb" / "settings"
+    settings.parent.mkdir()
+    settings.write_text("[default]\nbase_url = http://127.0.0.1:9\n")
+    program = "from scbench.cli.grade import run; run()"
+    options = (predictions, "--partial", "--out", "out", "--log", "wandb")
+    command = (sys.executable, "-c", program, *options)
+    key = {"WANDB_API_KEY": "a" * 40, "WANDB_MODE": "online"}
+    done = run(*command, cwd=tmp_path, PYTHONPATH=folder, HOME=tmp_path, **key)
+    assert done.returncode == 2, done.stderr[-2000:]
+    assert f"{settings} could send your key and results to another" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("place", ["http://127.0.0.1:9/x", "/", "file:///etc/x"])
+def test_database_of_the_working_folder_cannot_redirect_files(place, tmp_path):
+    """The library is a stub with what MLflow returns for a database made by a stranger."""
+    (tmp_path / "mlflow.py").write_text(
+        f"class experiment: artifact_location = {place!r}\n"
+        "def set_experiment(name): return experiment\n"
+    )
+    program = "from scbench.integrations.trackers import *; check_tracker('mlflow')"
+    command = (sys.executable, "-c", program)
+    done = run(*command, cwd=tmp_path, PYTHONPATH=tmp_path)
+    assert f"stores files in {place}; if you trust it" in done.stderr
+    here = {"MLFLOW_TRACKING_URI": "sqlite:///mlflow.db"}
+    done = run(*command, cwd=tmp_path, PYTHONPATH=tmp_path, **here)
+    assert done.returncode == 0, done.stderr
+
+
 def test_tracker_failure_after_grading_changes_nothing_else(predictions, tmp_path):
     library = tmp_path / "library"
     library.mkdir()
     (library / "mlflow.py").write_text(
-        "def set_experiment(name): pass\n"
+        "class experiment: artifact_location = 'mlruns/1'\n"
+        "def set_experiment(name): return experiment\n"
         "def start_run(run_name): raise OSError('the server is gone\\nwith details')\n"
     )
     program = "from scbench.cli.grade import run; run()"

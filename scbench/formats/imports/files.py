@@ -194,9 +194,11 @@ def csv_replies(
     columns = mapped
     try:
         for number, row in csv_rows(_lines_until_problem(lines, problems)):
-            # A short row may have fewer columns than the next one.
-            columns = columns or own_columns(row) or {}
             kinds["CSV"] += 1
+            if isinstance(row, PredictionsError):
+                yield number, Problem("not_placed", str(row), number)
+                continue
+            columns = columns or own_columns(row) or {}
             yield number, _row_or_problem(number, row, columns, words=True)
     except PredictionsError as error:
         problems.append(Problem("unreadable", str(error), number + 1))

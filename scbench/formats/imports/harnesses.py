@@ -30,8 +30,9 @@ from scbench.formats.imports.entries import (
     with_turns,
 )
 
-# Our lm-eval tasks make the harness write this for calls that returned no text.
-NO_REPLY = "(there was no reply)"
+# Field of the documents of our lm-eval tasks: the text that the harness writes for calls without
+# text. Models do not see it.
+NO_REPLY = "no_reply"
 _NO_REPLY_ERROR = (
     "the call returned no text (filtered, or only reasoning); the log does not say why"
 )
@@ -66,7 +67,7 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
         raise PredictionsError(f"{request.id}: resps contains no reply")
     for place, text in enumerate(texts):
         sample = request._replace(sample=request.sample + place)
-        if text == NO_REPLY:
+        if text == dig(entry, "doc", NO_REPLY):
             yield failed(sample, _NO_REPLY_ERROR)
         else:
             yield reply(sample, None, text, State(), {})

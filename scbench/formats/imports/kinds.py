@@ -2,6 +2,7 @@
 
 import os.path
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from hashlib import sha256
@@ -166,7 +167,9 @@ def text_form(
             return TextForm.DOCUMENT
         return TextForm.OWN
     columns = csv_columns(texts[0])
-    if own_columns(columns) or (mapped and {*mapped.values()} <= {*columns}):
+    own = own_columns(columns)
+    if own or (mapped and {*mapped.values()} <= {*columns}):
+        _check_unique(path, columns, (mapped or own or {}).values())
         return TextForm.CSV
     if mapped or path.endswith((".csv", ".tsv")):
         raise unmapped(path, columns, mapped)
@@ -195,6 +198,16 @@ def is_readable_document(path: str, mapped: Mapped | None) -> bool:
         return False
     _, first = entries[0]
     return isinstance(first, dict) and bool(mapped or kind_of(first))
+
+
+def _check_unique(path: str, columns: Iterable[str], needed: Iterable[str]) -> None:
+    """Check that no column that is read occurs twice, because either could be meant."""
+    counts = Counter(columns)
+    for name in needed:
+        if counts[name] > 1:
+            raise PredictionsError(
+                f"{path} has {counts[name]} columns named {name!r}; rename or remove all but one"
+            )
 
 
 def unmapped(

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Any
 
 import jiter
@@ -127,8 +128,11 @@ def _typed_value(name: str, value: object) -> object:
 
 def csv_rows(
     lines: Iterable[tuple[int, bytes]],
-) -> Iterator[tuple[int, dict[str, str]]]:
+) -> Iterator[tuple[int, dict[str, str] | PredictionsError]]:
     """Yield the rows of a CSV file by the names in its first line, with their line numbers.
+
+    A row with more values than columns is an error, because a value with an unquoted comma would
+    be cut off.
 
     Args:
         lines: all lines of the file with their numbers, from 1.
@@ -149,8 +153,17 @@ def csv_rows(
         # heading.
         first_line = 2
         for cells in rows:
-            if cells:
-                yield first_line, dict(zip(columns, cells, strict=False))
+            surplus = cells[len(columns) :]
+            if any(surplus):
+                message = (
+                    f"the row has {len(cells)} values for {len(columns)} columns; "
+                    "quote values that contain the separator"
+                )
+                yield first_line, PredictionsError(message)
+            elif cells:
+                # A short row ends with empty values.
+                values = [*cells, *repeat("", len(columns) - len(cells))]
+                yield first_line, dict(zip(columns, values, strict=False))
             first_line = rows.line_num + 2
     except (csv.Error, UnicodeDecodeError) as error:
         message = printable(str(error))

@@ -8,6 +8,7 @@ again.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, Unpack
 
 from anyio import CapacityLimiter
@@ -32,6 +33,8 @@ from inspect_ai.scorer import Metric
 from inspect_ai.solver import Generate, Solver, TaskState, solver, use_tools
 from inspect_ai.tool import python, web_search
 from inspect_ai.util import JSONSchema
+from inspect_ai.util._sandbox.compose import AUTO_COMPOSE_YAML
+from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
 from pydantic import ValidationError
 from rich.markup import escape
 
@@ -126,7 +129,8 @@ def task_function(
                 search; up to 200 messages and 2,000,000 tokens per reply.
             search: providers of web search, as Inspect names them; None for the model's
                 own search.
-            sandbox: where Python runs: docker, or another sandbox of Inspect.
+            sandbox: where Python runs: docker, or another sandbox of Inspect;
+                docker:FILE names its configuration.
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
             images: whether to include items with pictures; otherwise they have no score.
             schema: whether to require the answer's JSON Schema, if the provider can.
@@ -155,11 +159,39 @@ def task_function(
             release=release,
             config=config_of(budget, effort, reasoning_tokens),
             samples=samples,
-            sandbox=sandbox if tools else None,
+            sandbox=sandbox_of(sandbox) if tools else None,
             is_limited=tools,
         )
 
     return spatial_task
+
+
+def sandbox_of(text: str) -> str | tuple[str, str]:
+    """Return a sandbox in Inspect's format: its type, or its type and configuration file.
+
+    Without a named file, Inspect reads one in the working folder, such as ``compose.yaml``. A
+    stranger's file could run any program on this machine, so it must be named.
+
+    Raises:
+        PrerequisiteError: there is no such sandbox, or the working folder has a file for it.
+    """
+    kind, _, config = text.partition(":")
+    if config:
+        return kind, str(Path(config).resolve())
+    try:
+        provider = registry_find_sandboxenv(kind)
+    except ValueError as error:
+        raise PrerequisiteError(escape(str(error))) from None
+    names = provider.config_files()
+    if provider.is_docker_compatible():
+        names = [*names, AUTO_COMPOSE_YAML]
+    for name in names:
+        if Path(name).exists():
+            raise PrerequisiteError(
+                f"the sandbox {escape(kind)} would use the file {name} in this folder; start "
+                f"in another folder, or choose the file with the sandbox {escape(kind)}:{name}"
+            )
+    return kind
 
 
 def names_in(text: str | Sequence[str] | None) -> list[str] | None:
@@ -222,7 +254,7 @@ def task_of(
     release: str | None,
     config: GenerateConfig,
     samples: int,
-    sandbox: str | None = None,
+    sandbox: str | tuple[str, str] | None = None,
     is_limited: bool = False,
 ) -> Task:
     """Return a task that is graded as by `scbench-grade`.

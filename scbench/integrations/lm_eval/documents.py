@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from secrets import token_hex
 from typing import Any
 
 import datasets
@@ -60,7 +61,7 @@ def load(
             pictures (``models/api_models.py`` looks only at the first request).
     """
     _loaded.add(images)
-    _mark_absent_replies()
+    marker = _mark_absent_replies()
     if len(_loaded) > 1:
         raise PredictionsError(
             "run scbench_images separately: if some prompts have no pictures, the harness "
@@ -85,20 +86,28 @@ def load(
             "prompt": row.prompt,
             "instance_hash": row.content_hash,
             "release": release,
+            NO_REPLY: marker,
         }
         for row in selection
     ]
     return {"test": datasets.Dataset.from_list(documents)}
 
 
-def _mark_absent_replies() -> None:
-    """Make the harness mark missing replies, which otherwise look like empty ones."""
+def _mark_absent_replies() -> str:
+    """Make the harness mark missing replies, which otherwise look like empty ones.
+
+    Returns:
+        The marker, which is random: a model that writes a known one would avoid a zero.
+    """
     # It reads the setting when its models are imported, which may already have
     # happened.
-    os.environ.setdefault(_PLACEHOLDER, NO_REPLY)
+    # The harness may load this file several times, so the environment has the marker.
+    marker = os.environ.get(_PLACEHOLDER) or f"(there was no reply: {token_hex(16)})"
+    os.environ[_PLACEHOLDER] = marker
     models = sys.modules.get("lm_eval.models.api_models")
-    if models is not None and not getattr(models, _PLACEHOLDER, NO_REPLY):
-        setattr(models, _PLACEHOLDER, NO_REPLY)
+    if models is not None:
+        setattr(models, _PLACEHOLDER, marker)
+    return marker
 
 
 def process_results(
@@ -116,7 +125,7 @@ def process_results(
             "%s was asked without its pictures, so it has no score", document["id"]
         )
         return {}
-    if text is None or text == NO_REPLY:
+    if text is None or text == document.get(NO_REPLY):
         _log.warning("%s has no reply, so it has no score", document["id"])
         return {}
     result = scbench.outcome(document["id"], text, document["release"])

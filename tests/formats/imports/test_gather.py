@@ -499,4 +499,29 @@ def test_reply_column_named_answer_is_explained(tmp_path):
     assert predictions == []
     (problem,) = problems
     assert "answer is not JSON" in str(problem)
-    assert "name the column response if it has replies in words" in str(problem)
+    assert "contains replies in prose, name it response" in str(problem)
+
+
+def test_csv_row_with_an_unquoted_comma_is_a_problem(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "id,response,sample\n"
+        "two_segments/07,x\n"
+        "two_segments/07,[1, 2],1\n"
+        "two_segments/07,y,2,,\n"
+        "two_segments/07\n"
+    )
+    predictions, problems = taken(path)
+    found = [(line.get("response"), line.get("sample", 0)) for line in predictions]
+    assert found == [("x", 0), ("y", 2), (None, 0)]
+    (problem,) = problems
+    assert "the row has 4 values for 3 columns; quote values" in str(problem)
+
+
+def test_csv_column_that_occurs_twice_is_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("id,response,x,x,response\ntwo_segments/07,a,b,c,d\n")
+    with pytest.raises(PredictionsError, match="2 columns named 'response'"):
+        taken(path)
+    path.write_text("id,response,x,x\ntwo_segments/07,a,b,c\n")
+    assert taken(path)[1] == []
