@@ -24,7 +24,7 @@ import json
 import re
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module, util
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,16 +64,18 @@ _NOT_OPENSCAD = {
     "simplify",
     "breakpoint",
 }
-_TOKEN = re.compile(
-    r"""
-    # Comments and strings, in which nothing is called.
-    //[^\n]* | /\*.*?\*/ | "(?:[^"\\]|\\.)*"
-    | (?P<file>\b(?:include|use)\s*<)
-    | (?P<call>[A-Za-z_$]\w*)(?=\s*\()
+# Comments and strings, in which nothing is called.
+_COMMENT = r"/\*.*?\*/ | (?P<open_comment>/(?=\*))"
+_TEXT = r'"(?:[^"\\]|\\.)*" | (?P<open_text>")'
+# A word without a bracket after it is one match, because a source may be one long word.
+_CODE = r"""
+    (?P<file>\b(?:include|use)\s*<)
+    | (?P<call>[A-Za-z_$]\w*+)(?=\s*\()
+    | (?P<word>[A-Za-z_]\w*+)
     | \S
-    """,
-    re.DOTALL | re.VERBOSE,
-)
+    """
+# By the group of a comment or string that does not end.
+_KINDS = {"open_comment": _COMMENT, "open_text": _TEXT}
 
 
 class UnfitError(Exception):
@@ -226,6 +228,12 @@ def mesh_of(source: str, meter: Any, triangles: int) -> SolidMesh:
     return SolidMesh(points, np.asarray(mesh.tri_verts))
 
 
+def token_pattern(kinds: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern of tokens, with the patterns of comments and strings to skip."""
+    alternatives = " | ".join([r"//[^\n]*", *kinds, _CODE])
+    return re.compile(alternatives, re.DOTALL | re.VERBOSE)
+
+
 def check_names(source: str) -> None:
     """Refuse calls that would read files or are not OpenSCAD, wherever they are in a source.
 
@@ -233,9 +241,22 @@ def check_names(source: str) -> None:
         UnfitError: there is such a call.
         TooMuchError: the source is too long to be checked.
     """
-    for count, token in enumerate(_TOKEN.finditer(source)):
-        if count > _MAX_TOKENS:
+    kinds = dict(_KINDS)
+    pattern = token_pattern(kinds.values())
+    count = 0
+    at = 0
+    while token := pattern.search(source, at):
+        at = token.end()
+        # Each character of a word counts.
+        count += len(token["word"] or " ")
+        if count > _MAX_TOKENS + 1:
             raise TooMuchError(f"it has more than {_MAX_TOKENS:,} tokens")
+        if token.lastgroup in kinds:
+            # None of this kind ends after one that does not, so their ends are not searched for
+            # again.
+            del kinds[token.lastgroup]
+            pattern = token_pattern(kinds.values())
+            continue
         name = token["call"]
         if token["file"]:
             name = token["file"].strip(" <")

@@ -3,6 +3,7 @@
 Text longer than `MAX_LENGTH` is rejected, and every step is linear in the length.
 """
 
+import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
@@ -36,6 +37,10 @@ _WRAPPINGS = (
     ("\\mathbf{", "}"),
     ("\\texttt{", "}"),
 )
+# HTML entities of a character by its number: zeros before the number, and numbers too large for a
+# character.
+_ZEROS = re.compile(r"(?<=&#)0+(?=[0-9])")
+_NO_CHARACTER = re.compile(r"&#[0-9]{8,};?")
 # Words that retract an answer or leave it open.
 HEDGES = re.compile(
     r"""
@@ -119,6 +124,14 @@ def tidy(text: str) -> str:
         if text == before:
             break
     return text
+
+
+def without_entities(text: str) -> str:
+    """Return text with HTML entities as characters."""
+    # `html.unescape` raises a ValueError for numbers of over 4,300 digits.
+    if "&#" in text:
+        text = _NO_CHARACTER.sub("\ufffd", _ZEROS.sub("", text))
+    return html.unescape(text)
 
 
 def marks_belong_together(inside: str, opening: str, closing: str) -> bool:

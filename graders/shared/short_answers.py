@@ -5,7 +5,6 @@ None if it cannot be read as this type. An ambiguous answer has no meaning.
 Values longer than `MAX_LENGTH` are not read, and every step is linear in the length.
 """
 
-import html
 import math
 import re
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from scbench.graders.shared.answer_text import (
     first_read,
     plain_text,
     tidy,
+    without_entities,
 )
 from scbench.graders.shared.spoken_numbers import spoken_numbers
 
@@ -90,14 +90,10 @@ _AFTERTHOUGHT = re.compile(
 )
 _LEAD = re.compile(r"[^:,;|\n\[\]\"]*")
 # Closing brackets alone, in quotes or at the end.
-_CLOSING = re.compile(
-    r"""
-    (?:^|(?<=[\s\"'`:]))
-    [)\]}>](?:[\s,;'\"`\\]*[)\]}>])*
-    (?=[\"'`]|[.!,;\s]*\Z)
-    """,
-    re.VERBOSE,
-)
+_BRACKET_RUN = r"[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*"
+_CLOSING_BEGINS = re.compile(r"(?:^|(?<=[\s\"'`:]))(?=[)\]}>])")
+_CLOSING = re.compile(rf"({_BRACKET_RUN})(?=[\"'`]|[.!,;\s]*\Z)")
+_LONGEST_RUN = re.compile(_BRACKET_RUN)
 
 
 # Numbers
@@ -263,12 +259,28 @@ def unspaced(value: Value) -> str | None:
     text = plain_text(value)
     if text is None:
         return None
-    text = re.sub(r"</?[a-z]+>", "", html.unescape(text))
+    text = re.sub(r"</?[a-z]+>", "", without_entities(text))
     text = _AFTERTHOUGHT.sub("", text, count=1)
     has_words = re.search(r"[^\W_]", text) is not None
     if has_words and not HEDGES.search(text):
         # The only separate run of brackets among words.
-        runs = _CLOSING.findall(text)
+        runs = closing_runs(text)
         if len(runs) == 1:
             text = runs[0]
     return re.sub(r"[\s,;'\"`\\]", "", text)
+
+
+def closing_runs(text: str) -> list[str]:
+    """Return the runs of closing brackets that are alone, in quotes or at the end."""
+    runs = []
+    at = 0
+    while begin := _CLOSING_BEGINS.search(text, at):
+        run = _CLOSING.match(text, begin.start())
+        if run:
+            runs.append(run[1])
+        else:
+            # A later beginning in the same brackets has the same ends, so it fails, too. Trying
+            # each would take quadratic time.
+            run = _LONGEST_RUN.match(text, begin.start())
+        at = run.end() if run else begin.end()
+    return runs

@@ -6,6 +6,7 @@ under fixed names and up to their size limits.
 """
 
 import io
+import os
 import stat
 import tarfile
 import zipfile
@@ -117,7 +118,10 @@ def open_archive(path: Path, scratch: Path) -> Opened:
         return Opened(path, findings=[problem])
     try:
         if path.suffix == ".zip":
-            with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
+            with (
+                open_regular(path) as packed,
+                zipfile.ZipFile(FrugalFile(packed)) as archive,
+            ):
                 return copy_files(path, list(zip_entries(archive)), scratch)
         # Decompressed first, because a compressed tar file cannot be read out of order.
         plain = scratch / "content.tar"
@@ -165,7 +169,11 @@ def zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
 
 
 class FrugalFile(io.BufferedReader):
-    """A file that refuses large reads, because headers of tar files may claim any size."""
+    """A file that refuses large reads.
+
+    Headers of tar files may claim any size, and the directory of a zip file, which is read at
+    once, may have millions of entries.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(io.FileIO(file.fileno(), closefd=False))
@@ -176,7 +184,10 @@ class FrugalFile(io.BufferedReader):
         Raises:
             TooLargeError: more are requested.
         """
-        if size is None or not 0 <= size <= _CHUNK:
+        if size is None or size == -1:
+            # The end of a zip file is read without a size.
+            size = os.fstat(self.fileno()).st_size - self.tell()
+        if not 0 <= size <= _CHUNK:
             raise TooLargeError(f"a header in the archive claims {size:,} bytes")
         return super().read(size)
 

@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -226,7 +227,8 @@ class PredictionsChecker:
             )
         budget = prediction.budget
         if self.budgets and budget not in self.budgets:
-            before = list(self.budgets)
+            # Every line may have another budget.
+            before = list(islice(self.budgets, _MOST_EXAMPLES))
             yield self.finding_at(line, "other_budget", budget=budget, before=before)
         self.budgets[budget] = None
 

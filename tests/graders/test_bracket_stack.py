@@ -64,3 +64,9 @@ def test_no_other_ending_scores(seed):
             if judge(TASK, params, {"answer": ending})[0].score == 1:
                 right.append(ending)
     assert right == [BUILDER.target(params)]
+
+
+def test_entity_with_thousands_of_digits_scores_zero():
+    params = BUILDER.draw(Space(length=20, max_depth=4, kinds=2), Stream("brackets", 1))
+    answer = BUILDER.target(params) + "&#" + "1" * 5_000 + ";"
+    assert judge(TASK, params, {"answer": answer})[0].score == 0

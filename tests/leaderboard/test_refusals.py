@@ -2,6 +2,7 @@
 
 import io
 import os
+import struct
 import sys
 import tarfile
 import zipfile
@@ -319,6 +320,28 @@ def test_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
     # From Python 3.14 on its library reads no more of a header than there is.
     code = "archive_bomb" if sys.version_info < (3, 14) else "bad_archive"
     assert [findings.code for findings in check(path).problems] == [code]
+
+
+def test_directory_of_a_zip_file_is_not_read_if_it_is_large(check, tmp_path):
+    # The end of the file, and a directory of 2 MB that is never parsed.
+    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, 2_000_000, 0, 0)
+    path = tmp_path / "x.zip"
+    path.write_bytes(bytes(2_000_000) + end)
+    found = check(path)
+    assert [each.code for each in found.problems] == ["archive_bomb"]
+    assert "2,000,000 bytes" in found.problems[0].message
+
+
+def test_findings_about_many_budgets_are_short(entry, check):
+    def give_budgets(rows):
+        for i, row in enumerate(rows):
+            row["budget"] = 1_000 + i
+
+    entry.lines(give_budgets)
+    messages = [found.message for found in check(entry.folder).problems]
+    about_budgets = [text for text in messages if text.startswith("the budget is")]
+    assert len(about_budgets) > 20
+    assert max(map(len, about_budgets)) < 100
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".tar.zst"])

@@ -102,10 +102,11 @@ LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 PLACEHOLDER = re.compile(
     r"\s*+(?:\.{2,}|\u2026|[<$%*?,}]|-?(?!nan\b|inf)[^\W\d]\w*+(?!\Z))", re.IGNORECASE
 )
-# The end of the text, also in a string (double quotes may contain line breaks), a word or a number.
+# What the end of the text cuts off: a string in double quotes, which may contain line breaks; a
+# string in other quotes, if no line break follows (first group); or a word or a number.
 CUT = re.compile(
-    r"""\s*+ (?: " .* | ['\u2018-\u201e] [^\n]*+ | [\w.+-]*+ ) \Z""",
-    re.VERBOSE | re.DOTALL,
+    r"""\s*+ (?: " | (['\u2018-\u201e]) | [\w.+-]*+ \Z )""",
+    re.VERBOSE,
 )
 # A key that the end of the text cuts off, after its first letter.
 CUT_KEY = re.compile(r"\s*+[\"'\u201c](\w{1,60})\s*+\Z")

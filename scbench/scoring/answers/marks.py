@@ -50,7 +50,8 @@ _HEADING = (
 # A line that begins with "answer =".
 _ASSIGNMENT = r"^ [>*_` \t]{0,12} answer [*_`]{0,4} [ \t]{0,20} (?P<equals> = )"
 # "#### 39", as in GSM8K: a heading of the fourth level that ends the text.
-_LAST_HEADING = r"^ \#{4} [ ]{1,3} (?= [^\n]{1,200} \s*+ \Z )"
+# The blanks after the text are matched once, because a text may have many headings before blanks.
+_LAST_HEADING = r"^ \#{4} [ ]{1,3} (?= (?: [^\n]{0,199} \S | [^\S\n] ) \s*+ \Z )"
 _MARK = re.compile(
     rf"""
     (?P<tag> {_TAG} )

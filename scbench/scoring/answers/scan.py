@@ -185,6 +185,8 @@ class _Reader:
         self.objects: deque[Span] = deque(maxlen=_SPANS)
         self.outer: deque[Span] = deque(maxlen=_SPANS)
         self._text = text
+        # Position of the last line break; -1 if there is none.
+        self._last_break = text.rfind("\n")
         self._names = names
         self._spelt = spelt
         self._opened: list[Span] = []
@@ -410,12 +412,20 @@ class _Reader:
         # The form of an answer, as in ``{"path": ...}``, is not a broken answer.
         if top.state != "next" and PLACEHOLDER.match(self._text, at):
             return
-        is_cut = token is None and CUT.match(self._text, at) is not None
+        is_cut = token is None and self._is_cut(at)
         for span in self._opened:
             if span.key_end:
                 span.state = "cut" if is_cut else "broken"
                 span.end = span.key_end
                 self.objects.append(span)
+
+    def _is_cut(self, at: int) -> bool:
+        """Whether the end of the text cuts off the token that begins at a position."""
+        beginning = CUT.match(self._text, at)
+        if beginning is None:
+            return False
+        # The text after a quote is not read, because a text may have a quote after every bracket.
+        return beginning[1] is None or beginning.start(1) > self._last_break
 
     def _place_after_failure(self, at: int, token_before: Token | None) -> int:
         """Return where the search continues.

@@ -11,7 +11,6 @@ never closed hides the rest, except a fenced or tagged object that ends the repl
 backticks is only a mention.
 """
 
-import html
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from scbench.formats.imports.entries import (
     message_text,
     objects,
 )
+from scbench.graders.shared import answer_text
 from scbench.scoring.answers.scan import parsed
 
 WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
@@ -272,7 +272,7 @@ def tags(text: str) -> Iterator[Tag]:
 def without_entities(text: str) -> str:
     """Return text with HTML entities as characters, if its quotes are entities."""
     if "&" in text and _ESCAPED_QUOTE.search(text):
-        return html.unescape(text)
+        return answer_text.without_entities(text)
     return text
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bounds import a_minute_of_work
 from hypothesis import given
 from hypothesis import strategies as st
 from later import Later
@@ -399,3 +400,26 @@ def test_killed_program_fails_the_answer(code_allowed, monkeypatch, source, why)
     assert why in part.problem
     assert other.too_much
     assert (kind, "print('never run')") not in printed_parts._cache
+
+
+@pytest.mark.parametrize("piece", ["a", '\\"', "/* ", "$"])
+def test_long_sources_are_checked_in_linear_time(piece):
+    source = '"' + piece * 1_000_000
+    too_long = pytest.raises(openscad_child.TooMuchError, match="200,000 tokens")
+    with a_minute_of_work(), too_long:  # a second if linear, minutes if quadratic
+        openscad_child.check_names(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'x = "\\"import(',
+        "/* import(",
+        "1import(",
+        "/* a */ $include <b",
+        '"a" surface (',
+    ],
+)
+def test_calls_in_unfinished_comments_and_strings_are_refused(source):
+    with pytest.raises(openscad_child.UnfitError, match="needs another file"):
+        openscad_child.check_names(source)

@@ -4,11 +4,13 @@ import math
 from fractions import Fraction
 
 import pytest
+from bounds import a_minute_of_work
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.graders.shared.answer_text import MAX_LENGTH, quote, tidy
 from scbench.graders.shared.short_answers import (
+    closing_runs,
     entries,
     integer,
     number,
@@ -164,3 +166,22 @@ def test_any_text_is_read_and_tidy_is_idempotent(text):
     for read in (number, integer, truth, entries, unspaced, quote):
         read(text)
     assert tidy(tidy(text)) == tidy(text) or len(text) > 10
+
+
+def test_many_separate_brackets_are_read_in_linear_time():
+    with a_minute_of_work():  # under a second if linear, minutes if quadratic
+        for _ in range(100):
+            assert unspaced("a " + ") " * 4_990 + "x") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("the brackets ) ] > close it", []),
+        ("it is ) ] >", [") ] >"]),
+        ('it is ") ]" then `>`', [") ]", ">"]),
+        ("a) b] ) c", []),
+    ],
+)
+def test_separate_brackets_are_found(text, runs):
+    assert closing_runs(text) == runs

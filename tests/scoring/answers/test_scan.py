@@ -70,6 +70,7 @@ HOSTILE = {
     "brackets": lambda: "[" * FILL,
     "brackets and comments": lambda: "[#\n" * (FILL // 3),
     "texts that break off": lambda: "['" * (FILL // 2),
+    "low quotes": lambda: "[\u201a" * (FILL // 2),
     "objects that break off": lambda: '{"' * (FILL // 2),
     "keys without a value": lambda: '{"a":x' * (FILL // 6),
     "closed brackets": lambda: "(" * (FILL // 2) + ")" * (FILL // 2),
