@@ -33,6 +33,11 @@ _STATEMENT_STEPS = 40
 _STEPS_PER_TRIANGLE = 2
 # Steps for each character of a text that is drawn or measured.
 _STEPS_PER_CHARACTER = 200
+# Texts of up to this many characters cost nothing more. The letters of a longer one are compared
+# with each other when they are united.
+_SHORT_TEXT = 100
+# Pairs of such letters that take one step together.
+_LETTER_PAIRS = 8
 # Steps for each pair of triangles in a Minkowski sum with none, one, or more concave bodies.
 _STEPS_PER_CONCAVE_PAIR = (1, 15, 250)
 # Operations that take one step together:
@@ -477,8 +482,14 @@ def cost_in_advance(kind: str, params: Any, bodies: list[Any]) -> float:
     if kind == "minkowski":
         return minkowski_cost(bodies)
     if kind == "text":
-        return float(_STEPS_PER_CHARACTER) * len(str(params.get("text", "")))
+        return text_cost(len(str(params.get("text", ""))))
     return 1.0
+
+
+def text_cost(length: int) -> float:
+    """Return the steps of a flat text; beyond `_SHORT_TEXT`, they grow with the square."""
+    surplus = max(0, length - _SHORT_TEXT)
+    return float(_STEPS_PER_CHARACTER) * length + surplus**2 / _LETTER_PAIRS
 
 
 def minkowski_cost(bodies: list[Any]) -> float:
