@@ -251,7 +251,7 @@ def test_impossible_point_ends_with_the_builders_reason(workers):
     possible = {"id": "delaunay_triangulation", "count": 3, "points": 5}
     hopeless, other = cases(5, IMPOSSIBLE, possible, workers=workers)
     assert hopeless.cases == ()
-    assert hopeless.reason.startswith("5 attempts in a row failed, the last with: ")
+    assert hopeless.reason.startswith("8 attempts in a row failed, the last with: ")
     assert "ask for fewer walls" in hopeless.reason
     assert (len(other.cases), other.reason) == (3, "")
 

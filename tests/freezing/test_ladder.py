@@ -421,9 +421,9 @@ def test_failed_draws_are_counted(monkeypatch):
 @pytest.mark.parametrize(
     ("failures", "final", "named"),
     [
-        # A fifth to the power of five, for six items, is 0.19 %; the limit is 0.1 %.
-        (50, 0, True),
-        (40, 0, False),
+        # 0.36 to the power of eight, for six items, is 0.17 %; the limit is 0.1 %.
+        (90, 0, True),
+        (80, 0, False),
         # One failure that ends a point immediately is more than 0.1 % of the draws.
         (1, 1, True),
     ],

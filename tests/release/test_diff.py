@@ -88,7 +88,7 @@ def test_counts_come_with_the_reason_of_a_task(sound, copy, forge):
     )
     forge(copy, lambda record: record.update(version="4.0.0"))
     changes = diff_releases(open_release(sound), open_release(copy))
-    reason = changes.reasons["all"]
+    reason = changes.reasons["enumerate_edges"]
     assert list(changes.by_task()) == [f"enumerate_edges: 1 changed ({reason})"]
 
 
