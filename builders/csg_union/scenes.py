@@ -49,7 +49,7 @@ class Space(Point):
     solids: int = parameter(3, "number of solids; a void needs 6", ge=2, le=6)
     kinds: tuple[Kind, ...] = parameter(
         ("box", "prism", "wedge", "tetrahedron"),
-        "kinds of solids to choose from; a void is made of boxes",
+        "kinds of solids to choose from; a void always has boxes around it",
         min_length=1,
         max_length=6,
     )

@@ -67,7 +67,7 @@ class Space(Point):
     figure: Literal["any", Figure] = parameter(
         "any",
         "kind of target: regular polygon, star, figure with axis-parallel sides (blocks) or "
-        "slanted sides, or narrow zigzag (band); any draws one of these except band",
+        "slanted sides, or narrow zigzag (band); any draws one of these, but never band",
     )
     area: float = parameter(
         7.0,

@@ -232,7 +232,7 @@ def judge_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) ->
     """Check that joints touch enough walls."""
     near = np.abs(wall_distances(side, loop)).min(axis=0) <= limits.tolerance + SLACK
     touched = [wall for wall, hit in zip(WALLS, near, strict=True) if hit]
-    wrong = f"Joints touch {counted(len(touched), 'wall')} instead of at least {limits.walls}."
+    wrong = f"Joints touch {counted(len(touched), 'wall')}; at least {limits.walls} are required."
     checks.expect(
         "must_touch_boundary", len(touched) >= limits.walls, wrong, touched=touched
     )
@@ -242,7 +242,9 @@ def judge_turns(checks: Checklist, limits: MinTurns, loop: Loop) -> None:
     """Check that the loop has enough turns."""
     angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
     turns = angles - sum(straight_joints(loop))
-    wrong = f"The loop has {counted(turns, 'turn')} instead of at least {limits.turns}."
+    wrong = (
+        f"The loop has {counted(turns, 'turn')}; at least {limits.turns} are required."
+    )
     checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
 
 

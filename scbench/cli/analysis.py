@@ -70,7 +70,8 @@ ScoreLines = Literal["model", "bucket", "task", "run", "modality"]
 CostLines = Literal["model", "budget"]
 
 ByOption = Annotated[
-    By, typer.Option(help="Show one line per bucket, or also one per task.")
+    By,
+    typer.Option(help="Show one line per bucket, or one per bucket and one per task."),
 ]
 BucketOption = Annotated[str | None, typer.Option(help="Only this bucket.")]
 

@@ -93,7 +93,7 @@ def generate(
         int | None,
         typer.Option(
             min=1,
-            help="Generate only this rung of the ladder; it may be above the top rung.",
+            help="Generate only this rung of the ladder; rungs above the top one are harder still.",
         ),
     ] = None,
     seed: Annotated[

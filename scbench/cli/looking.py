@@ -201,17 +201,22 @@ def show(
     ] = None,
     setting: Annotated[
         ToolSetting | None,
-        typer.Option(help="Setting of the answer, if there are several."),
+        typer.Option(
+            help="Setting of the answer to show, if the file contains several."
+        ),
     ] = None,
     budget: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Output token limit of the answer, if there are several."
+            min=0,
+            help="Output token limit of the answer to show, if the file contains several.",
         ),
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=0, help="Number of the sample, if there are several."),
+        typer.Option(
+            min=0, help="Number of the sample to show, if the file contains several."
+        ),
     ] = None,
     release: ShownReleaseOption = None,
     out: Annotated[

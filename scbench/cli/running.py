@@ -367,8 +367,8 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
                 "--price must be two numbers separated by a comma, in US dollars per million "
                 "tokens sent and received, such as 1.25,10"
             ) from None
-        money_sent = f": {tokens_sent * sent:,.2f} US$"
-        money_received = f": {tokens_received * received:,.2f} US$"
+        money_sent = f": {tokens_sent * sent:,.2f} USD"
+        money_received = f": {tokens_received * received:,.2f} USD"
     print(  # noqa: T201
         f"{counted(prompts, 'prompt')}, {pictured:,} with an image\n"
         f"{characters:,} characters, about {tokens_sent:,} tokens sent "

@@ -141,7 +141,7 @@ def test_holes_inside_a_task_are_refused(write):
 def test_task_missing_from_one_run_is_refused_unless_intended(write):
     path = write(*ROWS, *SOLIDS, *({**row, "model": "n"} for row in ROWS))
     assert (
-        "model 'n' has no rows of csg_union, and there is no summary.json"
+        "sample 0 of model 'n' has no rows of csg_union; if this is intended, grade"
         in refused(path)
     )
     assert read_results([path], partial=True).height == 8

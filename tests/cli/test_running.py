@@ -288,7 +288,7 @@ def test_dry_run_estimates_the_cost_and_asks_nothing(run, model, instances, tmp_
     priced = run(
         "--tasks", "two_segments", "--limit", "2", "--dry-run", "--price", "3,500"
     )
-    assert "2,000 tokens received: 1.00 US$" in priced.stdout
+    assert "2,000 tokens received: 1.00 USD" in priced.stdout
     assert run("--dry-run", "--price", "3").exit_code == 2
     assert (model.asked, [*tmp_path.iterdir()]) == ([], [])
 

@@ -9,7 +9,7 @@ import pytest
 
 from scbench.formats.imports.gather import ImportOptions, read_file
 from scbench.formats.predictions import CHANGED_FILE, open_predictions
-from scbench.grading.options import Options, take_in
+from scbench.grading.options import Options, import_files
 from scbench.grading.run import grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 
@@ -89,7 +89,7 @@ def test_changed_file_is_reported_and_no_answer_is_graded_wrongly(
         "scbench.formats.imports.gather.read_file", change_after_first_entry
     )
     out = tmp_path / "out"
-    name, imported = take_in([str(path)], out, ImportOptions())
+    name, imported = import_files([str(path)], out, ImportOptions())
     assert (imported is not None) == (form == "batch")
     if imported is not None:
         monkeypatch.undo()

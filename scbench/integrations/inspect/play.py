@@ -325,7 +325,7 @@ def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
             earlier = read_regular(path).decode().splitlines()
         except UnicodeDecodeError:
             raise ResultsError(
-                f"{path} is damaged: it is not UTF-8; remove it to ask only the items of --ids"
+                f"{path} is damaged: it is not UTF-8; delete it to run only the items in --ids"
             ) from None
     together = list(dict.fromkeys([*earlier, *ids]))
     lines = "".join(f"{row_id}\n" for row_id in together)
@@ -394,7 +394,7 @@ class _Replies(Hooks):
                 cls.cost = (cls.cost or 0.0) + usage.total_cost
         parts = [f"{cls.tokens:,} tokens"]
         if cls.cost is not None:
-            parts.append(f"{cls.cost:,.2f} US$")
+            parts.append(f"{cls.cost:,.2f} USD")
         if cls.failures:
             parts.append(counted(cls.failures, "failed call"))
         if cls.on_reply is not None:

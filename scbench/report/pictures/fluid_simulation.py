@@ -151,7 +151,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
             alt = f"The half behind y = {cut + y}. {caption}"
             panels.append(Panel(f"cut open at y = {cut + y}", opened, alt))
     else:
-        caption += " The world has too many surfaces to be drawn in space."
+        caption += " The world has too many surfaces for a 3D view."
     title = "level by level"
     if world.width < params.width:
         title += f", x {x}-{x + world.width - 1}, y {y}-{y + world.width - 1}"

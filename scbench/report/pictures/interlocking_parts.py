@@ -304,10 +304,10 @@ def rod_faults(params: Params, failed: Failures) -> list[Lines | Marks]:
 
 
 def space_faults(params: Params, failed: Failures) -> Iterator[Lines]:
-    """Yield the outlines of spaces that must stay free or must be filled."""
+    """Yield the outlines of spaces that must stay free or must contain all parts."""
     for check_id, space, words in (
         ("inside_free", params.empty, "space that must stay free"),
-        ("outer_size", params.outer, "space that must be filled"),
+        ("outer_size", params.outer, "outer size of the cage"),
     ):
         if check_id in failed:
             x, y = (side / 2 for side in space.sides)
