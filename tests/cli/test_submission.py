@@ -301,13 +301,13 @@ def test_workflow_validates_the_changes_of_a_pull_request(tmp_path):
         shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[name])
         return run(*shell, code=code, BASE=base, ACCOUNT=account).stdout
 
-    assert step("Find what has changed") == "submissions/good one\n"
+    assert step("Find the changed submissions") == "submissions/good one\n"
     (warned,) = step("Validate").splitlines()
     assert "title=references::146 of 146 answers" in warned
     assert "title=other_submitter::" in step("Validate", code=1, account="thief")
     (entry / "$(touch pwned)").write_text("x")
     commit("a bad one")
-    step("Find what has changed")
+    step("Find the changed submissions")
     assert (
         "::error file=submissions/good one/$(touch pwned),title=unexpected_file::"
         in step("Validate", code=1)
