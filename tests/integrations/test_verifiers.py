@@ -254,7 +254,7 @@ def test_tasksets_by_parameters(played):
     assert [one["id"][-2:] for one in no_pictures] == ["00", "01", "02", "03"]
     required = [
         "Did you mean 'planning'",
-        "give the tasks",
+        "name the tasks",
         "fresh",
         "no rung 99",
         "config ladder",
