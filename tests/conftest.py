@@ -32,6 +32,8 @@ from scbench.freezing.freeze import build_release
 from scbench.freezing.frozen_task import FrozenTask
 from scbench.freezing.verify import gallery
 from scbench.grading.rows.columns import column_types
+from scbench.grading.workers import IMPORTS
+from scbench.machine.contexts import CONTEXTS
 from scbench.machine.physics import VARIABLE
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
@@ -232,6 +234,16 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def quick_pools() -> None:
     """Let pools of processes notice calls and results sooner, since tests open hundreds."""
     CONSTS.sleep_unit = 0.01
+
+
+@pytest.fixture(scope="session", autouse=True)
+def preloaded_workers() -> None:
+    """Make the fork server import the grading code, whichever test starts it.
+
+    Only pools that grade ask for that, and the server imports nothing after its start. If a pool
+    that draws came first, every worker would import everything again.
+    """
+    CONTEXTS["forkserver"].set_forkserver_preload([*IMPORTS])
 
 
 @pytest.fixture(scope="session", autouse=True)
