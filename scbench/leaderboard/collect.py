@@ -32,7 +32,7 @@ from scbench.leaderboard.answer_overlap import (
     Answers,
     answers_of,
     overlap_warning,
-    sharing,
+    pairs_to_compare,
     stored_answers,
 )
 from scbench.leaderboard.archives import ARCHIVES
@@ -71,9 +71,9 @@ from scbench.scoring.outcomes import describe_error
 GRADED = "graded"
 # Names become folders, file names and links, so only plain characters are allowed.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
-# Errors that are never the fault of a submission. They stop the board, because one without a
-# submission must not replace one with it.
-_FAULTS_OF_MACHINE = (
+# Errors that are never the fault of a submission. They stop the board; otherwise it would be
+# published without that submission.
+_FATAL_ERRORS = (
     MachineError,
     EngineError,
     FolderInUseError,
@@ -110,7 +110,7 @@ class BoardEntry:
         results: the columns that tables need.
         answers: answers not stored with the release, for comparison.
         copied: number of telling answers copied from the release.
-        spent: tokens and cost of an answer, see `spent`.
+        spent: tokens and cost of an answer, see `mean_amounts`.
         files: the files of its ``graded`` folder to which the board can link.
         reused: whether its receipt is from an earlier grading.
     """
@@ -222,15 +222,15 @@ def collect(
             collected.refused[printable(path.name)] = [problem]
             continue
         job = Job(
-            name,
-            out / GRADED / name,
-            releases,
-            limits,
-            on_step,
-            open_display,
-            open_drawing,
-            regrade,
-            reports,
+            name=name,
+            folder=out / GRADED / name,
+            releases=releases,
+            limits=limits,
+            on_step=on_step,
+            open_display=open_display,
+            open_drawing=open_drawing,
+            regrade=regrade,
+            reports=reports,
         )
         entry = entry_or_problems(path, job)
         if isinstance(entry, BoardEntry):
@@ -277,7 +277,7 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
     try:
         with open_submission(path) as opened:
             return board_entry(opened, job)
-    except _FAULTS_OF_MACHINE:
+    except _FATAL_ERRORS:
         raise
     except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
         # A full disk is not the fault of a submission.
@@ -326,7 +326,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
         results=graded.select(_COLUMNS),
         answers=answers_of(pairs, stored_answers(release)),
         copied=count_copies(pairs, telling_answers(release)),
-        spent=spent(graded),
+        spent=mean_amounts(graded),
         files=files,
         reused=reused,
     )
@@ -346,7 +346,7 @@ def earlier_grading(submission: Validated, job: Job) -> Grading | str:
         return "no receipt yet"
     try:
         receipt = read_receipt(path)
-        predictions_hash = sha256(predictions[1].read_bytes())
+        predictions_hash = sha256(predictions.path.read_bytes())
         graders = installed_graders(release, about.tasks)
         reason = mismatch(
             receipt, release.manifest, graders, predictions_hash, submission.about_hash
@@ -395,13 +395,13 @@ def check_writable(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The file has no name, and is gone when it is closed.
+        # The file has no name, and is deleted when it is closed.
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise MachineError(f"cannot write to {folder}: {error.strerror}") from None
 
 
-def spent(results: pl.DataFrame) -> dict[str, Any]:
+def mean_amounts(results: pl.DataFrame) -> dict[str, Any]:
     """Return the mean output tokens and mean cost (US dollars) per answer.
 
     Returns:
@@ -443,7 +443,7 @@ def compare_entries(
         boards.setdefault(key, {})[entry.name] = entry.answers
     for answers in boards.values():
         # Comparing all pairs in full takes too long on a large board.
-        for pair in sharing(answers):
+        for pair in pairs_to_compare(answers):
             for name, peer_name in permutations(pair):
                 findings_of[name] += overlap_warning(
                     answers[name], answers[peer_name], places[peer_name]

@@ -331,15 +331,15 @@ def spent_cells(spent: Record) -> list[Cell]:
 
 def overlap_cell(overlap: Mapping[str, int]) -> Cell:
     """Return the share of telling answers that equal the release's as a cell."""
-    same = overlap["same"]
+    equal = overlap["same"]
     total = overlap["of"]
     if not total:
         return {"value": "", "text": "-", "of": ""}
-    share = same / total
+    share = equal / total
     return {
         "value": sortable(share),
         "text": f"{share:.0%}",
-        "of": f"{same} of {total}",
+        "of": f"{equal} of {total}",
     }
 
 
