@@ -270,8 +270,8 @@ def peak_of(marginal: Floats, places: Floats) -> float:
         return -np.inf
     if highest == len(places) - 1:
         return np.inf
-    before, here, after = marginal[highest - 1 : highest + 2]
-    curvature = before - 2 * here + after
+    before, peak, after = marginal[highest - 1 : highest + 2]
+    curvature = before - 2 * peak + after
     # From the highest place to the vertex of the parabola.
     shift = STEP * (before - after) / (2 * curvature) if curvature < 0 else 0.0
     return float(places[highest] + shift)

@@ -192,9 +192,11 @@ def masked(
 
 def other_value(items: Sequence[FreshItem], k: int, name: str) -> JsonValue:
     """Return the value of a parameter in the next item in which it differs from item k."""
-    own = items[k].values[name]
+    value_of_k = items[k].values[name]
     following = [*items[k + 1 :], *items[:k]]
-    return next(item.values[name] for item in following if item.values[name] != own)
+    return next(
+        item.values[name] for item in following if item.values[name] != value_of_k
+    )
 
 
 def masked_answer(

@@ -59,19 +59,23 @@ def grade_trial(
 
 def setup_difference(loop: Played, task: Task) -> str:
     """Return why observations cannot be compared with ours; empty if they can."""
-    here = played_by(loop, task)
+    installed = played_by(loop, task)
     # Older lines contain fewer versions; missing ones (None) are not compared.
-    if loop.rules != here.rules:
+    if loop.rules != installed.rules:
         return (
             f"it was played with version {loop.rules} of the loop's rules, but "
-            f"version {here.rules} is installed"
+            f"version {installed.rules} is installed"
         )
-    if loop.grader is not None and loop.grader != here.grader:
+    if loop.grader is not None and loop.grader != installed.grader:
         return (
             f"it was played with version {loop.grader} of the grader, but the installed version is "
-            f"{here.grader}"
+            f"{installed.grader}"
         )
-    if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:
+    if (
+        loop.fingerprint
+        and installed.fingerprint
+        and loop.fingerprint != installed.fingerprint
+    ):
         return (
             "it was played on a machine whose simulator computes differently; grade it "
             "there"

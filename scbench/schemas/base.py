@@ -55,7 +55,7 @@ class WholeBounds:
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        whole = core_schema.int_schema(strict=True, ge=self.least, le=self.greatest)
+        integer = core_schema.int_schema(strict=True, ge=self.least, le=self.greatest)
         number = core_schema.float_schema(
             strict=True, allow_inf_nan=False, ge=self.least, le=self.greatest
         )
@@ -63,7 +63,7 @@ class WholeBounds:
             whole_from_float, number
         )
         return core_schema.union_schema(
-            [whole, without_fraction],
+            [integer, without_fraction],
             mode="left_to_right",
             custom_error_type="whole_number",
             custom_error_message="must be a whole number",

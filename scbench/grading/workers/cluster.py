@@ -173,13 +173,13 @@ class ClusterPool(WorkerPool):
             time.sleep(0.1)
         versions = self._orders.versions
         replies = self._client.run(installed, versions, on_error="return")
-        for worker, here in sorted(replies.items()):
-            if isinstance(here, BaseException):
+        for worker, reply in sorted(replies.items()):
+            if isinstance(reply, BaseException):
                 raise ClusterError(
-                    f"worker {worker} cannot use scbench: {error_line(here)}; install "
+                    f"worker {worker} cannot use scbench: {error_line(reply)}; install "
                     f"scbench {versions['scbench']} there"
                 )
-            self._refuse(differences(versions, here), worker)
+            self._refuse(differences(versions, reply), worker)
         names_by_worker = self._client.run(
             protections_here, list(versions), on_error="ignore"
         )
@@ -362,12 +362,12 @@ def package_versions() -> Versions:
 def installed(versions: Mapping[str, str | int]) -> Versions:
     """Return the local versions of the package and graders named in a client's versions."""
     tasks = all_tasks()
-    here = package_versions()
+    local_versions = package_versions()
     for name in versions:
         if name in tasks:
             task = tasks[name]
-            here[name] = task.grader_version if task.available else "none"
-    return here
+            local_versions[name] = task.grader_version if task.available else "none"
+    return local_versions
 
 
 def protections_here(tasks: Iterable[str]) -> list[str]:
@@ -381,15 +381,17 @@ def protections_here(tasks: Iterable[str]) -> list[str]:
 
 
 def differences(
-    versions: Mapping[str, str | int], here: Mapping[str, str | int]
+    versions: Mapping[str, str | int], worker_versions: Mapping[str, str | int]
 ) -> str:
     """Return the versions that differ; empty if none do."""
     phrases = []
     for name, version in versions.items():
-        if here.get(name) == version:
+        if worker_versions.get(name) == version:
             continue
         part = f"grader of {name}" if name in all_tasks() else name
-        phrases.append(f"{part}: client {version}, worker {here.get(name, 'none')}")
+        phrases.append(
+            f"{part}: client {version}, worker {worker_versions.get(name, 'none')}"
+        )
     return "; ".join(phrases)
 
 

@@ -147,8 +147,12 @@ def course_of_events(
     for event in levels:
         if event in rules and event != without:
             kind, conditions = rules[event]
-            met = [course[cause] == expected for cause, expected in conditions]
-            course[event] = all(met) if kind == "all" else any(met)
+            conditions_met = [
+                course[cause] == expected for cause, expected in conditions
+            ]
+            course[event] = (
+                all(conditions_met) if kind == "all" else any(conditions_met)
+            )
     return course
 
 
