@@ -327,7 +327,7 @@ def touch(tree: Path, faults: Sequence[Fault], log: Path) -> None:
     growth: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     # Go from the last fault in a file to the first, and from inner to outer at the same start.
     # So the start of a fault has not moved yet.
-    for fault in sorted(faults, key=lambda it: (it.start, -it.end), reverse=True):
+    for fault in sorted(faults, key=lambda each: (each.start, -each.end), reverse=True):
         path = tree / fault.path
         source = path.read_bytes()
         end = fault.end

@@ -74,22 +74,22 @@ def answer_of(
 def faulty_meshes(mesh: PolygonMesh) -> dict[str, PolygonMesh]:
     """Return meshes with a fault that every union can have."""
     points, faces = mesh
-    first, *others = faces
+    first, *other_faces = faces
     n = len(points)
     counted_from_one = [tuple(i + 1 for i in face) for face in faces]
     # One face has a separate vertex where the others meet.
     doubled = np.concatenate([points, points[[first[0]]]])
     return {
-        "face_missing": PolygonMesh(points, tuple(others)),
-        "face_turned": PolygonMesh(points, (first[::-1], *others)),
+        "face_missing": PolygonMesh(points, tuple(other_faces)),
+        "face_turned": PolygonMesh(points, (first[::-1], *other_faces)),
         "face_twice": PolygonMesh(points, (*faces, first)),
         # A sheet without thickness: every edge is used in both directions, but four times in all.
         "both_sides_of_a_face": PolygonMesh(points, (*faces, first, first[::-1])),
         "flat_shell": flat_shell(mesh),
-        "index_past_the_end": PolygonMesh(points, ((*first[:-1], n), *others)),
-        "index_repeated": PolygonMesh(points, ((*first, first[0]), *others)),
+        "index_past_the_end": PolygonMesh(points, ((*first[:-1], n), *other_faces)),
+        "index_repeated": PolygonMesh(points, ((*first, first[0]), *other_faces)),
         "counted_from_one": PolygonMesh(points, tuple(counted_from_one)),
-        "corner_doubled": PolygonMesh(doubled, ((n, *first[1:]), *others)),
+        "corner_doubled": PolygonMesh(doubled, ((n, *first[1:]), *other_faces)),
         "all_corners_doubled": separate_faces(mesh),
         "degenerate_face": degenerate_face(mesh),
         "edge_split_on_one_side": half_split_edge(mesh),
@@ -119,11 +119,11 @@ def separate_faces(mesh: PolygonMesh) -> PolygonMesh:
 
 def degenerate_face(mesh: PolygonMesh) -> PolygonMesh:
     """Split an edge for one of its faces, and fill the gap with a face without area."""
-    first, *others = mesh.faces
+    first, *other_faces = mesh.faces
     a, b, *_ = first
     n = len(mesh.points)
     points = np.concatenate([mesh.points, [(mesh.points[a] + mesh.points[b]) / 2]])
-    return PolygonMesh(points, ((a, n, *first[1:]), *others, (a, b, n)))
+    return PolygonMesh(points, ((a, n, *first[1:]), *other_faces, (a, b, n)))
 
 
 def half_split_edge(mesh: PolygonMesh) -> PolygonMesh:

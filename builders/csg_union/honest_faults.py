@@ -59,8 +59,8 @@ def coarse(solid: Solid) -> Solid:
 
 def score_by_volume(union: Manifold, body: Manifold) -> float:
     """Return the formula's score before full marks are given, from volumes of mesh booleans."""
-    whole = union.volume()
-    own = body.volume()
+    union_volume = union.volume()
+    body_volume = body.volume()
     common = (union ^ body).volume()
-    difference = whole + own - 2 * common
-    return float((min(common, own) - difference / 2) / whole)
+    difference = union_volume + body_volume - 2 * common
+    return float((min(common, body_volume) - difference / 2) / union_volume)

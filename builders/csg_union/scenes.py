@@ -133,14 +133,14 @@ def draw_heap(point: Space, rng: Stream) -> list[Solid]:
     heap = bodies[0]
     while len(solids) < point.solids:
         for _ in range(_PLACES):
-            placed = place_solid(point, rng, rng.choice(bodies), heap)
-            if placed is not None:
+            placement = place_solid(point, rng, rng.choice(bodies), heap)
+            if placement is not None:
                 break
         else:
             return []
-        solids.append(placed.solid)
-        bodies.append(placed.body)
-        heap = unite([heap, placed.body])
+        solids.append(placement.solid)
+        bodies.append(placement.body)
+        heap = unite([heap, placement.body])
     rng.shuffle(solids)
     return solids
 

@@ -79,5 +79,5 @@ def parts_that_miss(params: Params) -> Iterator[tuple[str, list[Structure], floa
             if n > 1:
                 lakes = [roofed(ground, n - 1, *near_square(size))]
                 yield "one_lake_short", lakes, (n - 1) / n
-            whole = [roofed(ground, 1, *near_square(n * size))]
-            yield "one_lake_of_all", whole, 1 / n
+            single_lake = [roofed(ground, 1, *near_square(n * size))]
+            yield "one_lake_of_all", single_lake, 1 / n

@@ -224,10 +224,10 @@ def whole_faces(params: Params, right: Sequence[str]) -> list[str]:
     """Return the neighbours that share a whole side or face with the target."""
     axes = AXES[params.dimension]
     boxes = dyadic_boxes.boxes(params.leaves, params.axis_cycle, axes)
-    whole = []
+    sharing_faces = []
     for leaf in right:
         # The intervals of such boxes differ only along the axis where they touch.
         pairs = zip(boxes[leaf], boxes[params.target], strict=True)
         if sum(a != b for a, b in pairs) == 1:
-            whole.append(leaf)
-    return whole
+            sharing_faces.append(leaf)
+    return sharing_faces

@@ -225,8 +225,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             hint = prompt_template(__package__, "prompt_shown.txt")
             shown = hint.format(n=len(parts), parts=json.dumps(parts, indent=1))
             # The data come before the score. They are added here so that they are not wrapped.
-            cage, score, rest = text.partition(_SCORE)
-            text = f"{cage}{shown}\n{score}{rest}"
+            cage, score, after_score = text.partition(_SCORE)
+            text = f"{cage}{shown}\n{score}{after_score}"
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:

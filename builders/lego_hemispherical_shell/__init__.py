@@ -449,8 +449,8 @@ def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
         # With the share f in the target, a brick adds 2 f - 1/2, see `bricklaying`.
         # A column ends below the first brick that is completely outside the target.
         shares = windows.mean(axis=(3, 4)).round(6)
-        standing = np.logical_and.accumulate(shares > 0, axis=0)
-        gains = np.where(standing, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
+        reaches_target = np.logical_and.accumulate(shares > 0, axis=0)
+        gains = np.where(reaches_target, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
         best = gains.max(axis=0)
         heights = gains.argmax(axis=0) + 1
         for i, j in np.argwhere(best > 0).tolist():

@@ -100,10 +100,10 @@ def fill(cells: Lattice) -> list[Brick]:
     layers: list[list[Spot]] = []
     below = 0
     for level, candidates in enumerate(spots):
-        standing = candidates
+        supported = candidates
         if level > 0:
-            standing = [spot for spot in candidates if spot.cells & below]
-        layer = exchange(greedy_layer(standing, below, level), standing)
+            supported = [spot for spot in candidates if spot.cells & below]
+        layer = exchange(greedy_layer(supported, below, level), supported)
         layers.append(layer)
         below = cells_of(layer)
     hang(layers, spots)

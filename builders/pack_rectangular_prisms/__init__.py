@@ -314,11 +314,11 @@ def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
 
 def with_one_aside(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
     """Move the last box along z until it is clear of all others."""
-    *others, (low, high) = boxes
+    *other_boxes, (low, high) = boxes
     *low_plan, z = low
     *high_plan, w = high
     step = max(end[2] for _, end in boxes) - z
-    return [*others, ((*low_plan, z + step), (*high_plan, w + step))]
+    return [*other_boxes, ((*low_plan, z + step), (*high_plan, w + step))]
 
 
 def box_volume(boxes: Sequence[WholeCorners]) -> int:

@@ -29,15 +29,15 @@ def finger(crossings: int) -> tuple[list[XY], list[XY]]:
     One more pipe leads from the end of one side to the end of the other.
     """
     sides: tuple[list[XY], list[XY]] = ([], [])
-    for first, joints in enumerate(sides):
-        here = first
+    for start_side, joints in enumerate(sides):
+        side = start_side
         height = _SLOPE
-        joints.append((abs(here - _INSET), height))
+        joints.append((abs(side - _INSET), height))
         for _ in range(crossings):
-            here = 1 - here
+            side = 1 - side
             height += _CROSSING
-            joints.append((abs(here - _INSET), height))
-        joints.append((float(here), height + _SLOPE))
+            joints.append((abs(side - _INSET), height))
+        joints.append((float(side), height + _SLOPE))
     return sides
 
 
@@ -87,16 +87,16 @@ def with_finger(
     """Replace the pipe at the foot with a finger; None if the loop has no such pipe."""
     x, y = foot
     ends = [(float(x), float(y)), (x + 1.0, float(y))]
-    there = [
+    finger_joints = [
         (round(x + across, DECIMALS), round(y + out, DECIMALS))
         for across, out in (*left, *reversed(right))
     ]
     for i, joint in enumerate(ring):
         following = ring[(i + 1) % len(ring)]
         if [joint, following] == ends:
-            return (*ring[: i + 1], *there, *ring[i + 1 :])
+            return (*ring[: i + 1], *finger_joints, *ring[i + 1 :])
         if [following, joint] == ends:
-            return (*ring[: i + 1], *reversed(there), *ring[i + 1 :])
+            return (*ring[: i + 1], *reversed(finger_joints), *ring[i + 1 :])
     return None
 
 

@@ -234,14 +234,14 @@ def faults_of_one(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
     larger = [rectangle for rectangle in cut if rectangle.area > 1]
     if not larger:
         return
-    whole = larger[0]
-    intact = [rectangle for rectangle in cut if rectangle != whole]
-    left, top, right, bottom = whole
+    faulty = larger[0]
+    intact = [rectangle for rectangle in cut if rectangle != faulty]
+    left, top, right, bottom = faulty
     yield "corners_exchanged", [Rectangle(right, bottom, left, top), *intact]
     if left < right:
-        halves = [whole._replace(right=left), whole._replace(left=left + 1)]
+        halves = [faulty._replace(right=left), faulty._replace(left=left + 1)]
     else:
-        halves = [whole._replace(bottom=top), whole._replace(top=top + 1)]
+        halves = [faulty._replace(bottom=top), faulty._replace(top=top + 1)]
     yield "one_without_a_clue", [*halves, *intact]
 
 

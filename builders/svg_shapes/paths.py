@@ -43,18 +43,18 @@ class Frame(NamedTuple):
         middle_x, middle_y = self.centre
         return round(x + 100 * middle_x), round(y + 100 * middle_y)
 
-    def handles(self, arc: Vector, here: Spot, there: Spot) -> list[Spot]:
+    def handles(self, arc: Vector, start: Spot, stop: Spot) -> list[Spot]:
         """Return the inner control points of a cubic curve that replaces an arc.
 
         They move with the rounded ends, so that joints stay smooth.
         """
-        begin, end = arc
+        start_angle, end_angle = arc
         # The usual length of the handles with which a cubic curve follows a circle.
-        pull = 4 / 3 * tan((end - begin) / 4)
-        out_x, out_y = self._handle(begin, pull)
-        back_x, back_y = self._handle(end, pull)
-        first = (round(here[0] + out_x), round(here[1] + out_y))
-        second = (round(there[0] - back_x), round(there[1] - back_y))
+        pull = 4 / 3 * tan((end_angle - start_angle) / 4)
+        out_x, out_y = self._handle(start_angle, pull)
+        back_x, back_y = self._handle(end_angle, pull)
+        first = (round(start[0] + out_x), round(start[1] + out_y))
+        second = (round(stop[0] - back_x), round(stop[1] - back_y))
         return [first, second]
 
     def _handle(self, angle: float, length: float) -> Vector:

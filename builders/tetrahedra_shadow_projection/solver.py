@@ -69,9 +69,11 @@ class Stamps(NamedTuple):
     mask: NDArray[np.int8]
     candidate: NDArray[np.intp]
 
-    def of(self, these: NDArray[Any]) -> "Stamps":
+    def of(self, positions: NDArray[Any]) -> "Stamps":
         """Return the entries at these positions."""
-        return Stamps(self.first[these], self.mask[these], self.candidate[these])
+        return Stamps(
+            self.first[positions], self.mask[positions], self.candidate[positions]
+        )
 
 
 def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:

@@ -87,9 +87,11 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
                 centre = common.moment / common.volume
-                both = intersection(part.convex, single.convex, centre)
+                common_convex = intersection(part.convex, single.convex, centre)
                 solid_places = (*part.solids, place)
-                parts.append(ConvexPart(-part.sign, both, common.volume, solid_places))
+                parts.append(
+                    ConvexPart(-part.sign, common_convex, common.volume, solid_places)
+                )
         parts.append(single)
     return parts
 

@@ -156,8 +156,8 @@ def cell_centres(k: int) -> Array:
 def thinned(points: Points, triangle_count: int) -> Points:
     """Return every nth point with n times its area, so that few enough pairs remain."""
     step = max(1, math.ceil(len(points.area) * triangle_count / _MOST_PAIRS))
-    few = points.chosen(np.arange(0, len(points.area), step))
-    return few._replace(area=few.area * step)
+    sample = points.chosen(np.arange(0, len(points.area), step))
+    return sample._replace(area=sample.area * step)
 
 
 def union_exits(solids: Sequence[Convex], rays: Rays) -> Array:

@@ -301,7 +301,7 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     is_apart = checks.forbid(
         "self_intersection",
         pairs_of_faces(contacts.crossing, face),
-        lambda both: f"Faces {both[0]} and {both[1]} cut through each other.",
+        lambda pair: f"Faces {pair[0]} and {pair[1]} cut through each other.",
     )
 
     separate_pairs = pairs[:0]
@@ -323,8 +323,8 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     is_spaced = checks.forbid(
         "touching",
         touching,
-        lambda both: (
-            f"Faces {both[0]} and {both[1]} lie on each other, or their shells are too close to "
+        lambda pair: (
+            f"Faces {pair[0]} and {pair[1]} lie on each other, or their shells are too close to "
             "each other."
         ),
     )

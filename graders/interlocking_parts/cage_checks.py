@@ -210,17 +210,17 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verd
         return checks.binary()
     blocked, loose = [], []
     for k, corner in enumerate(rod_places(params.rods.at)):
-        in_way = round(sum(grip.rods[k] for grip in grips), 6)
-        if in_way >= params.overlap:
+        rod_overlap = round(sum(grip.rods[k] for grip in grips), 6)
+        if rod_overlap >= params.overlap:
             parts = [
                 grip.number for grip in grips if grip.rods[k] > params.overlap / 100
             ]
             blocked.append(
-                {"corner": corner, "volume": round(in_way, 3), "parts": parts}
+                {"corner": corner, "volume": round(rod_overlap, 3), "parts": parts}
             )
-        met = round(sum(grip.nuts[k] for grip in grips), 6)
-        if met <= params.overlap:
-            loose.append({"corner": corner, "volume": round(met, 3)})
+        nut_overlap = round(sum(grip.nuts[k] for grip in grips), 6)
+        if nut_overlap <= params.overlap:
+            loose.append({"corner": corner, "volume": round(nut_overlap, 3)})
     checks.forbid(
         "rod_passes",
         blocked,

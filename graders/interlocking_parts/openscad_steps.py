@@ -171,22 +171,22 @@ def length(value: object) -> int:
     return len(value) if isinstance(value, list | str) else 0
 
 
-def extent(value: Any, known: dict[int, float] | None = None) -> float:
+def extent(value: Any, extents: dict[int, float] | None = None) -> float:
     """Return how many elements a traversal of a value visits; shared parts count each time.
 
-    ``known`` has the extents of lists by their ids, so that this goes through each list only once.
+    ``extents`` has the extents of lists by their ids, so that each list is traversed only once.
     """
     if isinstance(value, _library.OscRange):
         return float(_library._range_count(value))
     if isinstance(value, _library.OscObject):
-        return sum((extent(entry, known) for _, entry in value.items()), 1.0)
+        return sum((extent(entry, extents) for _, entry in value.items()), 1.0)
     if not isinstance(value, list):
         return 1.0 + length(value)
-    if known is None:
-        known = {}
-    if id(value) not in known:
-        known[id(value)] = 1 + sum(extent(entry, known) for entry in value)
-    return known[id(value)]
+    if extents is None:
+        extents = {}
+    if id(value) not in extents:
+        extents[id(value)] = 1 + sum(extent(entry, extents) for entry in value)
+    return extents[id(value)]
 
 
 def factor_extent(value: Any) -> float:
@@ -311,16 +311,16 @@ def count_costly_functions(evaluator: Any, meter: Meter) -> None:
     functions = evaluator._math_fns
     rands, concat = functions["rands"], functions["concat"]
 
-    def counted_search(match: Any, vector: Any, *rest: Any, **named: Any) -> Any:
+    def counted_search(match: Any, vector: Any, *others: Any, **named: Any) -> Any:
         looked_for = len(match) if isinstance(match, list | str) else 1
         meter.spend_on(looked_for * extent(vector))
-        return meter.guarded(search, match, vector, *rest, **named)
+        return meter.guarded(search, match, vector, *others, **named)
 
-    def counted_solve(a: Any, b: Any, *rest: Any, **named: Any) -> Any:
+    def counted_solve(a: Any, b: Any, *others: Any, **named: Any) -> Any:
         size = extent(a) + extent(b)
         columns = length(a[0]) if isinstance(a, list) and a else 0
         meter.spend_on(size + size * columns / _PRODUCTS)
-        return meter.guarded(solve, a, b, *rest, **named)
+        return meter.guarded(solve, a, b, *others, **named)
 
     def counted_rands(low: float, high: float, count: float, *seed: float) -> object:
         meter.spend(max(0.0, count))

@@ -257,14 +257,14 @@ def check_library(unlike: list[str]) -> None:
     global _unlike  # noqa: PLW0603  (a process has one library)
     _unlike = _unlike or unlike
     if _unlike:
-        there = ", ".join(
+        installed = ", ".join(
             f"{name} {number}" for name, number in library_versions().items()
         )
         right = " ".join(f"'{name}{versions}'" for name, versions in _OPENSCAD.items())
         raise CannotGrade(
             "the answer contains OpenSCAD source, and the installed libraries evaluate it "
-            f"differently ({there}); pip install {right}. Differences: {len(_unlike)}; the first: "
-            f"{_unlike[0]}"
+            f"differently ({installed}); pip install {right}. Differences: "
+            f"{len(_unlike)}; the first: {_unlike[0]}"
         )
 
 

@@ -122,11 +122,11 @@ def grids_on(
     start = 0
     for grid in grids:
         end = start + len(grid.points)
-        here = (point >= start) & (point < end)
-        on = np.empty((int(np.count_nonzero(here)), 3))
-        flat = grid.points[point[here] - start]
+        in_grid = (point >= start) & (point < end)
+        on = np.empty((int(np.count_nonzero(in_grid)), 3))
+        flat = grid.points[point[in_grid] - start]
         on[:, across] = flat + grid.low - (grid.shift, 0.0)
-        on[:, axis] = height[here]
+        on[:, axis] = height[in_grid]
         face_points.append(on)
         start = end
     return face_points

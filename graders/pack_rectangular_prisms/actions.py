@@ -103,8 +103,8 @@ class Play:
                     f"only {counted(len(self._boxes), 'prism')} placed so far; positions count "
                     "from 0"
                 )
-            gone = set(action.places)
-            self._boxes = [box for i, box in enumerate(self._boxes) if i not in gone]
+            removed = set(action.places)
+            self._boxes = [box for i, box in enumerate(self._boxes) if i not in removed]
             return self.look()
         boxes = [(box.XyzMin, box.XyzMax) for box in action.boxes]
         for low, high in boxes:

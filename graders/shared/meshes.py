@@ -42,9 +42,9 @@ def newell_normals(mesh: PolygonMesh) -> Array:
     rings = face_rings(mesh.faces)
     # Measured from the face's first corner, because products lose digits far from 0.
     origin = np.repeat(mesh.points[rings.corner[rings.start]], rings.size, axis=0)
-    here = mesh.points[rings.corner] - origin
-    after = mesh.points[rings.after] - origin
-    normals: Array = np.add.reduceat(cross(here, after), rings.start, axis=0)
+    corners = mesh.points[rings.corner] - origin
+    next_corners = mesh.points[rings.after] - origin
+    normals: Array = np.add.reduceat(cross(corners, next_corners), rings.start, axis=0)
     return normals
 
 
