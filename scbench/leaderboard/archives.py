@@ -259,14 +259,8 @@ def forgery_in(entry: Entry) -> Finding | None:
     """Return the reason for rejecting an entry; None if it is valid."""
     name = entry.name
     label = entry.label
-    parts = name.rstrip("/").split("/")
-    if (
-        not name.isprintable()
-        or "\\" in name
-        or ":" in name
-        or not {"", ".", ".."}.isdisjoint(parts)
-        or (name.endswith("/") and entry.kind == "file")
-    ):
+    is_file_named_as_folder = name.endswith("/") and entry.kind == "file"
+    if is_file_named_as_folder or not is_safe_path(name):
         return finding("unsafe_path", label=label)
     if entry.kind not in {"file", "folder"}:
         return finding("archived_link", label, label=label, kind=entry.kind)
@@ -278,6 +272,16 @@ def forgery_in(entry: Entry) -> Finding | None:
         if ratio > limit:
             return finding("suspicious_ratio", label, label=label, ratio=ratio)
     return None
+
+
+def is_safe_path(name: str) -> bool:
+    """Return whether a path stays inside the folder to which it is unpacked, on any system."""
+    # Windows separates folders with backslashes, and drives with a colon.
+    if not name.isprintable() or "\\" in name or ":" in name:
+        return False
+    parts = name.rstrip("/").split("/")
+    # An empty part comes from "//", or from "/" at the start.
+    return {"", ".", ".."}.isdisjoint(parts)
 
 
 def repeated_names(entries: Iterable[Entry]) -> Iterator[Finding]:
