@@ -84,8 +84,11 @@ def faulty_plans(
 
 def floating_walls(params: Params) -> list[Box]:
     """Return three of four walls, hanging over the rain."""
-    last = params.width - 1
-    x, y = (min(max(c, 5), last - 5) for c in params.rain[0])
+    # The walls keep a distance of at least one voxel from the sides of the world.
+    greatest = params.width - 6
+    rain_x, rain_y = params.rain[0]
+    x = min(max(rain_x, 5), greatest)
+    y = min(max(rain_y, 5), greatest)
     low = params.rock_layers + 2
     high = low + 1
     return [

@@ -34,7 +34,13 @@ from scbench.builders.hide_and_seek.views import (
     is_seen_in_the_open,
 )
 from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
-from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, true_camera
+from scbench.graders.hide_and_seek import (
+    TOLERANCE,
+    boxes,
+    fit_camera,
+    grade,
+    true_camera,
+)
 from scbench.schemas.hide_and_seek import Answer, Params
 
 # Maximum number of scenes that one call draws.
@@ -412,7 +418,7 @@ def hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | No
         if len(people) < n:
             return None
         low, high = boxes(params, people)
-        camera = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))
+        camera = fit_camera(true_camera(params), low.min(axis=0), high.max(axis=0))
         is_fooled = hidden(params, people, camera.eye).all()
         if is_fooled and not hidden(params, people, params.sniper).all():
             fooling: list[list[float]] = people.tolist()

@@ -13,7 +13,8 @@ def wrong_loops(
     params: Params, joints: Sequence[XY]
 ) -> Iterator[tuple[str, Sequence[XY]]]:
     """Yield the named wrong loops that this room allows; ``joints`` are a correct answer."""
-    n, side = params.pipes, params.side
+    n = params.pipes
+    side = params.side
     snake = open_snake(n, side)
     if snake:
         yield "open_snake", snake
@@ -34,10 +35,10 @@ def wrong_loops(
         if isinstance(constraint, FixedStart):
             x, y = constraint.x, constraint.y
             # The loop itself is right, but it starts at the joint farthest from the required start.
-            away = [((u - x) ** 2 + (v - y) ** 2, i) for i, (u, v) in enumerate(joints)]
-            square, at = max(away)
-            if square > (constraint.tolerance + 0.01) ** 2:
-                yield "other_start", [*joints[at:], *joints[:at]]
+            squares = [(u - x) ** 2 + (v - y) ** 2 for u, v in joints]
+            farthest = max(range(len(joints)), key=lambda i: (squares[i], i))
+            if squares[farthest] > (constraint.tolerance + 0.01) ** 2:
+                yield "other_start", [*joints[farthest:], *joints[:farthest]]
     # Both additions make a loop of n pipes from one with two pipes fewer.
     base = grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
     if base:

@@ -156,8 +156,8 @@ def cell_centres(k: int) -> Array:
 def thinned(points: Points, triangle_count: int) -> Points:
     """Return every nth point with n times its area, so that few enough pairs remain."""
     step = max(1, math.ceil(len(points.area) * triangle_count / _MOST_PAIRS))
-    sample = points.chosen(np.arange(0, len(points.area), step))
-    return sample._replace(area=sample.area * step)
+    kept_points = points.chosen(np.arange(0, len(points.area), step))
+    return kept_points._replace(area=kept_points.area * step)
 
 
 def union_exits(solids: Sequence[Convex], rays: Rays) -> Array:
@@ -218,7 +218,7 @@ def meets_mesh(corners: Array, rays: Rays, exits: Array) -> Mask:
             third = third + distance * (direction @ third_gradient.T)
             is_ahead = distance > _START
             is_before_exit = distance < exits[rows, None] - _START
-            is_inside = (second >= -_EDGE) & (third >= -_EDGE)
-            is_inside &= second + third <= 1 + _EDGE
+            is_before_last = second + third <= 1 + _EDGE
+            is_inside = (second >= -_EDGE) & (third >= -_EDGE) & is_before_last
         meets[rows] = (is_ahead & is_before_exit & is_inside).any(axis=1)
     return meets

@@ -18,7 +18,7 @@ from scbench.graders.hide_and_seek.ray_casting import (
     Floats,
     Mask,
     camera,
-    fitted,
+    fit_camera,
     picture,
     pixels_of_box,
 )
@@ -33,7 +33,7 @@ __all__ = [
     "VERSION",
     "Camera",
     "boxes",
-    "fitted",
+    "fit_camera",
     "fitted_view_pixels",
     "grade",
     "picture",
@@ -181,5 +181,5 @@ def fitted_view_pixels(params: Params, xy: Floats) -> int:
     pictures.
     """
     low, high = boxes(params, xy)
-    paper_camera = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))
+    paper_camera = fit_camera(true_camera(params), low.min(axis=0), high.max(axis=0))
     return int((picture(paper_camera, low, high) > 0).sum())

@@ -12,7 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from scbench.graders.interlocking_parts.columns import fitting, grown_box, opened
+from scbench.graders.interlocking_parts.columns import (
+    dilate_by_rectangle,
+    erode,
+    morphological_opening,
+)
 from scbench.graders.interlocking_parts.part_meshes import (
     Shell,
     normals_and_areas,
@@ -87,7 +91,7 @@ def has_strap(
 ) -> bool:
     """Whether a square much wider than a bar fits on a side, over more than the ignored area."""
     for section in sections:
-        places = fitting(section, WIDE * bar) ^ face
+        places = erode(section, WIDE * bar) ^ face
         if round(places.area(), 3) > ignored:
             return True
     return False
@@ -108,14 +112,14 @@ def has_slot(
     west, south, east, north = face.bounds()
     short, long = block
     for section in sections:
-        bars = opened(section, NARROW * bar - BAR_SLACK)
+        bars = morphological_opening(section, NARROW * bar - BAR_SLACK)
         for x, y in ((short, long), (long, short)):
             width, height = east - west - x, north - south - y
             if min(width, height) <= 0:
                 continue
             places = CrossSection.square((width, height))
             places = places.translate((west + x / 2, south + y / 2))
-            free = places - grown_box(bars, x / 2, y / 2)
+            free = places - dilate_by_rectangle(bars, x / 2, y / 2)
             if round(free.area(), 3) > ignored:
                 return True
     return False
