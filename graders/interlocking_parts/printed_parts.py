@@ -77,7 +77,7 @@ def read_parts(
         cached_part = _cache.get(file)
         if cached_part is None:
             with budget.spending():
-                part_or_source = read_part(*file, seconds=budget.left)
+                part_or_source = read_part(*file, seconds=budget.seconds_left)
         else:
             part_or_source = cached_part
         if isinstance(part_or_source, str):

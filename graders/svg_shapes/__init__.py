@@ -112,7 +112,8 @@ def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
     a, b, c, d = lengths
     equal_pairs = 0
     for opposite in ((a, c), (b, d)):
-        equal_pairs += min(opposite) >= _ALIKE * max(opposite)
+        if min(opposite) >= _ALIKE * max(opposite):
+            equal_pairs += 1
     kinds: tuple[Kind, ...] = ("kite", "trapezoid", "rectangle")
     return kinds[equal_pairs]
 

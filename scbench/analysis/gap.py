@@ -33,7 +33,7 @@ from scbench.analysis.sheets import (
     share,
     signed,
 )
-from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
+from scbench.analysis.sign_flips import DRAWS, Tested, sign_flip_tests
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats
 from scbench.catalog import MANIFOLDS
@@ -293,7 +293,7 @@ def _line_tests(
     is_main = np.arange(len(lines)) == main_line
     tests = []
     for family in (is_main, ~is_main):
-        tested = lines_tested(
+        tested = sign_flip_tests(
             differences[:, family], membership[:, family], level, draws, seed
         )
         tests.append([_line_test(tested, place) for place in range(int(family.sum()))])

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scbench.base.intervals import LEVEL, Floats, Part, condense, ends
+from scbench.base.intervals import LEVEL, Floats, Part, condense, mean_interval
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.release.manifest import weight_of
@@ -538,7 +538,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     present = sum_over(block.counts > 0 for block in blocks)
     rows = sum_over(block.rows for block in blocks)
     expected = sum_over(block.rows > 0 for block in blocks)
-    low, high = ends([block.plain for block in blocks], level)
+    low, high = mean_interval([block.plain for block in blocks], level)
     normalized = normalized_mean(blocks, level)
     # In a text task, a guesser is below the floor half of the time, so this share is
     # meaningless.
@@ -614,7 +614,7 @@ def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
         scale = stretched.sum(axis=0) / total
         shift = (stretched * (1 - room)).sum(axis=0) / total
         middle = (stretched * means).sum(axis=0) / total - shift
-        low, high = ends(parts, level)
+        low, high = mean_interval(parts, level)
         # A mean over only the known floors would look like a mean over all.
         unknown = np.any([block.unknown() for block in blocks], axis=0)
         return MeanWithInterval(

@@ -84,11 +84,11 @@ class TimeBudget:
     """A wall-clock time budget shared by several programs.
 
     Attributes:
-        left: remaining seconds, at least one.
+        seconds_left: remaining seconds, at least one.
     """
 
     def __init__(self, seconds: float) -> None:
-        self.left = seconds
+        self.seconds_left = seconds
 
     @contextlib.contextmanager
     def spending(self) -> Iterator[None]:
@@ -97,7 +97,7 @@ class TimeBudget:
         try:
             yield
         finally:
-            self.left = max(1.0, self.left - (time.monotonic() - start))
+            self.seconds_left = max(1.0, self.seconds_left - (time.monotonic() - start))
 
 
 class ChildError(RuntimeError):
