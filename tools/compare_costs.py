@@ -38,7 +38,7 @@ import scbench
 
 def now():
     whose = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-    return sum(sum(resource.getrusage(it)[:2]) for it in whose)
+    return sum(sum(resource.getrusage(process)[:2]) for process in whose)
 
 def took(work, count=1):
     start = now()
@@ -60,8 +60,8 @@ for task, release, rung in (("interlocking_parts", ladder, 8), ("csg_union", pap
     cases = [ref for ref in release.references() if ref.id.startswith(f"{task}/")
              and rung_of(ref.id) == rung and ref.score == 1][:12 if rung is None else 4]
     read = get_task(task).params_model.model_validate_json
-    jobs = [(get_task(task), read(release.instances()[it.id].params), json.loads(it.answer))
-            for it in cases]
+    jobs = [(get_task(task), read(release.instances()[case.id].params), json.loads(case.answer))
+            for case in cases]
     judge(*jobs[0])
     results[task] = took(lambda: [judge(*job) for job in jobs[1:]]) / len(jobs[1:])  # each once
 heights = [(7 * x + 5 * y) % 23 / 4 + 2 for y in range(16) for x in range(16)]
@@ -179,7 +179,7 @@ def grading_cost(checkout: Path, file: Path, out: Path) -> Cost:
     return Cost(cpu, wall, peak / 1e6)
 
 
-def measured(
+def measure_once(
     checkout: Path, samples: Path, task_file: Path, light_file: Path, out: Path
 ) -> dict[str, float]:
     """Measure every figure once."""
@@ -253,11 +253,12 @@ def main() -> None:
         for _ in range(options.times):
             pair = []
             for checkout, file in zip(checkouts, samples, strict=True):
-                pair.append(measured(checkout, file, task_file, light_file, out))
+                pair.append(measure_once(checkout, file, task_file, light_file, out))
             rounds.append(pair)
         print("| what | old | new | new / old |\n|---|--:|--:|--:|")
         for name in rounds[0][0]:
-            old, new = (min(pair[i][name] for pair in rounds) for i in (0, 1))
+            old = min(old_costs[name] for old_costs, _ in rounds)
+            new = min(new_costs[name] for _, new_costs in rounds)
             print_row(name, old, new)
         if options.rows:
             load.write_predictions(light_file, options.rows, release, None)

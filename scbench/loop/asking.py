@@ -15,7 +15,7 @@ from scbench.catalog import Task
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, State, is_answer, unjudged
 from scbench.scoring.answers.scan import scan
-from scbench.scoring.answers.visible import visible
+from scbench.scoring.answers.visible import visible_text
 from scbench.scoring.outcomes import Outcome, describe_error
 
 # Replies in addition to those that the budget pays for: the answer, and some failed
@@ -183,7 +183,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
 
 def last_object(reply: str, *keys: str) -> JsonValue | None:
     """Return the last JSON object in a reply that has one of these keys; None if there is none."""
-    for span in reversed(scan(visible(reply), keys)):
+    for span in reversed(scan(visible_text(reply), keys)):
         if not set(keys).isdisjoint(span.keys):
             return span.parse()
     return None

@@ -240,7 +240,8 @@ class _Reader:
             items = self._match_items(sign, at)
             if items:
                 # Group 2 has all items but the first, so there is a comma.
-                top.is_list |= bool(items[2])
+                if items[2]:
+                    top.is_list = True
                 return Token("items", items[1], items.end())
         if kind:
             return Token(kind, sign, at + 1)

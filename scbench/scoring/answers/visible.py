@@ -6,8 +6,7 @@ From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage pro
 For a reply that is one JSON message, as returned by APIs, the visible text is the message's text.
 Reasoning is hidden: in the tags listed in ``words.toml``, and in the analysis channel. A closing
 tag hides everything back to its opening tag, or to the start if there is none. An opening tag that
-is
-never closed hides the rest, except a fenced or tagged object that ends the reply. A tag between
+is never closed hides the rest, except a fenced or tagged object that ends the reply. A tag between
 backticks is only a mention.
 """
 
@@ -94,6 +93,13 @@ _QUOTE_SIGNS = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
 
 
+class VisibleText(NamedTuple):
+    """The visible text of a reply, and the names of the repairs that changed it."""
+
+    text: str
+    repairs: tuple[str, ...]
+
+
 class Tag(NamedTuple):
     """A tag of hidden reasoning.
 
@@ -110,13 +116,13 @@ class Tag(NamedTuple):
     end: int
 
 
-def visible(reply: str) -> str:
+def visible_text(reply: str) -> str:
     """Return the visible text of a reply."""
-    return shown(reply)[0]
+    return visible_with_repairs(reply).text
 
 
-def shown(reply: str) -> tuple[str, tuple[str, ...]]:
-    """Return the visible text of a reply, and the names of the repairs that changed it."""
+def visible_with_repairs(reply: str) -> VisibleText:
+    """Return the visible text of a reply with its repairs."""
     # The order matters: a string may contain tags, and hidden text must not be
     # unescaped first.
     steps = {
@@ -135,7 +141,7 @@ def shown(reply: str) -> tuple[str, tuple[str, ...]]:
         if plain != text:
             repairs.append(repair)
         text = plain
-    return text, tuple(repairs)
+    return VisibleText(text, tuple(repairs))
 
 
 def unwrapped_string(text: str) -> str:
