@@ -22,7 +22,7 @@ from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.leaks import EASY, ROUNDING, Leak, LineTest, item_tests, leak_of
 from scbench.analysis.level_means import level_difference
 from scbench.analysis.levels import DRAWS as FITS
-from scbench.analysis.results import one_grader
+from scbench.analysis.results import check_grader_versions
 from scbench.analysis.sheets import (
     chance,
     interval,
@@ -177,7 +177,7 @@ def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
         )
     # Different graders give different scores to the same answers.
     versions = [rows.select("task", "grader_version") for rows in (public, private)]
-    one_grader(pl.concat(versions))
+    check_grader_versions(pl.concat(versions))
 
 
 def _run_words(run: tuple[Any, ...]) -> str:
