@@ -30,12 +30,12 @@ def honest_faults(params: Params) -> dict[str, tuple[JsonValue, float]]:
     bodies = {
         "shifted": union.translate(_SHIFT),
         "scaled": union.scale((_SCALE, _SCALE, _SCALE)),
-        "coarse_rounds": united(tuple(map(coarse, params.solids))),
+        "coarse_rounds": union_of_solids(tuple(map(coarse, params.solids))),
         "bounding_box": box,
     }
     if len(params.solids) > 1:
-        bodies["without_the_first_solid"] = united(params.solids[1:])
-        bodies["without_the_last_solid"] = united(params.solids[:-1])
+        bodies["without_the_first_solid"] = union_of_solids(params.solids[1:])
+        bodies["without_the_last_solid"] = union_of_solids(params.solids[:-1])
     faults: dict[str, tuple[JsonValue, float]] = {}
     for name, body in bodies.items():
         by_volume = score_by_volume(union, body)
@@ -45,7 +45,7 @@ def honest_faults(params: Params) -> dict[str, tuple[JsonValue, float]]:
     return faults
 
 
-def united(solids: Sequence[Solid]) -> Manifold:
+def union_of_solids(solids: Sequence[Solid]) -> Manifold:
     """Return the union of some solids."""
     return unite([solid_body(solid) for solid in solids])
 

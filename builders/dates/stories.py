@@ -76,7 +76,7 @@ def names() -> tuple[str, ...]:
     return tuple(data_file(__package__, "stories.json")["names"])
 
 
-def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
+def interleave_events(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
     """Merge two scenarios into one that keeps the order of each one's events."""
     turns = [first] * len(first.events) + [second] * len(second.events)
     rng.shuffle(turns)

@@ -56,10 +56,13 @@ def faulty_plans(
     deep = []
     sideways = []
     for box in plan:
+        if box.material != "Air":
+            deep.append(box)
+            sideways.append(box)
+            continue
         x, y, z = box.low
-        is_air = box.material == "Air"
-        deep.append(box._replace(low=(x, y, 0)) if is_air else box)
-        sideways.append(box._replace(low=(0, y, z)) if is_air else box)
+        deep.append(box._replace(low=(x, y, 0)))
+        sideways.append(box._replace(low=(0, y, z)))
     yield "dug_through_to_the_bottom", deep
     yield "swapped_corners", [box._replace(low=box.high, high=box.low) for box in plan]
     yield "pits_open_to_the_side", sideways

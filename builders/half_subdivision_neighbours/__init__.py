@@ -149,7 +149,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             boxes = dyadic_boxes.boxes(leaves, cycle, axes)
             for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
-                if suits(point, boxes, target):
+                if fits_point(point, boxes, target):
                     return Params(
                         dimension=point.dimension,
                         axis_cycle=tuple(cycle),
@@ -190,7 +190,9 @@ def grow(point: Space, rng: Stream) -> list[str] | None:
     return leaves
 
 
-def suits(point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str) -> bool:
+def fits_point(
+    point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str
+) -> bool:
     """Return whether a target has the place and the neighbours that the point requires."""
     box = boxes[target]
     depths = []

@@ -30,7 +30,7 @@ from scbench.builders.interlocking_parts.cage import (
     plate,
     rim_of,
     storey_ends,
-    thickened,
+    thicken_bars,
 )
 from scbench.builders.interlocking_parts.part_files import (
     crossed_block,
@@ -284,7 +284,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         thin_walls = right_plate._replace(radius=params.bar / 2 - 0.02)
         rim = right_plate._replace(boxes=tuple(rim_of(right_plate.boxes, plan.reach)))
         thick = right_plate._replace(
-            boxes=tuple(thickened(right_plate.boxes, plan.reach))
+            boxes=tuple(thicken_bars(right_plate.boxes, plan.reach))
         )
         lists = {
             "empty": [],

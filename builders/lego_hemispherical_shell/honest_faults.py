@@ -27,7 +27,7 @@ def faulty_structures(
         "all_a_little_low": low,
         "z_in_whole_millimetres": rounded,
         "all_moved_by_a_millimetre": [brick._replace(x=brick.x + 1) for brick in built],
-        "all_turned_about_the_axis": [turned(brick) for brick in built],
+        "all_turned_about_the_axis": [turn_brick(brick) for brick in built],
         "without_the_top_layer": [brick for brick in built if brick.level < top],
     }
     return {
@@ -36,7 +36,7 @@ def faulty_structures(
     }
 
 
-def turned(brick: Brick) -> Brick:
+def turn_brick(brick: Brick) -> Brick:
     """Return a brick turned about the z axis, together with its place."""
     cos, sin = math.cos(math.radians(_TURN)), math.sin(math.radians(_TURN))
     x = cos * brick.x - sin * brick.y

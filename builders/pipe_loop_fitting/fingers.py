@@ -57,7 +57,7 @@ def grown_with_finger(
             continue
         joints = with_finger(ring, foot, left, right)
         if joints is not None:
-            return turned(joints, side, rng)
+            return turn_and_mirror(joints, side, rng)
     return None
 
 
@@ -100,7 +100,7 @@ def with_finger(
     return None
 
 
-def turned(joints: Joints, side: int, rng: Stream) -> Joints:
+def turn_and_mirror(joints: Joints, side: int, rng: Stream) -> Joints:
     """Turn a loop by right angles and mirror it at random."""
     for _ in range(rng.below(4)):
         joints = tuple((side - y, x) for x, y in joints)

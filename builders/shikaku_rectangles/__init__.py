@@ -178,12 +178,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 loose = [i for i, piece in enumerate(cut) if piece not in common]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
                     clues[i] = draw_cell(cut[i], rng)
-            if (
-                len(result.solutions) == 1
-                and result.complete
-                and point.min_candidates <= result.candidates <= point.max_candidates
-                and result.nodes >= point.min_nodes
-            ):
+            is_unique = len(result.solutions) == 1 and result.complete
+            has_candidates = (
+                point.min_candidates <= result.candidates <= point.max_candidates
+            )
+            is_hard = result.nodes >= point.min_nodes
+            if is_unique and has_candidates and is_hard:
                 return Params(width=point.width, height=point.height, grid=grid)
         raise GenerationError(
             f"no puzzle of {point.width} x {point.height} cells with these areas, candidates and "

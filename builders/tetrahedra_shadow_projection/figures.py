@@ -41,14 +41,14 @@ def draw_target(
     # Blocks and their holes are parallel to the axes.
     is_turned = figure != "blocks"
     if is_turned:
-        points = turned(points, *draw_direction(rng))
+        points = turn_points(points, *draw_direction(rng))
     shape = Polygon(points)
     holes: list[list[XY]] = []
     if hole:
         title += ", with a square hole"
         centre = shapely.centroid(shape)
         side = math.sqrt(rng.uniform(0.05, 0.15) * shape.area)
-        square = turned(_SQUARE, *draw_direction(rng)) if is_turned else _SQUARE
+        square = turn_points(_SQUARE, *draw_direction(rng)) if is_turned else _SQUARE
         holes = [[(centre.x + side * x, centre.y + side * y) for x, y in square]]
     scale = math.sqrt(area / Polygon(points, holes).area)
     x0, y0, x1, y1 = (scale * v for v in shape.bounds)
@@ -170,7 +170,7 @@ def band_points(strokes: int, rng: Stream) -> list[XY]:
     return [*right, *reversed(left)]
 
 
-def turned(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
+def turn_points(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
     """Return points turned about the origin."""
     return [(cosine * x - sine * y, sine * x + cosine * y) for x, y in points]
 

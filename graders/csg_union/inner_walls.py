@@ -81,7 +81,7 @@ def inner_wall_area(
     points = sample(corners[triangles], union_area)
     exits = union_exits(solids, points.rays())
     # The other points lie outside the union, or their normals point out of it.
-    points = thinned(points.chosen(exits > _START), len(corners))
+    points = thin_out(points.chosen(exits > _START), len(corners))
     rays = points.rays()
     exits = union_exits(solids, rays)
     is_inner = meets_mesh(corners, rays, exits)
@@ -153,7 +153,7 @@ def cell_centres(k: int) -> Array:
     return np.stack([first, second, 1 - first - second], axis=1)
 
 
-def thinned(points: Points, triangle_count: int) -> Points:
+def thin_out(points: Points, triangle_count: int) -> Points:
     """Return every nth point with n times its area, so that few enough pairs remain."""
     step = max(1, math.ceil(len(points.area) * triangle_count / _MOST_PAIRS))
     kept_points = points.chosen(np.arange(0, len(points.area), step))

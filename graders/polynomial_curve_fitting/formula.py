@@ -232,7 +232,8 @@ class Reader:
             rank = _RANKS[piece]
             # Operators of equal rank are applied from left to right, powers from right
             # to left.
-            self._apply(above=rank if rank == _POWER_RANK else rank - 1)
+            is_power = rank == _POWER_RANK
+            self._apply(above=rank if is_power else rank - 1)
             self.pending.append(Pending(rank, piece))
             self.wants_operand = True
         elif piece in {"+", "-"}:

@@ -83,7 +83,7 @@ def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
             corners.append(face)
             owners.append(i)
             continue
-        outline = flattened(mesh.points[list(face)], normals[i])
+        outline = project_to_plane(mesh.points[list(face)], normals[i])
         for places in cut_polygon([outline]).tolist():
             corners.append([face[place] for place in places])
             owners.append(i)
@@ -93,7 +93,7 @@ def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
     )
 
 
-def flattened(points: Array, normal: Array) -> Array:
+def project_to_plane(points: Array, normal: Array) -> Array:
     """Return points (n, 2) seen along the axis nearest to a normal, counter-clockwise around it."""
     axis = int(np.argmax(np.abs(normal)))
     across = [(axis + 1) % 3, (axis + 2) % 3]

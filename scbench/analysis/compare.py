@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
-from scbench.analysis.differences import Difference, Paired, difference_of, paired
+from scbench.analysis.differences import Difference, Paired, difference_of, pair_scores
 from scbench.analysis.layout import (
     Column,
     Row,
@@ -229,7 +229,7 @@ def lines_of_pair(
     first_name = run_name(*matrix.runs[first])
     second_name = run_name(*matrix.runs[second])
     pairs = {
-        task: paired(block, first, second) for task, block in matrix.blocks.items()
+        task: pair_scores(block, first, second) for task, block in matrix.blocks.items()
     }
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(

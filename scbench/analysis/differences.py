@@ -98,7 +98,7 @@ class Difference(NamedTuple):
     of_means_high: float | None = None
 
 
-def paired(block: Block, first: int, second: int) -> Paired:
+def pair_scores(block: Block, first: int, second: int) -> Paired:
     """Return two runs' scores of a task, answer by answer.
 
     Samples are averaged first: otherwise unequal numbers of samples would weight items differently

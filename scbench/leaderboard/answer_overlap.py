@@ -34,7 +34,7 @@ from scbench.grading.rows.index import LineKind, known_ids
 from scbench.leaderboard.copied_answers import is_long
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.folder import open_submission, submissions_in
-from scbench.leaderboard.names import alike
+from scbench.leaderboard.names import similar_names
 from scbench.leaderboard.predictions import Pair, answer_pair, unpacked_hash
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.leaderboard.validate import Validated, read_about
@@ -95,7 +95,7 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
             about = read_about(opened, lambda _: release).about
             if about is None:
                 continue
-            findings += alike(own_about, about, path.name)
+            findings += similar_names(own_about, about, path.name)
             same_release = about.release == own_about.release
             same_board = same_release and about.tasks == own_about.tasks
             if opened.predictions is not None and same_board:

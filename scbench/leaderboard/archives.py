@@ -21,7 +21,7 @@ from scbench.base.errors import (
     machine_fault,
     printable,
 )
-from scbench.formats.predictions import UNPACKING_ERRORS, unpacked
+from scbench.formats.predictions import UNPACKING_ERRORS, unpacked_stream
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission_files import (
     MOST_BYTES_OF,
@@ -125,7 +125,7 @@ def open_archive(path: Path, scratch: Path) -> Opened:
                 return copy_files(path, list(zip_entries(archive)), scratch)
         # Decompressed first, because a compressed tar file cannot be read out of order.
         plain = scratch / "content.tar"
-        with unpacked(open_regular(path)) as stream:
+        with unpacked_stream(open_regular(path)) as stream:
             write_at_most(_MOST_TAR, stream, plain, "the unpacked archive")
         with (
             plain.open("rb") as file,

@@ -42,7 +42,7 @@ from scbench.leaderboard.copied_answers import (
     count_copies,
     telling_answers,
 )
-from scbench.leaderboard.findings import Finding, finding, problems, shortened
+from scbench.leaderboard.findings import Finding, finding, limit_findings, problems
 from scbench.leaderboard.folder import open_submission, submissions_in
 from scbench.leaderboard.grade import (
     REPORT,
@@ -51,7 +51,7 @@ from scbench.leaderboard.grade import (
     no_drawing,
     write_report_of,
 )
-from scbench.leaderboard.names import Organisation, alike, check_organisation
+from scbench.leaderboard.names import Organisation, check_organisation, similar_names
 from scbench.leaderboard.receipt import (
     RECEIPT,
     Receipt,
@@ -237,7 +237,7 @@ def collect(
             collected.entries.append(entry)
             places[name] = path.name
         else:
-            collected.refused[printable(path.name)] = shortened(entry)
+            collected.refused[printable(path.name)] = limit_findings(entry)
     compare_entries(collected, places, organisations)
     for place, findings in collected.refused.items():
         problem_count = counted(len(findings), "problem")
@@ -431,7 +431,9 @@ def compare_entries(
         entry.name: [] for entry in collected.entries
     }
     for entry, peer in permutations(collected.entries, 2):
-        findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
+        findings_of[entry.name] += similar_names(
+            entry.about, peer.about, places[peer.name]
+        )
     # Answers are compared within one release and board.
     boards: dict[tuple[str, str], dict[str, Answers]] = {}
     for entry in collected.entries:
@@ -451,9 +453,9 @@ def compare_entries(
     for name, findings in findings_of.items():
         entry_problems = problems(findings)
         if entry_problems:
-            collected.refused[places[name]] = shortened(entry_problems)
+            collected.refused[places[name]] = limit_findings(entry_problems)
         elif findings:
-            collected.warnings[places[name]] = shortened(findings)
+            collected.warnings[places[name]] = limit_findings(findings)
     collected.entries = [
         entry
         for entry in collected.entries

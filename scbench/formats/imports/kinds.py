@@ -174,7 +174,7 @@ def text_form(
         _check_unique(path, columns, mapping.values())
         return TextForm.CSV
     if mapped or path.endswith((".csv", ".tsv")):
-        raise unmapped(path, columns, mapped)
+        raise unmapped_error(path, columns, mapped)
     return TextForm.OWN
 
 
@@ -212,7 +212,7 @@ def _check_unique(path: str, columns: Iterable[str], needed: Iterable[str]) -> N
             )
 
 
-def unmapped(
+def unmapped_error(
     path: str, columns: Iterable[str], mapped: Mapped | None
 ) -> PredictionsError:
     """Return the error of a table without the required columns."""

@@ -55,7 +55,7 @@ from scbench.base.model import (
 )
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.entries import Reply, failed, failure
+from scbench.formats.imports.entries import Reply, failed_reply, failure
 from scbench.formats.imports.inspect_logs import (
     REPLY,
     call_error,
@@ -363,7 +363,7 @@ async def generated(
         message = call_error(str(error))
         reply = listener.reply(request) if listener.has_unreadable_response else None
         if failure(message).status is Status.BLOCKED:
-            reply = failed(request, message)
+            reply = failed_reply(request, message)
         if reply is None or reply.fields.get("status") == Status.API_ERROR:
             if len(message) > _MAX_ERROR:
                 # `inspect eval` prints errors of samples in full.

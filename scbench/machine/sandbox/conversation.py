@@ -200,8 +200,8 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
                     if pipe is child.stderr:
                         error_bytes += len(block)
                         del errors[:-_MOST_STDERR]
-                    is_flooded |= len(output) > limits.output
-                    is_flooded |= error_bytes > limits.errors
+                    if len(output) > limits.output or error_bytes > limits.errors:
+                        is_flooded = True
                     is_finished = not block
                 else:
                     remainder = _feed(key.fd, remainder)

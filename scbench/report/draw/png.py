@@ -56,7 +56,7 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
     return png_bytes(image)
 
 
-def squeezed(data: bytes) -> bytes:
+def compress_png(data: bytes) -> bytes:
     """Return the same picture in fewer bytes: images of prompts are stored uncompressed.
 
     Data that is not a PNG file is returned unchanged.

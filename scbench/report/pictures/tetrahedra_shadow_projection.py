@@ -77,7 +77,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         return target_picture(params, target)
     metrics = verdicts.metrics
-    arrangement = arranged(answer, target, verdicts)
+    arrangement = drawn_tetrahedra(answer, target, verdicts)
     caption = answer_caption(answer, arrangement, verdicts)
     legend = list(LEGEND)
     # Without spill, this colour marks shadow outside that the grader tolerates.
@@ -96,7 +96,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     if answer is None:
         return []
     target = Polygon(params.exterior, params.holes)
-    bodies = arranged(answer, target, Verdicts()).bodies
+    bodies = drawn_tetrahedra(answer, target, Verdicts()).bodies
     return [body_mesh(bodies, "answer", name="tetrahedra")]
 
 
@@ -119,7 +119,9 @@ def frame_around(
     return x - margin, y - margin, u + margin, v + margin
 
 
-def arranged(answer: Answer, target: Polygon, verdicts: Verdicts) -> Arrangement:
+def drawn_tetrahedra(
+    answer: Answer, target: Polygon, verdicts: Verdicts
+) -> Arrangement:
     """Return the drawn tetrahedra of an answer; those with a zero quaternion are left out."""
     poses = answer.tetrahedrons[:MOST_BODIES]
     positions = [i for i, pose in enumerate(poses) if any(quaternion_of(pose))]

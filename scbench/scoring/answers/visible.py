@@ -21,12 +21,12 @@ from scbench.base.data import packaged_toml
 from scbench.formats.imports.entries import (
     content_text,
     dig,
-    joined,
+    joined_text,
     message_text,
     objects,
 )
 from scbench.graders.shared import answer_text
-from scbench.scoring.answers.scan import parsed
+from scbench.scoring.answers.scan import parse_or_none
 
 WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
 
@@ -148,7 +148,7 @@ def unwrapped_string(text: str) -> str:
     """Return the text in a reply that is one JSON string."""
     if text.lstrip()[:1] != '"':
         return text
-    value = parsed(text)
+    value = parse_or_none(text)
     return value if isinstance(value, str) else text
 
 
@@ -159,7 +159,7 @@ def unwrapped_message(text: str) -> str:
     # Most answers are objects, too, so do not parse a long one twice.
     if not _MESSAGE_KEY.search(text, 0, _MESSAGE_START):
         return text
-    message = text_in_message(parsed(text))
+    message = text_in_message(parse_or_none(text))
     return text if message is None else message
 
 
@@ -181,7 +181,9 @@ def text_in_message(value: JsonValue) -> str | None:
         return message_text(choices[0].get("message"))
     parts = objects(value.get("parts"))
     if parts and all(part.keys() <= _PART_KEYS for part in parts):
-        return joined(part.get("text") for part in parts if not part.get("thought"))
+        return joined_text(
+            part.get("text") for part in parts if not part.get("thought")
+        )
     is_only_key = len(value) == 1
     if "content" in value and ("role" in value or "type" in value or is_only_key):
         return message_text(value)
