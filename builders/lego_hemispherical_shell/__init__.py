@@ -475,7 +475,9 @@ def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
     bricks: list[Brick] = []
     # The column with the largest gain comes first.
     for column in sorted(columns):
-        turned, i, j = column.turned, column.i, column.j
+        turned = column.turned
+        i = column.i
+        j = column.j
         a, b = SIDES[turned]
         plan = occupied[i : i + a, j : j + b]
         if not plan.any():

@@ -33,7 +33,8 @@ def wrong_loops(
             yield "constraints_left_out", plain
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
-            x, y = constraint.x, constraint.y
+            x = constraint.x
+            y = constraint.y
             # The loop itself is right, but it starts at the joint farthest from the required start.
             squares = [(u - x) ** 2 + (v - y) ** 2 for u, v in joints]
             farthest = max(range(len(joints)), key=lambda i: (squares[i], i))
@@ -76,7 +77,8 @@ def with_spike(base: Joints, side: int) -> Joints | None:
     """Add a spike of two pipes, 1.7 degrees apart, to a loop on the square lattice."""
     occupied = set(base)
     for i, (start, end) in enumerate(pipes_of(base)):
-        dx, dy = end[0] - start[0], end[1] - start[1]
+        dx = end[0] - start[0]
+        dy = end[1] - start[1]
         for tip in beside(start, dx, dy):
             if tip not in occupied and min(tip) >= 0 and max(tip) <= side:
                 foot = (start[0] + 0.03 * dx, start[1] + 0.03 * dy)
@@ -88,7 +90,8 @@ def with_overlay(base: Joints) -> Joints | None:
     """Push a pipe of a loop on the square lattice sideways almost onto another pipe."""
     pipes = {frozenset(ends) for ends in pipes_of(base)}
     for i, (start, end) in enumerate(pipes_of(base)):
-        dx, dy = end[0] - start[0], end[1] - start[1]
+        dx = end[0] - start[0]
+        dy = end[1] - start[1]
         for c, d in zip(beside(start, dx, dy), beside(end, dx, dy), strict=True):
             sides = {frozenset((start, c)), frozenset((end, d))}
             if sides.isdisjoint(pipes) and frozenset((c, d)) in pipes:

@@ -120,6 +120,7 @@ def _draw_ring(canvas: Canvas, plane: Plane, ring: Ring) -> None:
 
 def _beside(corner: Point, middle: Point) -> tuple[int, int, int, int]:
     """Return the box for a corner's number: towards the middle of the ring, off its sides."""
-    dx, dy = middle[0] - corner[0], middle[1] - corner[1]
+    dx = middle[0] - corner[0]
+    dy = middle[1] - corner[1]
     away = max(1, isqrt(dx * dx + dy * dy))
     return corner[0] + 22 * dx // away, corner[1] + 18 * dy // away, 1, 1

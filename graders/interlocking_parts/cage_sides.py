@@ -150,13 +150,15 @@ def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) ->
 
 def sides_of(params: Params) -> list[Side]:
     """Return the six sides of the cage."""
-    empty, outer = params.empty, params.outer
+    empty = params.empty
+    outer = params.outer
     sides = [
         Side("floor", 2, outer.z[0], empty.z[0]),
         Side("roof", 2, empty.z[1], outer.z[1]),
     ]
     for axis, letter in enumerate("xy"):
-        near, far = empty.sides[axis] / 2, outer.sides[axis] / 2
+        near = empty.sides[axis] / 2
+        far = outer.sides[axis] / 2
         sides.append(Side(f"wall at -{letter}", axis, -far, -near))
         sides.append(Side(f"wall at +{letter}", axis, near, far))
     return sides

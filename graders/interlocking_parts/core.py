@@ -89,7 +89,8 @@ def slab_ends(shell: Shell) -> Indices:
     heights = np.round(triangles_of(shell)[:, :, 2] * _SCALE).astype(np.int64)
     ends = np.unique(heights)
     normals, _ = normals_and_areas(shell)
-    lowest, highest = heights.min(axis=1), heights.max(axis=1)
+    lowest = heights.min(axis=1)
+    highest = heights.max(axis=1)
     is_slanted = (np.abs(normals[:, 2]) > _UPRIGHT) & (lowest < highest)
     # A slab has slanted triangles if more of them have begun than ended at its lower end.
     begun = np.searchsorted(np.sort(lowest[is_slanted]), ends, side="right")

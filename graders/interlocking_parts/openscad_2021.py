@@ -360,7 +360,9 @@ def sweep(section: Any, fragments: int, angle: float) -> Any:
     mesh = prism.to_mesh64()
     points = np.asarray(mesh.vert_properties)[:, :3]
     triangles = np.asarray(mesh.tri_verts)
-    x, y, layer = points[:, 0], points[:, 1], points[:, 2]
+    x = points[:, 0]
+    y = points[:, 1]
+    layer = points[:, 2]
     turns = np.radians(np.round(layer) * angle / fragments)
     turned = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
     if float(x.sum()) * angle > 0:

@@ -157,7 +157,8 @@ def count_evaluation(evaluator: Any, meter: Meter) -> None:
 def count_bodies(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch the functions with which an evaluator makes bodies."""
     count_flat_shapes(evaluator, meter)
-    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
+    resolve = evaluator._RESOLVE_DISPATCH
+    generate = evaluator._GENERATE_DISPATCH
     resolve["polyhedron"] = counting_faces(resolve["polyhedron"], meter)
     for kind, function in generate.items():
         generate[kind] = weighed(kind, function, meter)
@@ -254,7 +255,8 @@ def count_operators(evaluator: Any, meter: Meter) -> None:
     for name, cost in costs.items():
         setattr(_library, name, counted(_PLAIN_OPERATORS[name], cost))
     evaluator._negate_list = counted(evaluator._negate_list, extent)
-    multiply, power = evaluator._mul_value, evaluator._builtin_pow
+    multiply = evaluator._mul_value
+    power = evaluator._builtin_pow
 
     def counted_multiply(a: Any, b: Any) -> Any:
         if type(a) is not float or type(b) is not float:
@@ -298,7 +300,8 @@ def scaling_cost(a: Any, b: Any) -> float:
 
 def product_cost(a: Any, b: Any) -> float:
     """Return the steps of a product of vectors or matrices, of any depth."""
-    a_size, b_size = factor_extent(a), factor_extent(b)
+    a_size = factor_extent(a)
+    b_size = factor_extent(b)
     row: Any = a
     while isinstance(row, list) and row and isinstance(row[0], list):
         row = row[0]
@@ -307,9 +310,11 @@ def product_cost(a: Any, b: Any) -> float:
 
 def count_costly_functions(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch functions that do more than go through their arguments once."""
-    search, solve = evaluator._builtin_search, evaluator._builtin_linear_solve
+    search = evaluator._builtin_search
+    solve = evaluator._builtin_linear_solve
     functions = evaluator._math_fns
-    rands, concat = functions["rands"], functions["concat"]
+    rands = functions["rands"]
+    concat = functions["concat"]
 
     def counted_search(match: Any, vector: Any, *others: Any, **named: Any) -> Any:
         looked_for = len(match) if isinstance(match, list | str) else 1

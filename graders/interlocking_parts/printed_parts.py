@@ -243,7 +243,8 @@ def parts_of_output(
             problem = body.get("limit") or body["problem"]
             parts.append(PrintedPart(None, problem, "limit" in body, steps))
             continue
-        vertices, triangles = body["vertices"], body["triangles"]
+        vertices = body["vertices"]
+        triangles = body["triangles"]
         points = np.frombuffer(output, "<f8", 3 * vertices, place).reshape(-1, 3)
         place += points.nbytes
         corners = np.frombuffer(output, "<i4", 3 * triangles, place).reshape(-1, 3)

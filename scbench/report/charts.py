@@ -424,9 +424,11 @@ def cost_chart(table: pl.DataFrame) -> Spec:
     The table comes from `scbench.analysis.usage.cost_table`; for each run, the line that covers the
     most answers is drawn.
     """
-    field, title = "output_tokens", "output tokens"
+    field = "output_tokens"
+    title = "output tokens"
     if table["cost_reported"].sum() > 0:
-        field, title = "cost", "US dollars"
+        field = "cost"
+        title = "US dollars"
     runs = ["model", "setting", "budget"]
     buckets = table.filter(pl.col("task").is_null())
     widest = buckets.sort("answers", descending=True).unique(
@@ -512,7 +514,8 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
     for row in table.to_dicts():
         panel = f"{row['task']} {run_words(row)}"
         rows_by_panel.setdefault(panel, []).append(row | {"panel": panel})
-    form, top = ".0%", 1.0
+    form = ".0%"
+    top = 1.0
     if column not in _SHARES:
         form = ",.0f"
         top = max((value or 0.0 for value in table[column]), default=0.0)

@@ -146,7 +146,8 @@ def write_replies(path: str) -> None:
     file.
     """
     # Libraries print to standard output, too, which must not mix with the lines.
-    out, sys.stdout = sys.stdout, sys.stderr
+    out = sys.stdout
+    sys.stdout = sys.stderr
     try:
         for number, item in _replies_in(path):
             entry: tuple[object, ...] = (number, str(item), None, None, None)

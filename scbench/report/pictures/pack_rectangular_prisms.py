@@ -432,7 +432,8 @@ def unplaced_boxes(
 def fill_profile(packing: Packing) -> Drawing:
     """Return a diagram: the filled share of the cross-section along the longest side."""
     low, high = packing.ends
-    width, height = PROFILE_WIDTH, PROFILE_HEIGHT
+    width = PROFILE_WIDTH
+    height = PROFILE_HEIGHT
     drawing = Drawing((-36, -30, width + 20, height + 10), size=width + 56, margin=4)
     drawing.box((0, 0), (width, height), "missing", hatched=True)
     ends, shares = cross_section_shares(packing)

@@ -309,9 +309,11 @@ def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
     points = np.concatenate([ends, flat.reshape(-1, 2)])
     low = points.min(axis=0)
     high = points.max(axis=0)
-    title, size = "from the side: x to the right, z up", 340
+    title = "from the side: x to the right, z up"
+    size = 340
     if float(high[1] - low[1]) > SLIM * float(high[0] - low[0]):
-        title, size = "from the side: z to the right, x up", 680
+        title = "from the side: z to the right, x up"
+        size = 680
         flat = flat[..., ::-1]
         ends = ends[:, ::-1]
         low = low[::-1]

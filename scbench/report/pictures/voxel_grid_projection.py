@@ -289,7 +289,8 @@ def mirror_plane(n: int, matrix: Matrix) -> Mesh:
         # A diagonal plane: one side of it runs along the only axis in it.
         diagonal = np.zeros(3)
         a, b = np.nonzero(normal)[0]
-        diagonal[a], diagonal[b] = normal[b], -normal[a]
+        diagonal[a] = normal[b]
+        diagonal[b] = -normal[a]
         spans = np.stack([diagonal, np.identity(3)[along_plane[0]]])
     signs = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     middle = n / 2
