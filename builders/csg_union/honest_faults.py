@@ -13,6 +13,7 @@ from scbench.graders.shared.mesh_bodies import unite
 from scbench.schemas.csg_union import Params, Prism, Solid, UvSphere
 
 _SHIFT = (0.15, 0.1, 0.12)
+# Factor on the lengths of a union that is a little too small.
 _SCALE = 0.97
 # Number of sides of round solids that are drawn coarsely.
 _SIDES = 12

@@ -54,6 +54,7 @@ from scbench.schemas.fluid_simulation import (
     Zone,
 )
 
+# Maximum number of worlds that one draw tries.
 _TRIES = 40
 # Maximum number of zones that are added.
 _MOST_ZONES = 80

@@ -34,6 +34,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import CELL, HEIGHT, VOLUME
 from scbench.graders.lego_hemispherical_shell.target import body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
+# Maximum number of targets that one draw tries.
 _TRIES = 10
 # Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))

@@ -40,6 +40,7 @@ from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.graders.pack_rectangular_prisms import grade
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
+# Maximum number of lists that one draw tries; hard requirements multiply it.
 _DRAWS = 200
 # Maximum number of lists that one draw may fail to pack.
 _PACKINGS = 40

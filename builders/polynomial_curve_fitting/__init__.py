@@ -48,6 +48,7 @@ from scbench.graders import polynomial_curve_fitting as rules
 from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
+# Maximum number of pictures that one draw tries.
 _TRIES = 60
 # Factor on the tries if only pictures that baselines draw badly will do.
 _TRIES_FACTOR = 30

@@ -9,6 +9,7 @@ from scbench.builders.svg_shapes.outlines import Corner, Vector
 
 # A place on the page, in hundredths of a unit.
 Spot = tuple[int, int]
+# Arcs of a larger angle count as half an ellipse.
 _ALMOST_HALF = pi - 1e-6
 
 

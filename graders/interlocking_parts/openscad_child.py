@@ -47,6 +47,7 @@ _TABLES: dict[str, list[str]] = _EXPECTED["tables"]
 # results.
 PROBES: list[dict[str, Any]] = _EXPECTED["probes"]
 _PROBE_FIGURES = ("steps", "corners", "triangles", "hash of corners")
+# Limits of a probe; the probes need far less.
 _PROBE_STEPS = 10**6
 _PROBE_TRIANGLES = 10**5
 

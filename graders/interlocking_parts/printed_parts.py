@@ -50,6 +50,7 @@ _CHILD = "scbench.graders.interlocking_parts.openscad_child"
 # The libraries that evaluate OpenSCAD sources, in the versions that pyproject.toml allows.
 _OPENSCAD = {"openscad-evaluator": ">=1.8,<1.9", "openscad-lalr-parser": ">=2.1,<2.2"}
 
+# Maximum number of parts that are kept for later answers.
 _MAX_CACHED = 256
 _cache: dict[tuple[FileType, str], PrintedPart] = {}
 # Differences from the library that verdicts depend on; None until it has been probed.

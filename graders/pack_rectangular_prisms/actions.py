@@ -16,6 +16,7 @@ from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.pack_rectangular_prisms import Box, Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 # Largest coordinate of a box.
 _REACH = 10**6

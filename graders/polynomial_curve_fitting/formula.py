@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from scbench.graders.polynomial_curve_fitting.nodes import Node, Op
 
+# Maximum length of a formula, depth of its brackets, exponent of a power, and degree.
 MAX_CHARACTERS = 400_000
 MAX_BRACKETS = 150
 MAX_EXPONENT = 512

@@ -21,7 +21,9 @@ from scbench.graders.tetrahedra_shadow_projection import (
 )
 from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 30
+# Maximum number of tetrahedra in a query, and decimals of the figures in an observation.
 _MAX_POSES = 12
 _DECIMALS = 4
 # Depths below this round to 0.

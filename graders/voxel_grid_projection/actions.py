@@ -10,6 +10,7 @@ from scbench.graders.voxel_grid_projection import find_forbidden, symmetries_of
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.voxel_grid_projection import Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 # Maximum pairs and symmetries in an observation.
 _EMPTY = 40

@@ -41,6 +41,7 @@ SCHEMA: Mapping[str, Any] = (
     | figures("pass_at_k pass_low pass_high")
 )
 
+# Scores that are closer than this are equal up to rounding.
 _EXACT = 1e-9
 # Share of items without a repeated answer above which a vote is meaningless.
 _MOST_UNSETTLED = 0.1

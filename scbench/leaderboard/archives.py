@@ -35,6 +35,7 @@ from scbench.machine.files import open_regular
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 
+# Maximum number of entries in an archive; a submission has a handful of files.
 _MOST_ENTRIES = 100
 # A tar file may contain the predictions and all other files.
 _MOST_TAR = 2 * MOST_PACKED

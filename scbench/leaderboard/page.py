@@ -53,6 +53,7 @@ Cell = dict[str, Any]
 
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
 _NO_CELL = _NO_LEVEL | {"details": "", "level": ""}
+# Maximum length of a sampling parameter on the page.
 _MOST_LETTERS = 100
 # A chart of amounts with fewer models shows nothing that the table does not.
 _LEAST_DOTS = 2

@@ -9,6 +9,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Maximum number of colours of a picture.
 _PALETTE_SIZE = 128
 # Colours are rounded to multiples of this before they are counted.
 _COLOUR_STEP = 8

@@ -45,6 +45,7 @@ _PLACEHOLDER = re.compile(
 _CODE = re.compile(
     r"(?:(?<!answer)(?<!answer\s)=|[(]|\breturn|\byield)\s{0,9}\Z", re.IGNORECASE
 )
+# Characters before a value that are searched for code.
 _CODE_LENGTH = 60
 
 
