@@ -235,7 +235,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         limit = point.max_degree if point.limited else None
         for _ in range(tries):
             grid = cut_at_level(draw_field(point, rng), point.fill)
-            if grid is not None and self.suits(point, grid, limit):
+            if grid is not None and self.fits_point(point, grid, limit):
                 return Params(grid=grid, max_degree=limit)
         raise GenerationError(
             f"{tries} tries found no picture of {point.size} x {point.size} cells that needs a "
@@ -243,7 +243,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "degrees, a larger greedy or, for high degrees, more blobs and waves"
         )
 
-    def suits(self, point: Space, grid: tuple[str, ...], limit: int | None) -> bool:
+    def fits_point(
+        self, point: Space, grid: tuple[str, ...], limit: int | None
+    ) -> bool:
         """Return whether a picture has enough of both colours and is as hard as the point requires.
 
         Args:

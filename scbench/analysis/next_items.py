@@ -103,11 +103,11 @@ def ids_by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
     return by_task
 
 
-def next_items(progress: ModelProgress, limit: int) -> pl.DataFrame:
+def next_items(standing: ModelProgress, limit: int) -> pl.DataFrame:
     """Return the most informative items, best first.
 
     Args:
-        progress: the current knowledge, and the items that can still be asked.
+        standing: the current knowledge, and the items that can still be asked.
         limit: number of items.
 
     Returns:
@@ -118,8 +118,8 @@ def next_items(progress: ModelProgress, limit: int) -> pl.DataFrame:
     information = {}
     precision = {}
     waiting = {}
-    for task, rungs in progress.waiting.items():
-        curve = progress.fits[task]
+    for task, rungs in standing.waiting.items():
+        curve = standing.fits[task]
         information[task] = curve.information()
         precision[task] = 1 / max(curve.variance(), 1e-6)
         waiting[task] = {rung: list(ids) for rung, ids in rungs.items()}
