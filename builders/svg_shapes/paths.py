@@ -85,7 +85,7 @@ class PathWriter:
 
     def __init__(self, start: Spot, *, relative: bool) -> None:
         self._relative = relative
-        self._here = (0, 0)
+        self._position = (0, 0)
         self._commands: list[str] = []
         self.add("M", [start])
 
@@ -93,7 +93,7 @@ class PathWriter:
         self, letter: str, points: Sequence[Spot], parameters: Sequence[str] = ()
     ) -> None:
         """Add a command with its parameters and points, the last of which is its end."""
-        origin_x, origin_y = self._here if self._relative else (0, 0)
+        origin_x, origin_y = self._position if self._relative else (0, 0)
         numbers = []
         for x, y in points:
             x_text = decimal_text(x - origin_x)
@@ -101,7 +101,7 @@ class PathWriter:
             numbers.append(f"{x_text},{y_text}")
         command = " ".join([letter, *parameters, *numbers])
         self._commands.append(command)
-        self._here = points[-1]
+        self._position = points[-1]
 
     def closed(self) -> str:
         """Return the path, closed."""
@@ -140,16 +140,16 @@ def path_of(
     flat_curves = _draw_flat_curves(strokes, cubics, rng, uses_arcs=uses_arcs)
     writer = PathWriter(spots[0], relative=relative)
     for i, arc in enumerate(strokes):
-        here = spots[i]
-        there = ends[i]
+        start = spots[i]
+        end = ends[i]
         if arc and uses_arcs:
-            writer.add("A", [there], frame.arc_parameters(arc))
+            writer.add("A", [end], frame.arc_parameters(arc))
         elif arc:
-            writer.add("C", [*frame.handles(arc, here, there), there])
+            writer.add("C", [*frame.handles(arc, start, end), end])
         elif i in flat_curves:
-            writer.add("C", [here, there, there])
+            writer.add("C", [start, end, end])
         else:
-            writer.add("L", [there])
+            writer.add("L", [end])
     return writer.closed()
 
 
