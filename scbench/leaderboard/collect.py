@@ -297,14 +297,15 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
     if submission.problems or about is None or release is None:
         # The problems of the predictions are reported, too.
         return validate(opened, job.releases).problems
-    grading: Grading | list[Finding] | str = earlier_grading(submission, job)
-    reused = isinstance(grading, Grading)
-    if isinstance(grading, str):
-        job.on_step(f"{job.name}: grading ({grading})")
-        grading = grade_anew(opened, job)
-    if isinstance(grading, list):
-        return grading
-    receipt, results = grading
+    earlier = earlier_grading(submission, job)
+    if isinstance(earlier, Grading):
+        receipt, results = earlier
+    else:
+        job.on_step(f"{job.name}: grading ({earlier})")
+        new = grade_anew(opened, job)
+        if not isinstance(new, Grading):
+            return new
+        receipt, results = new
     if job.reports and not (job.folder / REPORT).is_file():
         check_writable(job.folder)
         job.on_step(f"{job.name}: writing the report")
@@ -328,7 +329,7 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
         copied=count_copies(pairs, telling_answers(release)),
         spent=mean_amounts(graded),
         files=files,
-        reused=reused,
+        reused=isinstance(earlier, Grading),
     )
 
 
