@@ -124,6 +124,22 @@ class ProcessorTime(NamedTuple):
     """Ready to run, while other processes had the processors."""
 
 
+class Transferred(NamedTuple):
+    """The bytes that a child wrote.
+
+    Attributes:
+        output: its standard output.
+        errors: the end of its standard error.
+        report: "ok", and why there is no system call filter; anything else is an error.
+        is_flooded: whether it wrote more than a limit.
+    """
+
+    output: bytearray
+    errors: bytearray
+    report: bytearray
+    is_flooded: bool
+
+
 class SandboxError(RuntimeError):
     """A kind of sandbox cannot be set up on this system."""
 
@@ -174,9 +190,36 @@ def converse(
 
 
 def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
-    """Write a child's input and read its output until it ends or reaches a limit."""
-    remainder = memoryview(data)
+    """Write a child's input, read its output and wait for its end, within its limits."""
     deadline = time.monotonic() + limits.deadline
+    output, errors, report, is_flooded = _transfer(
+        child, status, data, limits, deadline
+    )
+    if is_flooded:
+        stdout = bytes(output[: limits.output])
+        return Finished(1, stdout, bytes(errors), flooded=True)
+    try:
+        code = child.wait(max(0.1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise deadline_error(child.pid, limits) from None
+    if not report.startswith(b"ok"):
+        reason = (report or errors).decode("utf-8", "replace").strip()
+        raise SandboxError(f"the sandbox cannot be set up: {reason[-300:]}")
+    missing = report[2:].decode("utf-8", "replace")
+    if code < 0:
+        code = SIGNALLED - code
+    return Finished(code, bytes(output), bytes(errors), missing=missing)
+
+
+def _transfer(
+    child: Any,  # noqa: ANN401
+    status: Any,  # noqa: ANN401
+    data: bytes,
+    limits: Limits,
+    deadline: float,
+) -> Transferred:
+    """Write a child's input and read its output until it closes all pipes or writes too much."""
+    remainder = memoryview(data)
     output = bytearray()
     errors = bytearray()
     error_bytes = 0
@@ -210,20 +253,7 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
                     selector.unregister(pipe)
                     if pipe is child.stdin:
                         pipe.close()
-    if is_flooded:
-        stdout = bytes(output[: limits.output])
-        return Finished(1, stdout, bytes(errors), flooded=True)
-    try:
-        code = child.wait(max(0.1, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise deadline_error(child.pid, limits) from None
-    if not report.startswith(b"ok"):
-        reason = (report or errors).decode("utf-8", "replace").strip()
-        raise SandboxError(f"the sandbox cannot be set up: {reason[-300:]}")
-    missing = report[2:].decode("utf-8", "replace")
-    if code < 0:
-        code = SIGNALLED - code
-    return Finished(code, bytes(output), bytes(errors), missing=missing)
+    return Transferred(output, errors, report, is_flooded)
 
 
 def _feed(descriptor: int, remainder: memoryview) -> memoryview:
