@@ -79,7 +79,7 @@ def with_spike(base: Joints, side: int) -> Joints | None:
     for i, (start, end) in enumerate(pipes_of(base)):
         dx = end[0] - start[0]
         dy = end[1] - start[1]
-        for tip in beside(start, dx, dy):
+        for tip in places_beside(start, dx, dy):
             if tip not in occupied and min(tip) >= 0 and max(tip) <= side:
                 foot = (start[0] + 0.03 * dx, start[1] + 0.03 * dy)
                 return (*base[: i + 1], tip, foot, *base[i + 1 :])
@@ -92,7 +92,9 @@ def with_overlay(base: Joints) -> Joints | None:
     for i, (start, end) in enumerate(pipes_of(base)):
         dx = end[0] - start[0]
         dy = end[1] - start[1]
-        for c, d in zip(beside(start, dx, dy), beside(end, dx, dy), strict=True):
+        for c, d in zip(
+            places_beside(start, dx, dy), places_beside(end, dx, dy), strict=True
+        ):
             sides = {frozenset((start, c)), frozenset((end, d))}
             if sides.isdisjoint(pipes) and frozenset((c, d)) in pipes:
                 shifted = [(x + 0.02 * dx, y + 0.02 * dy) for x, y in (c, d)]
@@ -100,7 +102,7 @@ def with_overlay(base: Joints) -> Joints | None:
     return None
 
 
-def beside(joint: XY, dx: float, dy: float) -> tuple[XY, XY]:
+def places_beside(joint: XY, dx: float, dy: float) -> tuple[XY, XY]:
     """Return the places one pipe to the left and to the right of a joint."""
     x, y = joint
     return (x - dy, y + dx), (x + dy, y - dx)

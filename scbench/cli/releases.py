@@ -27,7 +27,7 @@ from scbench.cli.console import (
 )
 from scbench.cli.options import FromScratchOption, WorkersOption
 from scbench.cli.seeds import SeedFileOption, read_seed
-from scbench.freezing.compare import overlap as shared_items
+from scbench.freezing.compare import shared_items
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
 from scbench.freezing.ladder import Ladder, TaskLadder, ladder, own_ladder, read_ladder

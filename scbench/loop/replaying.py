@@ -8,7 +8,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Played, Prediction, Setup, Status, Turn
 from scbench.catalog import Task
 from scbench.loop.beginning import game_of
-from scbench.loop.games import is_answer, unjudged
+from scbench.loop.games import is_answer, is_unscored
 from scbench.scoring.outcomes import (
     Outcome,
     Trial,
@@ -123,7 +123,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
         outcome = move.outcome
         # Not compared, because the answer may have been gradable where the trace was
         # made.
-        if outcome is not None and unjudged(outcome):
+        if outcome is not None and is_unscored(outcome):
             return outcome
         if move.observation != turn.observation:
             raise TraceError(

@@ -4,7 +4,7 @@ from typing_extensions import override
 
 from scbench.base.wording import counted
 from scbench.loop.disclosure import disclosure_lines, one_right
-from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, is_answer, unjudged
+from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, is_answer, is_unscored
 
 
 class Retry(Game):
@@ -33,7 +33,7 @@ class Retry(Game):
     @override
     def take(self, reply: str) -> Move:
         outcome = self.judge_reply(reply)
-        if unjudged(outcome):
+        if is_unscored(outcome):
             self.over = True
             return Move(UNJUDGED, outcome)
         head = f"Answer {self.turn} of {self.limit}: "
