@@ -46,8 +46,10 @@ def badges() -> dict[str, str]:
 
 def badge(label: str, value: str, colour: str) -> str:
     """Return a badge: a label, and a value on a coloured background."""
-    label_length, value_length = round(len(label) * LETTER), round(len(value) * LETTER)
-    left, right = label_length + 2 * SPACE, value_length + 2 * SPACE
+    label_length = round(len(label) * LETTER)
+    value_length = round(len(value) * LETTER)
+    left = label_length + 2 * SPACE
+    right = value_length + 2 * SPACE
     return BADGE.format(
         label=label,
         value=value,

@@ -38,7 +38,7 @@ import scbench
 
 def now():
     whose = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-    return sum(sum(resource.getrusage(it)[:2]) for it in whose)
+    return sum(sum(resource.getrusage(process)[:2]) for process in whose)
 
 def took(work, count=1):
     start = now()
@@ -60,8 +60,8 @@ for task, release, rung in (("interlocking_parts", ladder, 8), ("csg_union", pap
     cases = [ref for ref in release.references() if ref.id.startswith(f"{task}/")
              and rung_of(ref.id) == rung and ref.score == 1][:12 if rung is None else 4]
     read = get_task(task).params_model.model_validate_json
-    jobs = [(get_task(task), read(release.instances()[it.id].params), json.loads(it.answer))
-            for it in cases]
+    jobs = [(get_task(task), read(release.instances()[case.id].params), json.loads(case.answer))
+            for case in cases]
     judge(*jobs[0])
     results[task] = took(lambda: [judge(*job) for job in jobs[1:]]) / len(jobs[1:])  # each once
 heights = [(7 * x + 5 * y) % 23 / 4 + 2 for y in range(16) for x in range(16)]
@@ -179,21 +179,21 @@ def grading_cost(checkout: Path, file: Path, out: Path) -> Cost:
     return Cost(cpu, wall, peak / 1e6)
 
 
-def measured(
-    checkout: Path, samples: Path, few: Path, many: Path, out: Path
+def measure_once(
+    checkout: Path, samples: Path, task_file: Path, light_file: Path, out: Path
 ) -> dict[str, float]:
     """Measure every figure once."""
-    inside = json.loads(output_of(checkout, INSIDE, many).splitlines()[-1])
-    whole = grading_cost(checkout, samples, out)
-    task = grading_cost(checkout, few, out)
-    light = grading_cost(checkout, many, out)
+    inside = json.loads(output_of(checkout, INSIDE, light_file).splitlines()[-1])
+    full = grading_cost(checkout, samples, out)
+    task = grading_cost(checkout, task_file, out)
+    light = grading_cost(checkout, light_file, out)
     # Both include the cost of starting the command.
     row = (light.cpu - task.cpu) / ROWS
     row_wall = (light.wall - task.wall) / ROWS
     return {
-        "all sample predictions, two workers, wall-clock, s": whole.wall,
-        "the same, s": whole.cpu,
-        "the same, memory, MB": whole.memory,
+        "all sample predictions, two workers, wall-clock, s": full.wall,
+        "the same, s": full.cpu,
+        "the same, memory, MB": full.memory,
         "one task's 27 answers, whole command, wall-clock, s": task.wall,
         "the same, s ": task.cpu,
         "first `scbench.score` of a process, wall-clock, s": float(
@@ -234,16 +234,16 @@ def main() -> None:
     release = find_release()
     checkouts = options.old.resolve(), Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
-        few = Path(folder, "few.jsonl")
-        many = Path(folder, "many.jsonl")
+        task_file = Path(folder, "few.jsonl")
+        light_file = Path(folder, "many.jsonl")
         out = Path(folder, "out")
         rights = [
             {"id": ref.id, "model": "m", "answer": json.loads(ref.answer)}
             for ref in release.references()
             if ref.id.startswith("two_segments/") and ref.kind == "reference"
         ]
-        few.write_text("".join(f"{json.dumps(row)}\n" for row in rights))
-        load.write_predictions(many, ROWS, release, None)
+        task_file.write_text("".join(f"{json.dumps(row)}\n" for row in rights))
+        load.write_predictions(light_file, ROWS, release, None)
         samples = []
         for i, checkout in enumerate(checkouts):
             file = Path(folder, f"samples-{i}.jsonl")
@@ -253,16 +253,17 @@ def main() -> None:
         for _ in range(options.times):
             pair = []
             for checkout, file in zip(checkouts, samples, strict=True):
-                pair.append(measured(checkout, file, few, many, out))
+                pair.append(measure_once(checkout, file, task_file, light_file, out))
             rounds.append(pair)
         print("| what | old | new | new / old |\n|---|--:|--:|--:|")
         for name in rounds[0][0]:
-            old, new = (min(pair[i][name] for pair in rounds) for i in (0, 1))
+            old = min(old_costs[name] for old_costs, _ in rounds)
+            new = min(new_costs[name] for _, new_costs in rounds)
             print_row(name, old, new)
         if options.rows:
-            load.write_predictions(many, options.rows, release, None)
+            load.write_predictions(light_file, options.rows, release, None)
             old_cost, new_cost = (
-                grading_cost(checkout, many, out) for checkout in checkouts
+                grading_cost(checkout, light_file, out) for checkout in checkouts
             )
             rows = f"{options.rows:,} light rows, two workers"
             print_row(f"{rows}, wall-clock, s", old_cost.wall, new_cost.wall)

@@ -99,7 +99,7 @@ def sources(folder: Path) -> None:
     gallery = find_release().root / "gallery"
     shutil.copytree(gallery, folder / "docs" / "tasks" / "pictures")
     for page in (*folder.glob("*.md"), *folder.glob("docs/*.md")):
-        page.write_text(titled(page.read_text("utf-8")), "utf-8")
+        page.write_text(with_page_titles(page.read_text("utf-8")), "utf-8")
     shutil.move(folder / "README.md", folder / "index.md")
     with (folder / "index.md").open("a", encoding="utf-8") as file:
         for caption, names in NAV.items():
@@ -110,7 +110,7 @@ def sources(folder: Path) -> None:
             )
 
 
-def titled(text: str) -> str:
+def with_page_titles(text: str) -> str:
     """Return a page whose links show page titles instead of file names."""
     return re.sub(r"\[`?[\w/-]+\.md`?\](\([^)\s]+\.md(#[\w-]+)?\))", r"[]\1", text)
 

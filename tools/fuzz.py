@@ -195,8 +195,8 @@ def fuzz(name: str, options: argparse.Namespace) -> tuple[int, float, list[Findi
         if os.WIFSIGNALED(status):
             # The current input killed the process; another one continues after that input.
             number = os.WTERMSIG(status)
-            hung = " (hung)" if number == signal.SIGKILL else ""
-            place = f"killed by {signal.Signals(number).name}{hung}"
+            note = " (hung)" if number == signal.SIGKILL else ""
+            place = f"killed by {signal.Signals(number).name}{note}"
             findings.setdefault(place, Finding(place, place, slate.data))
         elif os.WEXITSTATUS(status):
             raise SystemExit(f"{name}: the target cannot be fuzzed, see above")

@@ -103,7 +103,8 @@ def line_target() -> Target:
 
 def read_all(data: bytes) -> None:
     """Read a file from standard input; the first byte determines its compression."""
-    form, content = data[:1], data[1:]
+    form = data[:1]
+    content = data[1:]
     if form == b"\1":
         content = gzip.compress(content, 1)
     elif form == b"\2":
@@ -111,7 +112,8 @@ def read_all(data: bytes) -> None:
     elif form == b"\3":
         # The file is truncated.
         content = gzip.compress(content, 1)[:-5]
-    stdin, sys.stdin = sys.stdin, cast(Any, SimpleNamespace(buffer=io.BytesIO(content)))
+    stdin = sys.stdin
+    sys.stdin = cast(Any, SimpleNamespace(buffer=io.BytesIO(content)))
     try:
         stream = open_predictions("-")
     except PredictionsError:

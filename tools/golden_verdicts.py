@@ -79,8 +79,8 @@ def write(task: Task) -> str:
         # Verdicts on real answers are kept unchanged.
         now |= {name: verdict for name, verdict in before.items() if "\treal\t" in name}
     common = now.keys() & before.keys()
-    same = {name for name in common if now[name].agrees(before[name])}
-    changed = common - same
+    unchanged = {name for name in common if now[name].agrees(before[name])}
+    changed = common - unchanged
     if changed and version == task.grader_version:
         first = min(changed).replace("\t", " ")
         raise SystemExit(
@@ -90,13 +90,13 @@ def write(task: Task) -> str:
     lines = [f"{_VERSION_LINE}{task.grader_version}"]
     for name in sorted(now):
         # If the score is equal, its last digits are kept as well.
-        verdict = before[name] if name in same else now[name]
+        verdict = before[name] if name in unchanged else now[name]
         lines.append(f"{name}\t{verdict.text()}")
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / f"{task.id}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
     added = len(now.keys() - before)
-    gone = len(before.keys() - now.keys())
-    return f"{task.id}: {len(now)} verdicts, {added} new, {gone} gone, {len(changed)} changed"
+    removed = len(before.keys() - now.keys())
+    return f"{task.id}: {len(now)} verdicts, {added} new, {removed} removed, {len(changed)} changed"
 
 
 def read(task_id: str) -> tuple[int, dict[str, Golden]]:

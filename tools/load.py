@@ -134,7 +134,8 @@ def plain_loop(path: Path, release: Release) -> tuple[float, float]:
         if row.task in QUICK:
             task = get_task(row.task)
             items[name] = (task, task.params_model.model_validate_json(row.all_params))
-    started, used = time.perf_counter(), time.process_time()
+    started = time.perf_counter()
+    used = time.process_time()
     with path.open("rb") as file:
         for number, data in enumerate(file, 1):
             line = parse_line(data, number)
@@ -165,7 +166,8 @@ def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
             code = process.wait(_PAUSE)
         except subprocess.TimeoutExpired:
             memory, seconds = look_at(process.pid)
-            peak, used = max(peak, memory), max(used, seconds)
+            peak = max(peak, memory)
+            used = max(used, seconds)
     if code not in {0, 1}:
         raise SystemExit(f"scbench-grade ended with {code}")
     return time.perf_counter() - started, used, peak
@@ -187,7 +189,8 @@ def look_at(root: int) -> tuple[int, float]:
         fields = text.rpartition(")")[2].split()
         children.setdefault(int(fields[1]), []).append(int(entry.name))
         ticks[int(entry.name)] = int(fields[11]) + int(fields[12])
-    kilobytes, used = 0, 0
+    kilobytes = 0
+    used = 0
     waiting = [root]
     while waiting:
         process = waiting.pop()

@@ -53,10 +53,10 @@ def draw(case: Case) -> bytes:
     panel = case_picture(case).panels[PANELS[case.task]]
     svg = rendered(panel, dark=False).svg
     without_words = re.sub(r"<text\b.*?</text>", "", svg, flags=re.DOTALL)
-    start, rest = without_words.split(">", 1)
+    start, body = without_words.split(">", 1)
     start = start.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
-    whole = f"{start}><style>{style_sheet(dark=False)}</style>{rest}"
-    return square(sheet_png(whole, SCALE))
+    styled = f"{start}><style>{style_sheet(dark=False)}</style>{body}"
+    return square(sheet_png(styled, SCALE))
 
 
 def square(png: bytes) -> bytes:

@@ -14,7 +14,7 @@ their places determine which faults are planted, so everybody plants the same on
 ``--touch`` runs the quick suite once, with a probe at the place of each fault. It records, next to
 the results, which tests evaluate the place, in their own process or in one that they start. A fault
 is then tried only on those tests: first the tests of its module, then the cheapest ones, up to
-`BUDGET` seconds and `MOST` tests. If no test is known to evaluate it (code that runs at import), it
+`BUDGET_SECONDS` and `MOST_TESTS`. If no test is known to evaluate it (code that runs at import), it
 is tried on all tests of its module. The deep suite consists of the deep tests in its folder. So the
 program misses detections by more expensive tests, by tests that read the source, and by tests whose
 processes an earlier test started. A fault reported as caught is really caught. Each result is
@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 # Folders in which faults are planted.
-ROOMS = (
+FOLDERS = (
     "graders",
     "scbench/scoring",
     "scbench/grading",
@@ -53,16 +53,16 @@ ROOMS = (
 FAULTS = 300
 SUITES = ["beside", "quick", "deep"]
 # Maximum seconds and maximum number of tests of a suite for one fault.
-BUDGET = 90
-MOST = 300
+BUDGET_SECONDS = 90
+MOST_TESTS = 300
 # Number of copies of the tree; each tries one fault at a time.
 COPIES = 4
 # Tests that run longer than this many seconds also count as having noticed the fault.
-LIMIT = 900
+LIMIT_SECONDS = 900
 # Maximum address space of a process in bytes.
-MEMORY = 12 << 30
+MEMORY_BYTES = 12 << 30
 # Files that are not copied with the tree.
-AWAY = shutil.ignore_patterns(
+NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", ".nox", "*_cache", "build", "__pycache__"
 )
 # A module for the copy, which records once which test evaluated which fault.
@@ -77,7 +77,7 @@ def hit(name):
         os.close(file)
 """
 # The operator that replaces another one in a fault.
-OTHER: dict[type, type] = {
+REPLACEMENTS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
@@ -131,20 +131,20 @@ def main() -> int:
     options = read_options()
     results: Path = options.results
     log = results.with_suffix(".touched")
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     records: dict[str, Record] = {}
     if results.exists():
         for line in results.read_text("utf-8").splitlines():
             record = json.loads(line)
             records[record["key"]] = record
     if not options.list:
-        faults = chosen(options.sample)
+        faults = choose_faults(options.sample)
         if options.touch:
             with tempfile.TemporaryDirectory() as folder:
                 touch(copy_of_tree(folder), faults, log)
             return 0
         plant_all(faults, options.suites, touched_in(log), records, results)
-    print(*table(records), sep="\n")
+    print(*report_lines(records), sep="\n")
     return int(any(not record["caught"] for record in records.values()))
 
 
@@ -178,7 +178,7 @@ def read_options() -> argparse.Namespace:
 def copy_of_tree(folder: str) -> Path:
     """Copy the tree into a new subfolder of a folder, and return the copy."""
     tree = Path(tempfile.mkdtemp(dir=folder), "tree")
-    shutil.copytree(ROOT, tree, symlinks=True, ignore=AWAY)
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=NOT_COPIED)
     return tree
 
 
@@ -212,7 +212,7 @@ def plant_all(
         list(pool.map(plant, faults))
 
 
-def table(records: dict[str, Record]) -> Iterator[str]:
+def report_lines(records: dict[str, Record]) -> Iterator[str]:
     """Yield the number of faults that each suite caught, and every survivor."""
     counts = Counter(record["caught"] or "nothing" for record in records.values())
     caught = len(records) - counts["nothing"]
@@ -227,11 +227,11 @@ def table(records: dict[str, Record]) -> Iterator[str]:
 # Faults
 
 
-def chosen(count: int) -> list[Fault]:
+def choose_faults(count: int) -> list[Fault]:
     """Return the first faults in all folders, in the order of their hashes."""
     faults: list[Fault] = []
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
+    for folder_name in FOLDERS:
+        for path in sorted((ROOT / folder_name).rglob("*.py")):
             faults += faults_in(path)
     return sorted(faults, key=lambda fault: fault.key)[:count]
 
@@ -278,15 +278,15 @@ def passive_nodes(tree: ast.AST) -> set[ast.AST]:
 def changes(node: ast.AST) -> Iterator[Change]:
     """Yield the possible faults of a node."""
     match node:
-        case ast.Compare(left, [op], [right]) if type(op) in OTHER:
-            changed: ast.AST = ast.Compare(left, [OTHER[type(op)]()], [right])
+        case ast.Compare(left, [op], [right]) if type(op) in REPLACEMENTS:
+            changed: ast.AST = ast.Compare(left, [REPLACEMENTS[type(op)]()], [right])
             yield Change("operator", node, code_of(changed))
-        case ast.BinOp(left, op, right) if type(op) in OTHER:
+        case ast.BinOp(left, op, right) if type(op) in REPLACEMENTS:
             if not is_text(left) and not is_text(right):
-                changed = ast.BinOp(left, OTHER[type(op)](), right)
+                changed = ast.BinOp(left, REPLACEMENTS[type(op)](), right)
                 yield Change("operator", node, code_of(changed))
         case ast.BoolOp(op, values):
-            changed = ast.BoolOp(OTHER[type(op)](), values)
+            changed = ast.BoolOp(REPLACEMENTS[type(op)](), values)
             yield Change("operator", node, code_of(changed))
         case ast.UnaryOp(ast.Not(), operand):
             yield Change("operator", node, code_of(operand))
@@ -327,7 +327,7 @@ def touch(tree: Path, faults: Sequence[Fault], log: Path) -> None:
     growth: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     # Go from the last fault in a file to the first, and from inner to outer at the same start.
     # So the start of a fault has not moved yet.
-    for fault in sorted(faults, key=lambda it: (it.start, -it.end), reverse=True):
+    for fault in sorted(faults, key=lambda each: (each.start, -each.end), reverse=True):
         path = tree / fault.path
         source = path.read_bytes()
         end = fault.end
@@ -363,7 +363,7 @@ def touched_in(log: Path) -> Touched:
     return Touched(tests, seconds)
 
 
-def mirrors(path: str) -> list[str]:
+def tests_of_module(path: str) -> list[str]:
     """Return the tests of a module: those of its name and its package, or else of its folder."""
     parts = Path(path.removeprefix("scbench/")).with_suffix("").parts
     if parts[-1] == "__init__":
@@ -441,7 +441,7 @@ def suite_of(
     name: str, fault: Fault, tests: set[str], seconds: dict[str, float]
 ) -> list[str]:
     """Return the arguments for pytest that run a suite on a fault; empty if there are no tests."""
-    beside = mirrors(fault.path)
+    beside = tests_of_module(fault.path)
     if name == "deep":
         return ["-m", "deep", str(Path(beside[0]).parent)]
     if name == "beside" and not tests:
@@ -457,19 +457,19 @@ def suite_of(
 def affordable(tests: list[str], seconds: dict[str, float]) -> list[str]:
     """Return the first, cheapest tests within the budget of a fault."""
     total = 0.0
-    for i, test in enumerate(tests[:MOST]):
+    for i, test in enumerate(tests[:MOST_TESTS]):
         total += seconds[test]
-        if total > BUDGET:
+        if total > BUDGET_SECONDS:
             # The test that exceeds the budget is still run.
             return tests[: i + 1]
-    return tests[:MOST]
+    return tests[:MOST_TESTS]
 
 
 def pytest(
     tree: Path, *arguments: str, is_limited: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """Run tests in a copy of the tree; a limited run is killed after `LIMIT` seconds."""
-    limit = ("timeout", "--kill-after=9", str(LIMIT)) if is_limited else ()
+    """Run tests in a copy of the tree; a limited run is killed after `LIMIT_SECONDS` seconds."""
+    limit = ("timeout", "--kill-after=9", str(LIMIT_SECONDS)) if is_limited else ()
     return subprocess.run(  # noqa: S603  (this Python, on tests of our own)
         [*limit, sys.executable, "-m", "pytest", "-q", "--no-header", *arguments],
         cwd=tree,

@@ -154,7 +154,8 @@ def print_worlds() -> None:
     for lost, is_reported in ((0.2, True), (0.1, True), (0.0, True), (0.2, False)):
         way = "unreadable" if is_reported else "unreadable, but scored 0"
         world_lines(
-            f"{lost:.0%} {way}", partial(unreadable, lost, is_reported=is_reported)
+            f"{lost:.0%} {way}",
+            partial(simulate_unreadable, lost, is_reported=is_reported),
         )
     table("unreadable replies to items of --next", *heads)
     for lost in (0.2, 0.1, 0.0):
@@ -262,7 +263,7 @@ def other_curves(models: int = 1000, seed: int = 6) -> Iterator[tuple[str, float
         yield f"{slips:.0%} slips on easy rungs", errors(0.0, 1 - slips)
 
 
-def unreadable(
+def simulate_unreadable(
     lost: float,
     world: World,
     models: int = 24,

@@ -29,7 +29,7 @@ EXAMPLE = re.compile(r"```sh\n(scbench example .*?)```\n\n```text\n(.*?)```", re
 TABLE = re.compile(r"(\| bucket \| scores \|.*\n\|---.*\n)((?:\|.*\n)*)")
 
 
-def updated(text: str, folder: Path) -> str:
+def updated_readme(text: str, folder: Path) -> str:
     """Return the README with its computed parts; the example runs in a folder."""
     match = EXAMPLE.search(text)
     if match is None:
@@ -94,4 +94,6 @@ def score_rows() -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        README.write_text(updated(README.read_text("utf-8"), Path(scratch)), "utf-8")
+        README.write_text(
+            updated_readme(README.read_text("utf-8"), Path(scratch)), "utf-8"
+        )

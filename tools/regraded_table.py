@@ -97,7 +97,7 @@ def changes(
     rows: Sequence[Row], answers: Iterator[tuple[str, float, float | None]]
 ) -> Iterator[str]:
     """Yield a sentence for each answer whose score differs from the table, and a count."""
-    same = 0
+    unchanged = 0
     for row_id, published, score in answers:
         # Answers do not name their run, so any row with this id and published score may match.
         stored = [
@@ -108,10 +108,10 @@ def changes(
         if not stored:
             continue
         if score is not None and any(abs(score - old) < _ROUNDING for old in stored):
-            same += 1
+            unchanged += 1
         else:
             yield f"{row_id}: {score} now, {stored} in the table"
-    yield f"{same} answers have the same score as in the table"
+    yield f"{unchanged} answers have the same score as in the table"
 
 
 if __name__ == "__main__":

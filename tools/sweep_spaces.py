@@ -117,7 +117,7 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
         yield parameters
 
 
-def within(seconds: int, task_id: str, parameters: Parameters) -> Outcome:
+def outcome_in_time(seconds: int, task_id: str, parameters: Parameters) -> Outcome:
     """Return the outcome of a point, computed in a separate process with a time limit.
 
     The limit is in CPU time, so that a busy machine makes no difference.
@@ -187,7 +187,7 @@ def main() -> None:
         points = 0
         empty = 0
         for parameters in corners(task, options.random):
-            took, reason = within(options.seconds, task.id, parameters)
+            took, reason = outcome_in_time(options.seconds, task.id, parameters)
             text = json.dumps(parameters)
             points += 1
             if reason:

@@ -60,7 +60,7 @@ HEADINGS = {MANIFOLDS: "Text tasks"}
 def page(release: Release) -> str:
     """Return the page on the tasks of a release."""
     records = release.manifest.tasks
-    found = examples(release, list(records))
+    examples_by_task = examples(release, list(records))
     floors = floors_by_task(release)
     parts = [start(release)]
     for bucket in (*BUCKETS, MANIFOLDS):
@@ -73,7 +73,7 @@ def page(release: Release) -> str:
             continue
         parts.append(f"## {heading(bucket)}\n\n{BUCKET_WORDS[bucket]}\n")
         parts += [
-            section(release, task, found.get(task.id), floors[task.id])
+            section(release, task, examples_by_task.get(task.id), floors[task.id])
             for task in tasks
         ]
     return "\n".join(parts)
@@ -148,11 +148,11 @@ def example_block(example: Example) -> str:
     return "\n".join(lines)
 
 
-def share(start: str, whole: str) -> str:
+def share(excerpt: str, text: str) -> str:
     """Return a note on how much of a text is shown; empty if all of it is."""
-    if start == whole.rstrip():
+    if excerpt == text.rstrip():
         return ""
-    return f" (the first {len(start):,} of {len(whole):,} characters)"
+    return f" (the first {len(excerpt):,} of {len(text):,} characters)"
 
 
 def floors_by_task(release: Release) -> dict[str, float]:

@@ -110,11 +110,11 @@ def chain_length(system: System, event: int, lengths: dict[int, int]) -> int:
     else:
         rule = system.rules[event]
         causes = [chain_length(system, cause, lengths) for cause, _ in rule.conditions]
-        met = []
+        conditions_met = []
         for condition, cause_length in zip(rule.conditions, causes, strict=True):
             happened = cause_length >= 0
-            met.append(happened == condition.holds)
-        happens = all(met) if rule.kind == "all" else any(met)
+            conditions_met.append(happened == condition.holds)
+        happens = all(conditions_met) if rule.kind == "all" else any(conditions_met)
         if happens:
             length = 1 + max(causes)
     lengths[event] = length

@@ -71,20 +71,20 @@ def rule_sentence(params: Params, event: int, rule: Rule, i: int) -> str:
     """Return the i-th rule, such as "The bell rings if the lever tips over."."""
     phrase = phrase_of(params, event)
     effect = f"{phrase.subject} {phrase.present}"
-    met = []
-    failing = []
+    positive = []
+    negative = []
     for condition in rule.conditions:
         cause = phrase_of(params, condition.event)
         if condition.holds:
-            met.append(f"{cause.subject} {cause.present}")
+            positive.append(f"{cause.subject} {cause.present}")
         else:
-            failing.append(f"{cause.subject} does not {cause.infinitive}")
-    if met and failing and rule.kind == "all":
+            negative.append(f"{cause.subject} does not {cause.infinitive}")
+    if positive and negative and rule.kind == "all":
         # "but" already means that both sides are needed.
-        premise = f"{_joined(met, 'and')} but {_joined(failing, 'and')}"
+        premise = f"{_joined(positive, 'and')} but {_joined(negative, 'and')}"
         note = ""
     else:
-        premise = _joined([*met, *failing], "and" if rule.kind == "all" else "or")
+        premise = _joined([*positive, *negative], "and" if rule.kind == "all" else "or")
         note = _note(rule.kind, len(rule.conditions))
     if (params.style + i) % 3 == 0:
         return capitalised(f"if {premise}, then {effect}{note}.")

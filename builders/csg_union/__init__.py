@@ -20,7 +20,10 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.csg_union.descriptions import brief, described
+from scbench.builders.csg_union.descriptions import (
+    description_in_own_frame,
+    short_description,
+)
 from scbench.builders.csg_union.faults import as_answer, counterexamples
 from scbench.builders.csg_union.honest_faults import honest_faults
 from scbench.builders.csg_union.meshes import polygon_mesh
@@ -65,9 +68,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         in_full = []
         in_brief = []
         for i, solid in enumerate(params.solids, 1):
-            text = f"{i}. {described(solid)}"
+            text = f"{i}. {description_in_own_frame(solid)}"
             in_full.append(fill(text, 100, subsequent_indent="   "))
-            in_brief.append(f"- {brief(solid)}")
+            in_brief.append(f"- {short_description(solid)}")
         turns = any(any(solid.rotation_deg_xyz) for solid in params.solids)
         moves = any(any(solid.translation) for solid in params.solids)
         frame = ""

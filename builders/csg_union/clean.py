@@ -69,7 +69,7 @@ def is_clean(solids: Sequence[Solid], max_vertices: int, *, touching: bool) -> b
     form = form_of(union)
     margins = (_GROWTH,) if touching else (_GROWTH, -_GROWTH)
     for margin in margins:
-        changed = unite(inflated(body, margin) for body in bodies)
+        changed = unite(inflate(body, margin) for body in bodies)
         if form_of(changed) != form:
             return False
     return has_right_volume(mesh, solids) and has_room(mesh)
@@ -81,11 +81,11 @@ def counts(i: int, bodies: Sequence[Manifold]) -> bool:
     neighbours = [*bodies[:i], *bodies[i + 1 :]]
     if volume(body - unite(neighbours)) >= SHARE * volume(body):
         return True
-    grown = inflated(body, CLEAR)
+    grown = inflate(body, CLEAR)
     return any(volume(grown - neighbour) == 0 for neighbour in neighbours)
 
 
-def inflated(body: Manifold, margin: float) -> Manifold:
+def inflate(body: Manifold, margin: float) -> Manifold:
     """Return a body scaled about its middle so that its box grows by a margin on its thin side."""
     low, high = np.array(body.bounding_box()).reshape(2, 3)
     middle = (low + high) / 2

@@ -14,7 +14,7 @@ class Filling(NamedTuple):
     values: dict[str, object]
 
 
-def described(solid: Solid) -> str:
+def description_in_own_frame(solid: Solid) -> str:
     """Return a text of a solid in its own frame, with its turn and its move."""
     steps = []
     if any(solid.rotation_deg_xyz):
@@ -25,7 +25,7 @@ def described(solid: Solid) -> str:
     return f"{_text(filling_of(solid), 'full')}; {place}."
 
 
-def brief(solid: Solid) -> str:
+def short_description(solid: Solid) -> str:
     """Return a text of a solid with its size and place; only nameless solids list their corners."""
     filling = filling_of(solid)
     turns = ""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
 from operator import xor
+from typing import NamedTuple
 
 import numpy as np
 from manifold3d import Manifold
@@ -29,6 +30,14 @@ _GAPS = (0.02, 0.1, 0.5)
 # With at least this many vertices, one that is far from the others moves their mean little
 # enough.
 _MANY = 20
+
+
+class Bend(NamedTuple):
+    """The effect of lifting a corner of a face: unevenness of the face per unit of lift."""
+
+    unevenness: float
+    face: int
+    corner: int
 
 
 def counterexamples(params: Params) -> dict[str, JsonValue]:
@@ -74,27 +83,27 @@ def answer_of(
 def faulty_meshes(mesh: PolygonMesh) -> dict[str, PolygonMesh]:
     """Return meshes with a fault that every union can have."""
     points, faces = mesh
-    first, *others = faces
+    first, *other_faces = faces
     n = len(points)
     counted_from_one = [tuple(i + 1 for i in face) for face in faces]
     # One face has a separate vertex where the others meet.
     doubled = np.concatenate([points, points[[first[0]]]])
     return {
-        "face_missing": PolygonMesh(points, tuple(others)),
-        "face_turned": PolygonMesh(points, (first[::-1], *others)),
+        "face_missing": PolygonMesh(points, tuple(other_faces)),
+        "face_turned": PolygonMesh(points, (first[::-1], *other_faces)),
         "face_twice": PolygonMesh(points, (*faces, first)),
         # A sheet without thickness: every edge is used in both directions, but four times in all.
         "both_sides_of_a_face": PolygonMesh(points, (*faces, first, first[::-1])),
         "flat_shell": flat_shell(mesh),
-        "index_past_the_end": PolygonMesh(points, ((*first[:-1], n), *others)),
-        "index_repeated": PolygonMesh(points, ((*first, first[0]), *others)),
+        "index_past_the_end": PolygonMesh(points, ((*first[:-1], n), *other_faces)),
+        "index_repeated": PolygonMesh(points, ((*first, first[0]), *other_faces)),
         "counted_from_one": PolygonMesh(points, tuple(counted_from_one)),
-        "corner_doubled": PolygonMesh(doubled, ((n, *first[1:]), *others)),
+        "corner_doubled": PolygonMesh(doubled, ((n, *first[1:]), *other_faces)),
         "all_corners_doubled": separate_faces(mesh),
         "degenerate_face": degenerate_face(mesh),
         "edge_split_on_one_side": half_split_edge(mesh),
-        "overlapping_copy": together([mesh, aside(mesh, 0.05)]),
-        "half_its_size_away": aside(mesh, 0.5),
+        "overlapping_copy": combined([mesh, shifted(mesh, 0.05)]),
+        "half_its_size_away": shifted(mesh, 0.5),
         "ten_percent_larger": PolygonMesh(points * 1.1, faces),
     }
 
@@ -105,7 +114,7 @@ def flat_shell(mesh: PolygonMesh) -> PolygonMesh:
     high = mesh.points.max(axis=0)
     corner = high + (high - low)
     sheet = corner + np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
-    return together([mesh, PolygonMesh(sheet, ((0, 1, 2), (0, 2, 1)))])
+    return combined([mesh, PolygonMesh(sheet, ((0, 1, 2), (0, 2, 1)))])
 
 
 def separate_faces(mesh: PolygonMesh) -> PolygonMesh:
@@ -114,34 +123,37 @@ def separate_faces(mesh: PolygonMesh) -> PolygonMesh:
     for face in mesh.faces:
         corners = tuple(range(len(face)))
         parts.append(PolygonMesh(mesh.points[list(face)], (corners,)))
-    return together(parts)
+    return combined(parts)
 
 
 def degenerate_face(mesh: PolygonMesh) -> PolygonMesh:
     """Split an edge for one of its faces, and fill the gap with a face without area."""
-    first, *others = mesh.faces
+    first, *other_faces = mesh.faces
     a, b, *_ = first
     n = len(mesh.points)
-    points = np.concatenate([mesh.points, [(mesh.points[a] + mesh.points[b]) / 2]])
-    return PolygonMesh(points, ((a, n, *first[1:]), *others, (a, b, n)))
+    middle = (mesh.points[a] + mesh.points[b]) / 2
+    points = np.concatenate([mesh.points, [middle]])
+    split_face = (a, n, *first[1:])
+    return PolygonMesh(points, (split_face, *other_faces, (a, b, n)))
 
 
 def half_split_edge(mesh: PolygonMesh) -> PolygonMesh:
     """Split an edge for only one of its faces."""
-    first, *others = mesh.faces
+    first, *other_faces = mesh.faces
     a, b, *_ = first
     middle = mesh.points[[a, b]].mean(axis=0)
     points = np.concatenate([mesh.points, [middle]])
-    return PolygonMesh(points, ((a, len(mesh.points), *first[1:]), *others))
+    split_face = (a, len(mesh.points), *first[1:])
+    return PolygonMesh(points, (split_face, *other_faces))
 
 
-def aside(mesh: PolygonMesh, share: float) -> PolygonMesh:
+def shifted(mesh: PolygonMesh, share: float) -> PolygonMesh:
     """Move a mesh by a share of its size along each axis."""
     shift = share * (mesh.points.max(axis=0) - mesh.points.min(axis=0))
     return PolygonMesh(mesh.points + shift, mesh.faces)
 
 
-def together(parts: Sequence[PolygonMesh]) -> PolygonMesh:
+def combined(parts: Sequence[PolygonMesh]) -> PolygonMesh:
     """Return several meshes as one."""
     faces: list[tuple[int, ...]] = []
     start = 0
@@ -159,8 +171,8 @@ def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
         None if no face can be bent, because all are triangles.
     """
     normals = unit(meshes.newell_normals(mesh))
-    # The greatest unevenness per unit of lift, with its face and its corner.
-    best = (0.0, 0, 0)
+    # The corner with the greatest unevenness per unit of lift; of equal ones, the last.
+    best = Bend(0.0, 0, 0)
     for k, face in enumerate(mesh.faces):
         if len(face) == 3:
             continue
@@ -168,13 +180,13 @@ def bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
             lifted = PolygonMesh(mesh.points.copy(), (face,))
             lifted.points[i] += _LIFT * normals[k]
             unevenness = meshes.unevenness(lifted, meshes.newell_normals(lifted))
-            best = max(best, (float(unevenness[0]) / _LIFT, k, i))
-    bend, k, i = best
-    if bend == 0:
+            best = max(best, Bend(float(unevenness[0]) / _LIFT, k, i))
+    if best.unevenness == 0:
         return None
     points = mesh.points.copy()
     # Five times as uneven as the grader tolerates.
-    points[i] += normals[k] * 5 * TOLERANCE / bend
+    lift = 5 * TOLERANCE / best.unevenness
+    points[best.corner] += normals[best.face] * lift
     return PolygonMesh(points, mesh.faces)
 
 
@@ -198,10 +210,10 @@ def unmerged_meshes(
     if all(gap >= TOLERANCE for gap in gaps):
         return {}
     solids = [solid_mesh(solid) for solid in params.solids]
-    unmerged = together(solids)
+    unmerged = combined(solids)
     wrong = {
         "unmerged_solids": unmerged,
-        "unmerged_solids_a_hair_apart": together([shrunk(mesh) for mesh in solids]),
+        "unmerged_solids_a_hair_apart": combined([shrunk(mesh) for mesh in solids]),
     }
     rounded = np.round(unmerged.points, 6)
     places, inverse = np.unique(rounded, axis=0, return_inverse=True)

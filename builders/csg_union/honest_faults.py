@@ -13,6 +13,7 @@ from scbench.graders.shared.mesh_bodies import unite
 from scbench.schemas.csg_union import Params, Prism, Solid, UvSphere
 
 _SHIFT = (0.15, 0.1, 0.12)
+# Factor on the lengths of a union that is a little too small.
 _SCALE = 0.97
 # Number of sides of round solids that are drawn coarsely.
 _SIDES = 12
@@ -30,12 +31,12 @@ def honest_faults(params: Params) -> dict[str, tuple[JsonValue, float]]:
     bodies = {
         "shifted": union.translate(_SHIFT),
         "scaled": union.scale((_SCALE, _SCALE, _SCALE)),
-        "coarse_rounds": united(tuple(map(coarse, params.solids))),
+        "coarse_rounds": union_of_solids(tuple(map(coarse, params.solids))),
         "bounding_box": box,
     }
     if len(params.solids) > 1:
-        bodies["without_the_first_solid"] = united(params.solids[1:])
-        bodies["without_the_last_solid"] = united(params.solids[:-1])
+        bodies["without_the_first_solid"] = union_of_solids(params.solids[1:])
+        bodies["without_the_last_solid"] = union_of_solids(params.solids[:-1])
     faults: dict[str, tuple[JsonValue, float]] = {}
     for name, body in bodies.items():
         by_volume = score_by_volume(union, body)
@@ -45,7 +46,7 @@ def honest_faults(params: Params) -> dict[str, tuple[JsonValue, float]]:
     return faults
 
 
-def united(solids: Sequence[Solid]) -> Manifold:
+def union_of_solids(solids: Sequence[Solid]) -> Manifold:
     """Return the union of some solids."""
     return unite([solid_body(solid) for solid in solids])
 
@@ -59,8 +60,8 @@ def coarse(solid: Solid) -> Solid:
 
 def score_by_volume(union: Manifold, body: Manifold) -> float:
     """Return the formula's score before full marks are given, from volumes of mesh booleans."""
-    whole = union.volume()
-    own = body.volume()
+    union_volume = union.volume()
+    body_volume = body.volume()
     common = (union ^ body).volume()
-    difference = whole + own - 2 * common
-    return float((min(common, own) - difference / 2) / whole)
+    difference = union_volume + body_volume - 2 * common
+    return float((min(common, body_volume) - difference / 2) / union_volume)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.builders.csg_union.descriptions import described
+from scbench.builders.csg_union.descriptions import description_in_own_frame
 from scbench.builders.csg_union.meshes import polygon_mesh
 from scbench.builders.shared.builder import plain
 from scbench.builders.shared.canvas import (
@@ -86,7 +86,7 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
         return ()
     lines: list[tuple[int, str]] = []
     for i, solid in enumerate(params.solids):
-        text = f"{i + 1}. {described(solid)}"
+        text = f"{i + 1}. {description_in_own_frame(solid)}"
         for line in wrap(text, _LETTERS, subsequent_indent="   "):
             lines.append((_COLOURS[i], line))  # noqa: PERF401
     meshes = [polygon_mesh(solid_body(solid)) for solid in params.solids]

@@ -12,7 +12,7 @@ from pydantic import model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.csg_union.clean import CLEAR, SHARE, inflated, is_clean
+from scbench.builders.csg_union.clean import CLEAR, SHARE, inflate, is_clean
 from scbench.builders.shared.builder import Point, parameter
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
 from scbench.graders.shared.mesh_bodies import unite, volume
@@ -133,14 +133,14 @@ def draw_heap(point: Space, rng: Stream) -> list[Solid]:
     heap = bodies[0]
     while len(solids) < point.solids:
         for _ in range(_PLACES):
-            placed = place_solid(point, rng, rng.choice(bodies), heap)
-            if placed is not None:
+            placement = place_solid(point, rng, rng.choice(bodies), heap)
+            if placement is not None:
                 break
         else:
             return []
-        solids.append(placed.solid)
-        bodies.append(placed.body)
-        heap = unite([heap, placed.body])
+        solids.append(placement.solid)
+        bodies.append(placement.body)
+        heap = unite([heap, placement.body])
     rng.shuffle(solids)
     return solids
 
@@ -201,7 +201,7 @@ def has_relation(
     """Return whether a solid at its place has a relation to a target."""
     size = volume(body)
     if relation == "nested":
-        return volume(inflated(body, CLEAR) - target) == 0
+        return volume(inflate(body, CLEAR) - target) == 0
     # The target is simpler than the heap, so it comes first.
     if relation == "overlap" and volume(body ^ target) < SHARE * size:
         return False
@@ -210,7 +210,7 @@ def has_relation(
     if relation == "overlap":
         return True
     if relation == "disjoint":
-        return volume(inflated(body, CLEAR) ^ heap) == 0
+        return volume(inflate(body, CLEAR) ^ heap) == 0
     if volume(body ^ target) != 0:
         return False
     # Each side of the contact hides its area from the surface of the union.

@@ -22,7 +22,7 @@ from scbench.builders.dates.steps import ONE_DAY, Move, path_of, take_step
 from scbench.builders.dates.stories import (
     Instance,
     Scenario,
-    interleaved,
+    interleave_events,
     names,
     scenarios,
     story_of,
@@ -128,7 +128,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Follow the steps back from the requested event to a date in the story, then forward."""
-        return Answer(answer=slashed(solution_path(params)[-1]))
+        return Answer(answer=us_date(solution_path(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return dates that mistakes lead to, and the right date in formats not accepted."""
@@ -159,10 +159,10 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         wrong: dict[str, JsonValue] = {}
         for name, day in mistakes.items():
             if day != right:
-                wrong[name] = slashed(day)
+                wrong[name] = us_date(day)
         # The right date in a wrong format, with another date, or as the text of its event.
-        wrong["listed"] = [slashed(right)]
-        wrong["two_dates"] = f"{slashed(right)} or {slashed(right + ONE_DAY)}"
+        wrong["listed"] = [us_date(right)]
+        wrong["two_dates"] = f"{us_date(right)} or {us_date(right + ONE_DAY)}"
         wrong["event"] = params.events[params.asked]
         return under("answer", wrong)
 
@@ -219,7 +219,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         if len(days) > len(scenario.events):
             further = draw_further(at, rng)
             openings.append(further.opening)
-            scenario = interleaved(scenario, further, rng)
+            scenario = interleave_events(scenario, further, rng)
         # Events are chosen at random, and stay in the scenario's order.
         places = sorted(rng.sample(range(len(scenario.events)), len(days)))
         openings = [text.replace("{name}", rng.choice(names())) for text in openings]
@@ -236,7 +236,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return (
             instance._asdict(),
             prompt_of(instance, path),
-            slashed(path[-1]),
+            us_date(path[-1]),
             facts_of(scenario.id, path),
         )
 
@@ -386,6 +386,6 @@ def includes_leap_day(first: date, last: date) -> bool:
     return any(isleap(year) and first <= date(year, 2, 29) <= last for year in years)
 
 
-def slashed(day: date) -> str:
+def us_date(day: date) -> str:
     """Return a date as MM/DD/YYYY."""
     return f"{day.month:02}/{day.day:02}/{day.year:04}"

@@ -76,7 +76,7 @@ def names() -> tuple[str, ...]:
     return tuple(data_file(__package__, "stories.json")["names"])
 
 
-def interleaved(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
+def interleave_events(first: Scenario, second: Scenario, rng: Stream) -> Scenario:
     """Merge two scenarios into one that keeps the order of each one's events."""
     turns = [first] * len(first.events) + [second] * len(second.events)
     rng.shuffle(turns)
@@ -160,7 +160,7 @@ def date_words(form: DateFormat, clue: Sequence[int], style: int) -> str:
     year, month, day, after = clue
     if form == "RELATIVE_OFFSET":
         side = "after" if after >= 0 else "before"
-        return f"{_many(abs(after), 'day')} {side} {month:02}/{day:02}/{year}"
+        return f"{_amount_words(abs(after), 'day')} {side} {month:02}/{day:02}/{year}"
     way = style % 3
     if form == "ORDINAL_DAY":
         if way == 0:
@@ -196,11 +196,12 @@ def step_words(kind: StepKind, amount: int, origin: str) -> str:
     """Return a step in words, such as "3 weeks after the opening night"."""
     if kind in _UNITS:
         side = "after" if amount > 0 else "before"
-        return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {origin}"
+        return f"{_amount_words(abs(amount), kind.removesuffix('s'))} {side} {origin}"
     text: str = data_file(__package__, "sentences.json")["places"][kind]
     return text.format(amount=amount, weekday=WEEKDAYS[amount % 7], origin=origin)
 
 
-def _many(number: int, unit: str) -> str:
+def _amount_words(number: int, unit: str) -> str:
+    """Return an amount with its unit, such as "1 day" or "3 weeks"."""
     plural = "" if number == 1 else "s"
     return f"{number} {unit}{plural}"

@@ -161,7 +161,7 @@ def do_orders_matter(point: Space, params: Params) -> bool:
     right = certain_pairs(rings, params.edge_order)
     corner_orders: Any = corner_labels.orders_of(CORNERS, point.corner_order)
     side_orders: Any = corner_labels.orders_of(SIDES, point.edge_order)
-    others = [
+    misread_pairs = [
         certain_pairs(rings, sides)
         for sides in side_orders
         if sides != params.edge_order
@@ -169,8 +169,8 @@ def do_orders_matter(point: Space, params: Params) -> bool:
     for corners in corner_orders:
         if corners != params.corner_order:
             misread = [ring_labels(square, corners) for square in params.squares]
-            others.append(certain_pairs(misread, params.edge_order))
-    return right not in others
+            misread_pairs.append(certain_pairs(misread, params.edge_order))
+    return right not in misread_pairs
 
 
 def draw_cases(point: Space, rng: Stream) -> list[int]:

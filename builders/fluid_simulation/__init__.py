@@ -54,6 +54,7 @@ from scbench.schemas.fluid_simulation import (
     Zone,
 )
 
+# Maximum number of worlds that one draw tries.
 _TRIES = 40
 # Maximum number of zones that are added.
 _MOST_ZONES = 80
@@ -154,7 +155,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 "\nThese boxes then shaped the ground, in this order:\n\n"
                 f"{''.join(shapes)}"
             )
-        protected = off_limits = ""
+        protected = ""
+        off_limits = ""
         if params.protected:
             zones = [f"- {ranges(zone)}\n" for zone in params.protected]
             protected = f"\nProtected zones:\n\n{''.join(zones)}"
@@ -251,7 +253,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
             if point.open_share < 1:
-                params = crowded(params, point.open_share, rng)
+                params = with_more_zones(params, point.open_share, rng)
             plan = solve(params)
             if plan is None:
                 continue
@@ -304,7 +306,7 @@ def blind_plans(params: Params) -> dict[str, list[Box]]:
     return plans
 
 
-def crowded(params: Params, open_share: float, rng: Stream) -> Params:
+def with_more_zones(params: Params, open_share: float, rng: Stream) -> Params:
     """Return the world with more zones, so that few places are open to the smallest plan."""
     zones = list(params.protected)
     holes = undo_ground(params, holes_only=True)

@@ -10,8 +10,8 @@ from scbench.builders.fluid_simulation.structures import (
     as_answer,
     basin,
     moat,
-    roofed,
-    well,
+    roofed_pits,
+    shaft,
 )
 from scbench.graders.fluid_simulation.earthworks import carry_out, settle
 from scbench.graders.fluid_simulation.lakes import squares, survey
@@ -86,7 +86,7 @@ def draft_goal(
             numbers["min_z"] = rng.between(LAYERS + 1, HEIGHT - 1)
             parts = [basin(LAYERS, *sides(), numbers["min_z"], HEIGHT - 1)]
         case "hidden_water":
-            parts = [roofed(LAYERS, 1, *sides())]
+            parts = [roofed_pits(LAYERS, 1, *sides())]
         case "lakes_on_levels":
             levels = rng.between(2, lakes)
             numbers |= {"lakes": lakes, "levels": levels}
@@ -95,7 +95,7 @@ def draft_goal(
             parts = [basin(LAYERS, *sides(), z, z) for z in heights]
         case "deep_water":
             column = rng.choice(rain)
-            parts = [well(LAYERS, column, rng.between(LAYERS, HEIGHT - 1))]
+            parts = [shaft(LAYERS, column, rng.between(LAYERS, HEIGHT - 1))]
         case "large_lakes":
             numbers["lakes"] = lakes
             parts = [pit() for _ in range(lakes)]
@@ -117,7 +117,7 @@ def draft_goal(
             parts = [pit(), pit()]
         case "hidden_lakes":
             numbers["lakes"] = lakes
-            parts = [roofed(LAYERS, lakes, *sides())]
+            parts = [roofed_pits(LAYERS, lakes, *sides())]
     return Draft(numbers, parts)
 
 

@@ -56,10 +56,13 @@ def faulty_plans(
     deep = []
     sideways = []
     for box in plan:
+        if box.material != "Air":
+            deep.append(box)
+            sideways.append(box)
+            continue
         x, y, z = box.low
-        is_air = box.material == "Air"
-        deep.append(box._replace(low=(x, y, 0)) if is_air else box)
-        sideways.append(box._replace(low=(0, y, z)) if is_air else box)
+        deep.append(box._replace(low=(x, y, 0)))
+        sideways.append(box._replace(low=(0, y, z)))
     yield "dug_through_to_the_bottom", deep
     yield "swapped_corners", [box._replace(low=box.high, high=box.low) for box in plan]
     yield "pits_open_to_the_side", sideways
@@ -84,8 +87,11 @@ def faulty_plans(
 
 def floating_walls(params: Params) -> list[Box]:
     """Return three of four walls, hanging over the rain."""
-    last = params.width - 1
-    x, y = (min(max(c, 5), last - 5) for c in params.rain[0])
+    # The walls keep a distance of at least one voxel from the sides of the world.
+    greatest = params.width - 6
+    rain_x, rain_y = params.rain[0]
+    x = min(max(rain_x, 5), greatest)
+    y = min(max(rain_y, 5), greatest)
     low = params.rock_layers + 2
     high = low + 1
     return [

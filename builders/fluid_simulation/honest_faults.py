@@ -9,8 +9,8 @@ from scbench.builders.fluid_simulation.structures import (
     basin,
     near_square,
     reservoir,
-    roofed,
-    well,
+    roofed_pits,
+    shaft,
 )
 from scbench.schemas.fluid_simulation import (
     DeepWater,
@@ -54,14 +54,14 @@ def parts_that_miss(params: Params) -> Iterator[tuple[str, list[Structure], floa
         case HighWater(min_z=z, min_voxels=n) if n > 1:
             yield "one_voxel_short", [basin(ground, 1, n - 1, z, z)], (n - 1) / n
         case HiddenWater(min_voxels=n) if n > 1:
-            yield "one_voxel_short", [roofed(ground, 1, 1, n - 1)], (n - 1) / n
+            yield "one_voxel_short", [roofed_pits(ground, 1, 1, n - 1)], (n - 1) / n
         case LakesOnLevels(lakes=n, levels=k):
             (parts,) = parts_for(params)
             yield "one_lake_short", parts[1:], (n - 1) / n
             lakes = [basin(ground, 2, 2, top, top)] * n
             yield "all_lakes_on_one_level", lakes, 1 / k
         case DeepWater(min_depth=n) if n > 1:
-            yield "one_level_short", [well(ground, params.rain[0], n - 1)], (n - 1) / n
+            yield "one_level_short", [shaft(ground, params.rain[0], n - 1)], (n - 1) / n
         case LargeLakes(lakes=n, min_voxels=size):
             lake = basin(ground, *near_square(-(-size // 2)), top - 1, top)
             lakes = [lake] * (n - 1)
@@ -77,7 +77,7 @@ def parts_that_miss(params: Params) -> Iterator[tuple[str, list[Structure], floa
                 yield "one_voxel_less", [reservoir(ground, n - 1)], 1 - 1 / n
         case HiddenLakes(lakes=n, min_voxels=size):
             if n > 1:
-                lakes = [roofed(ground, n - 1, *near_square(size))]
+                lakes = [roofed_pits(ground, n - 1, *near_square(size))]
                 yield "one_lake_short", lakes, (n - 1) / n
-            whole = [roofed(ground, 1, *near_square(n * size))]
-            yield "one_lake_of_all", whole, 1 / n
+            single_lake = [roofed_pits(ground, 1, *near_square(n * size))]
+            yield "one_lake_of_all", single_lake, 1 / n

@@ -17,8 +17,8 @@ from scbench.builders.fluid_simulation.structures import (
     moat,
     near_square,
     reservoir,
-    roofed,
-    well,
+    roofed_pits,
+    shaft,
 )
 from scbench.graders.fluid_simulation import grade
 from scbench.schemas.fluid_simulation import (
@@ -89,13 +89,13 @@ def parts_for(params: Params) -> Iterator[list[Structure]]:
             yield [basin(ground, *near_square(n), z, params.height - 1)]
             yield [basin(ground, *near_square(n), z, z)]
         case HiddenWater(min_voxels=n):
-            yield [roofed(ground, 1, *near_square(n))]
+            yield [roofed_pits(ground, 1, *near_square(n))]
         case LakesOnLevels(lakes=n, levels=k):
             heights = [top + min(i, k - 1) for i in range(n)]
             yield [basin(ground, 4, 4, z, z) for z in heights]
         case DeepWater(min_depth=n):
             for column in params.rain:
-                yield [well(ground, column, n)]
+                yield [shaft(ground, column, n)]
         case LargeLakes(lakes=n, min_voxels=size):
             yield [basin(ground, *near_square(-(-size // 2)), top - 1, top)] * n
         case RingLake(dry_side=side):
@@ -107,7 +107,7 @@ def parts_for(params: Params) -> Iterator[list[Structure]]:
         case ExactVolume(voxels=n):
             yield [reservoir(ground, n, 1 if n <= 100 else 2)]
         case HiddenLakes(lakes=n, min_voxels=size):
-            yield [roofed(ground, n, *near_square(size))]
+            yield [roofed_pits(ground, n, *near_square(size))]
 
 
 def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
@@ -130,7 +130,7 @@ def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
             yield "one_lake_short", parts[1:]
             yield "all_on_one_level", [basin(ground, 2, 2, top, top)] * n
         case DeepWater(min_depth=n) if n > 1:
-            yield "one_level_short", [well(ground, params.rain[0], n - 1)]
+            yield "one_level_short", [shaft(ground, params.rain[0], n - 1)]
         case LargeLakes(lakes=n, min_voxels=size):
             lake = basin(ground, *near_square(-(-size // 2)), top - 1, top)
             parts = [lake] * (n - 1)
@@ -149,7 +149,7 @@ def short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
             if n > 1:
                 yield "one_voxel_less", [reservoir(ground, n - 1)]
         case HiddenLakes(lakes=n, min_voxels=size):
-            yield "one_lake_of_all", [roofed(ground, 1, *near_square(n * size))]
+            yield "one_lake_of_all", [roofed_pits(ground, 1, *near_square(n * size))]
             yield "visible", [basin(ground, *near_square(size), top, top)] * n
 
 

@@ -76,7 +76,7 @@ def basin(ground: int, width: int, depth: int, low: int, high: int) -> Structure
     return Structure(width + 2, depth + 2, plan)
 
 
-def roofed(ground: int, lakes: int, width: int, depth: int) -> Structure:
+def roofed_pits(ground: int, lakes: int, width: int, depth: int) -> Structure:
     """Return pits side by side under one roof on a pillar, so that surplus rain runs off."""
     columns, rows = near_square(lakes)
     # Every pit has a rim of one column.
@@ -125,7 +125,7 @@ def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
     return Structure(width + 2, rows + 2, plan)
 
 
-def well(ground: int, column: Sequence[int], depth: int) -> Structure:
+def shaft(ground: int, column: Sequence[int], depth: int) -> Structure:
     """Return a shaft, one column wide, that catches the drops of a rain column."""
     x, y = column
     # Water would drain at z = 0, so a shaft deeper than the rock begins above it and has walls.

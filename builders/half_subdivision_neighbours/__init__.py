@@ -149,7 +149,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             boxes = dyadic_boxes.boxes(leaves, cycle, axes)
             for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
-                if suits(point, boxes, target):
+                if fits_point(point, boxes, target):
                     return Params(
                         dimension=point.dimension,
                         axis_cycle=tuple(cycle),
@@ -190,7 +190,9 @@ def grow(point: Space, rng: Stream) -> list[str] | None:
     return leaves
 
 
-def suits(point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str) -> bool:
+def fits_point(
+    point: Space, boxes: Mapping[str, dyadic_boxes.Box], target: str
+) -> bool:
     """Return whether a target has the place and the neighbours that the point requires."""
     box = boxes[target]
     depths = []
@@ -224,10 +226,10 @@ def whole_faces(params: Params, right: Sequence[str]) -> list[str]:
     """Return the neighbours that share a whole side or face with the target."""
     axes = AXES[params.dimension]
     boxes = dyadic_boxes.boxes(params.leaves, params.axis_cycle, axes)
-    whole = []
+    sharing_faces = []
     for leaf in right:
         # The intervals of such boxes differ only along the axis where they touch.
         pairs = zip(boxes[leaf], boxes[params.target], strict=True)
         if sum(a != b for a, b in pairs) == 1:
-            whole.append(leaf)
-    return whole
+            sharing_faces.append(leaf)
+    return sharing_faces

@@ -137,7 +137,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "counted_from_zero": [(x - 1, y - 1) for x, y in loop],
             "blocked_cells_visited": comb(params.size),
         }
-        open_tour = unclosed(loop)
+        open_tour = make_open_tour(loop)
         if open_tour:
             tours["not_closed"] = open_tour
         # In a symmetric grid, a mistake can give another right tour.
@@ -236,7 +236,7 @@ def is_closed_tour(params: Params, cells: Sequence[Sequence[int]]) -> bool:
     return all(abs(x - u) + abs(y - v) == 1 for (x, y), (u, v) in steps)
 
 
-def unclosed(loop: Sequence[Cell]) -> list[Cell] | None:
+def make_open_tour(loop: Sequence[Cell]) -> list[Cell] | None:
     """Return an open tour of the same cells; None if no cell has a third neighbour."""
     for turn in range(len(loop)):
         ring = [*loop[turn:], *loop[:turn]]
@@ -265,7 +265,7 @@ def draw_blocked(point: Space, rng: Stream) -> set[Cell] | None:
     if point.obstacles == "strip":
         return draw_around_strip(point, rng)
     blocked = draw_obstacles(point, rng)
-    return None if blocked is None else balanced(point.size, blocked, rng)
+    return None if blocked is None else balance_colours(point.size, blocked, rng)
 
 
 def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
@@ -287,7 +287,7 @@ def draw_obstacles(point: Space, rng: Stream) -> set[Cell] | None:
     return blocked if len(blocked) >= target - 4 else None
 
 
-def balanced(size: int, blocked: set[Cell], rng: Stream) -> set[Cell] | None:
+def balance_colours(size: int, blocked: set[Cell], rng: Stream) -> set[Cell] | None:
     """Block single cells until both colours have equally many free cells; None if that fails."""
     grid = grid_cells(size)
     # Number of free cells of the even colour minus that of the odd colour.

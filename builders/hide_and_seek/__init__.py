@@ -21,9 +21,9 @@ from scbench.base.wording import counted
 from scbench.builders.hide_and_seek.honest_faults import faulty_crowds
 from scbench.builders.hide_and_seek.shadow import (
     Floats,
-    blocked,
+    are_blocked,
+    are_hidden,
     far_side,
-    hidden,
     hiding_places,
     packings_without_heights,
     places_of,
@@ -34,7 +34,13 @@ from scbench.builders.hide_and_seek.views import (
     is_seen_in_the_open,
 )
 from scbench.builders.shared.builder import Builder, Point, parameter, plain, under
-from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, true_camera
+from scbench.graders.hide_and_seek import (
+    TOLERANCE,
+    boxes,
+    fit_camera,
+    grade,
+    true_camera,
+)
 from scbench.schemas.hide_and_seek import Answer, Params
 
 # Maximum number of scenes that one call draws.
@@ -175,7 +181,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         free = (x * x + y * y <= radius**2) & outdoors
         width, depth, height = params.person
         tops = (x[free], y[free], np.full(free.sum(), height))
-        ground = int(blocked(params, params.sniper, tops).sum()) * _PATCH**2
+        ground = int(are_blocked(params, params.sniper, tops).sum()) * _PATCH**2
         return params.people**2 * width * depth / ground
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -259,7 +265,10 @@ def is_solved_without_heights(params: Params) -> bool:
     """Return whether a packing that ignores heights hides everybody; no picture is drawn."""
     for _, places in packings_without_heights(params):
         people = np.array(places[: params.people]).reshape(-1, 2)
-        if len(people) == params.people and hidden(params, people, params.sniper).all():
+        if (
+            len(people) == params.people
+            and are_hidden(params, people, params.sniper).all()
+        ):
             return True
     return False
 
@@ -403,7 +412,7 @@ def hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | No
     eye = params.sniper
     for _ in range(_FITTINGS):
         places = hiding_places(params, eye)
-        is_visible = ~hidden(params, places, params.sniper)
+        is_visible = ~are_hidden(params, places, params.sniper)
         people: Floats = places[-n:]
         if len(places) >= n and is_visible.any():
             # People whom the sniper sees come first, then the others, the farthest first.
@@ -412,9 +421,9 @@ def hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | No
         if len(people) < n:
             return None
         low, high = boxes(params, people)
-        camera = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))
-        is_fooled = hidden(params, people, camera.eye).all()
-        if is_fooled and not hidden(params, people, params.sniper).all():
+        camera = fit_camera(true_camera(params), low.min(axis=0), high.max(axis=0))
+        is_fooled = are_hidden(params, people, camera.eye).all()
+        if is_fooled and not are_hidden(params, people, params.sniper).all():
             fooling: list[list[float]] = people.tolist()
             return fooling
         eye = camera.eye

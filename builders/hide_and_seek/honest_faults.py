@@ -27,13 +27,13 @@ def faulty_crowds(params: Params) -> dict[str, tuple[list[list[float]], float]]:
         # People must not overlap.
         is_apart_in_x = abs(places[:, 0] - x) >= width
         is_apart_in_y = abs(places[:, 1] - y) >= depth
-        others = places[is_apart_in_x | is_apart_in_y].tolist()
-        if len(others) < params.people - 1:
+        hidden_people = places[is_apart_in_x | is_apart_in_y].tolist()
+        if len(hidden_people) < params.people - 1:
             continue
         # Everybody else is hidden, so nobody covers this person.
         pixels = visible_pixels(params, x, y)
         score = max(0.0, 1 - params.penalty_per_pixel * pixels)
-        crowds[name] = ([[x, y], *others[: params.people - 1]], score)
+        crowds[name] = ([[x, y], *hidden_people[: params.people - 1]], score)
     return crowds
 
 

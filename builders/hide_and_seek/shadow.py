@@ -88,24 +88,26 @@ def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     if region is None:
         return np.empty((0, 2))
     places = max(packings(region, far_side(eye)), key=len)
-    return np.array(by_walls(params, eye, places)).reshape(-1, 2)
+    return np.array(sorted_by_shadow(params, eye, places)).reshape(-1, 2)
 
 
-def by_walls(params: Params, eye: Sequence[float], places: Sequence[XY]) -> list[XY]:
+def sorted_by_shadow(
+    params: Params, eye: Sequence[float], places: Sequence[XY]
+) -> list[XY]:
     """Return places in the order in which a growing shadow covers them."""
-    signs = far_side(eye)
+    # Places that the shadow covers at the same time are sorted by their coordinates.
+    return sorted(places, key=lambda place: (enlargement(params, eye, place), place))
 
-    def growth(place: XY) -> tuple[float, XY]:
-        # How much the rectangle has to be enlarged from the eye to reach the place.
-        enlargements = []
-        for axis in (0, 1):
-            half = params.building[axis] / 2
-            behind = signs[axis] * place[axis] - half
-            before = abs(eye[axis]) + half
-            enlargements.append(behind / before)
-        return round(max(enlargements), 9), place
 
-    return sorted(places, key=growth)
+def enlargement(params: Params, eye: Sequence[float], place: XY) -> float:
+    """Return how much the building has to be enlarged from the eye to reach a place."""
+    enlargements = []
+    for axis, sign in enumerate(far_side(eye)):
+        half = params.building[axis] / 2
+        behind = sign * place[axis] - half
+        before = abs(eye[axis]) + half
+        enlargements.append(behind / before)
+    return round(max(enlargements), 9)
 
 
 # The region.
@@ -146,11 +148,11 @@ def hidden_region(
         limit = nx * ax + ny * ay - abs(nx) * half_x - abs(ny) * half_y
         planes.append(HalfPlane(nx, ny, limit))
     wall = ((wall_x + width) / 2, (wall_y + depth) / 2)
-    pitch = (up(width), up(depth))
+    pitch = (round_up(width), round_up(depth))
     return Region(tuple(planes), rim, wall, pitch)
 
 
-def up(length: float) -> float:
+def round_up(length: float) -> float:
     """Return a length rounded up to whole millimetres, in metres."""
     return math.ceil(length * _UNITS - _HAIR) / _UNITS
 
@@ -186,9 +188,9 @@ def best_rows(region: Region) -> list[XY]:
 def most_rows(region: Region) -> list[XY]:
     """Return the rows along x with the most people, trying several positions of the first row."""
     _, pitch = region.pitch
-    wall = up(region.wall[1])
+    wall = round_up(region.wall[1])
     starts = [wall, -wall]
-    starts += [up(pitch * k / _PHASES) for k in range(_PHASES)]
+    starts += [round_up(pitch * k / _PHASES) for k in range(_PHASES)]
     best = max(starts, key=lambda start: number_in_rows(region, start))
     return rows_from(region, best)
 
@@ -199,7 +201,7 @@ def number_in_rows(region: Region, start: float) -> int:
     number = 0
     for y in rows_at(region, start):
         for low, high in spans(region, y):
-            number += max(0, math.floor((high - up(low)) / pitch + _HAIR) + 1)
+            number += max(0, math.floor((high - round_up(low)) / pitch + _HAIR) + 1)
     return number
 
 
@@ -208,7 +210,7 @@ def rows_from(region: Region, start: float) -> list[XY]:
     places: list[XY] = []
     for y in rows_at(region, start):
         for low, high in spans(region, y):
-            places += row(region, y, low, high)
+            places += row_places(region, y, low, high)
     return places
 
 
@@ -228,19 +230,19 @@ def grid_from(region: Region, start: XY) -> list[XY]:
     for x, y in rows_from(region, start_y):
         step = math.ceil((x - start_x) / pitch - _HAIR)
         places.append((round(start_x + step * pitch, 3) + 0.0, y))
-    return [place for place in dict.fromkeys(places) if is_in(region, place)]
+    return [place for place in dict.fromkeys(places) if is_in_region(region, place)]
 
 
-def is_in(region: Region, place: XY) -> bool:
+def is_in_region(region: Region, place: XY) -> bool:
     """Return whether a place lies in a region."""
     x, y = place
     return any(low - _HAIR <= x <= high + _HAIR for low, high in spans(region, y))
 
 
-def row(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
+def row_places(region: Region, y: float, low: float, high: float) -> Iterator[XY]:
     """Yield the places of people who touch, starting at the lower end of a row."""
     pitch, _ = region.pitch
-    x = up(low)
+    x = round_up(low)
     while x <= high + _HAIR:
         # Adding 0 turns -0 into 0.
         yield x + 0.0, y + 0.0
@@ -267,8 +269,8 @@ def spans(region: Region, y: float) -> Iterator[XY]:
     if abs(y) >= wall_y - _HAIR:
         yield low, high
         return
-    yield low, min(high, -up(wall_x))
-    yield max(low, up(wall_x)), high
+    yield low, min(high, -round_up(wall_x))
+    yield max(low, round_up(wall_x)), high
 
 
 # Packings that ignore heights.
@@ -284,20 +286,20 @@ def packings_without_heights(params: Params) -> Iterator[tuple[str, list[XY]]]:
     if region is None:
         return
     x_sign, y_sign = far_side(eye)
-    start_x = x_sign * up(region.wall[0])
-    start_y = y_sign * up(region.wall[1])
+    start_x = x_sign * round_up(region.wall[0])
+    start_y = y_sign * round_up(region.wall[1])
     layouts = {
         "rows along x": rows_from(region, start_y),
         "rows along y": [(x, y) for y, x in rows_from(region.swapped(), start_x)],
         "touching grid": grid_from(region, (start_x, start_y)),
     }
     for name, places in layouts.items():
-        yield f"{name}, by the walls", by_walls(params, eye, places)
+        yield f"{name}, by the walls", sorted_by_shadow(params, eye, places)
         by_sight = sorted(places, key=lambda place: (nearness(place, eye), place))
         yield f"{name}, by the line of sight", by_sight
     names = ("in one piece", "cut along y", "cut along x")
     for name, places in zip(names, packings(region, (x_sign, y_sign)), strict=True):
-        yield f"densest rows {name}", by_walls(params, eye, places)
+        yield f"densest rows {name}", sorted_by_shadow(params, eye, places)
 
 
 def nearness(place: XY, eye: Sequence[float]) -> float:
@@ -308,7 +310,7 @@ def nearness(place: XY, eye: Sequence[float]) -> float:
 # Single places.
 
 
-def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
+def are_hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
     """Return which people, at places (n, 2), the building hides completely from an eye.
 
     They are hidden with a margin of half a centimetre.
@@ -320,13 +322,13 @@ def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_
     half_x = width / 2 + MARGIN / 2
     half_y = depth / 2 + MARGIN / 2
     top = height + MARGIN / 2
-    hides = np.ones(n, dtype=bool)
+    is_hidden = np.ones(n, dtype=bool)
     for dx, dy, z in product((-half_x, half_x), (-half_y, half_y), (0.0, top)):
-        hides &= blocked(params, eye, (x + dx, y + dy, np.full(n, z)))
-    return hides
+        is_hidden &= are_blocked(params, eye, (x + dx, y + dy, np.full(n, z)))
+    return is_hidden
 
 
-def blocked(
+def are_blocked(
     params: Params, eye: Sequence[float], point: tuple[Floats, Floats, Floats]
 ) -> NDArray[np.bool_]:
     """Return which lines of sight to points, given as their x, y and z, meet the building."""

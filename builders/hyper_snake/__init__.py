@@ -313,8 +313,8 @@ def shortsighted_answer(params: Params, *, is_narrow: bool) -> JsonValue:
     ways are numbered axis by axis: even ones lead up, odd ones down.
     """
     blocked = set(params.walls)
-    here = params.start
-    path = [here]
+    position = params.start
+    path = [position]
     way = 0
 
     def ways_from(cell: Cell) -> dict[int, Cell]:
@@ -329,16 +329,16 @@ def shortsighted_answer(params: Params, *, is_narrow: bool) -> JsonValue:
         return ways
 
     while True:
-        blocked.add(here)
-        ways = ways_from(here)
+        blocked.add(position)
+        ways = ways_from(position)
         if not ways:
             return listing("path", "pos", path)
         if is_narrow:
             way = min(ways, key=lambda option: len(ways_from(ways[option])))
         elif way not in ways:
             way = min(ways)
-        here = ways[way]
-        path.append(here)
+        position = ways[way]
+        path.append(position)
 
 
 def draw_box(point: Space, rng: Stream) -> Params | None:

@@ -156,28 +156,36 @@ def walk(box: Box, start: int, rng: BitSource) -> NDArray[np.int64]:
     exits[:, nowhere] = 2 * _TAKEN
     exits = exits.ravel()
     steps = np.full((count, nowhere), _NONE)
+    # The walks that go on, and the last cell of each.
     walks = np.arange(count)
     heads = np.full(count, start)
     for k in range(nowhere):
         steps[walks, k] = heads
-        offsets = walks * width
-        exits[offsets + heads] += 2 * _TAKEN
-        ways = near[heads]
-        at = offsets[:, None] + ways
-        exits[at] -= 1
-        ranks = exits[at]
-        is_plain = walks < BATCH
-        is_plain |= (walks >= 2 * BATCH) & (random_bytes(len(walks), rng) < _STRAYS)
-        limits = np.where(is_plain, _TAKEN, ranks.min(axis=1))
-        is_way = ranks <= np.minimum(limits, _TAKEN)[:, None]
-        choices = is_way.cumsum(axis=1)
+        row_starts = walks * width
+        exits[row_starts + heads] += 2 * _TAKEN
+        neighbours = near[heads]
+        places = row_starts[:, None] + neighbours
+        exits[places] -= 1
+        exits_of_neighbours = exits[places]
+        # A plain step may lead to any free cell, a narrow one to those with the fewest exits.
+        strays = random_bytes(len(walks), rng) < _STRAYS
+        is_plain = (walks < BATCH) | ((walks >= 2 * BATCH) & strays)
+        fewest = exits_of_neighbours.min(axis=1)
+        most_exits = np.minimum(np.where(is_plain, _TAKEN, fewest), _TAKEN)
+        is_way = exits_of_neighbours <= most_exits[:, None]
+        # The number of ways up to and including each neighbour.
+        way_counts = is_way.cumsum(axis=1)
         # Walks that are stuck end.
-        goes_on = choices[:, -1] > 0
-        walks, ways, choices = walks[goes_on], ways[goes_on], choices[goes_on]
+        goes_on = way_counts[:, -1] > 0
+        walks = walks[goes_on]
+        neighbours = neighbours[goes_on]
+        way_counts = way_counts[goes_on]
         if not len(walks):
             break
-        picks = (random_words(len(walks), rng) * choices[:, -1]) >> 16
-        heads = ways[np.arange(len(walks)), (choices > picks[:, None]).argmax(axis=1)]
+        # Each way is equally likely; the chosen one is the first whose count exceeds the pick.
+        picks = (random_words(len(walks), rng) * way_counts[:, -1]) >> 16
+        chosen = (way_counts > picks[:, None]).argmax(axis=1)
+        heads = neighbours[np.arange(len(walks)), chosen]
     return steps
 
 

@@ -30,7 +30,7 @@ from scbench.builders.interlocking_parts.cage import (
     plate,
     rim_of,
     storey_ends,
-    thickened,
+    thicken_bars,
 )
 from scbench.builders.interlocking_parts.part_files import (
     crossed_block,
@@ -86,6 +86,10 @@ _FORM = """\
             "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}, ...]}"""
 # The heading in the prompt that follows the data.
 _SCORE = "SCORE\n"
+# Entries of a 4 x 4 matrix, row by row: the shifts along x and z, and the scale along z.
+_X_SHIFT = 3
+_Z_SCALE = 10
+_Z_SHIFT = 11
 # Maximum number of characters in a line of the prompt.
 _LINE = 98
 
@@ -134,8 +138,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every number of the cage and of the criteria."""
-        printing, spacing, rods = params.printing, params.spacing, params.rods
-        thickness, gaps = params.thickness, params.gaps
+        printing = params.printing
+        spacing = params.spacing
+        rods = params.rods
+        thickness = params.thickness
+        gaps = params.gaps
         numbers = {
             "parts": params.parts,
             "bar": params.bar,
@@ -199,11 +206,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "cells": thickness.cells,
         }
         return {name: f"{value:g}" for name, value in numbers.items()} | {
-            "inner": by(params.inner),
+            "inner": joined_by_x(params.inner),
             "inside": box(params.inner[:2], (params.bar, params.bar + params.inner[2])),
             "empty": box(params.empty.sides, params.empty.z),
             "outer": box(params.outer.sides, params.outer.z),
-            "bed": by(printing.bed),
+            "bed": joined_by_x(printing.bed),
             "rods": params.rod_name,
             "most_characters": MOST_CHARACTERS,
             "most_triangles": MOST_TRIANGLES,
@@ -225,8 +232,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             hint = prompt_template(__package__, "prompt_shown.txt")
             shown = hint.format(n=len(parts), parts=json.dumps(parts, indent=1))
             # The data come before the score. They are added here so that they are not wrapped.
-            cage, score, rest = text.partition(_SCORE)
-            text = f"{cage}{shown}\n{score}{rest}"
+            cage, score, after_score = text.partition(_SCORE)
+            text = f"{cage}{shown}\n{score}{after_score}"
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:
@@ -270,29 +277,32 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             {"fileContents": contents, "fileType": "STL", "transform": matrix}
             for contents, matrix in parts_of(params, plan, on_hairs)
         ]
-        whole = plate(params, plan)
-        scale, lift = roof["transform"][10:12]
-        tight_holes = whole._replace(radius=params.rods.free / 2 - 0.15)
-        thin_walls = whole._replace(radius=params.bar / 2 - 0.02)
-        rim = whole._replace(boxes=tuple(rim_of(whole.boxes, plan.reach)))
-        thick = whole._replace(boxes=tuple(thickened(whole.boxes, plan.reach)))
+        right_plate = plate(params, plan)
+        scale = roof["transform"][_Z_SCALE]
+        lift = roof["transform"][_Z_SHIFT]
+        tight_holes = right_plate._replace(radius=params.rods.free / 2 - 0.15)
+        thin_walls = right_plate._replace(radius=params.bar / 2 - 0.02)
+        rim = right_plate._replace(boxes=tuple(rim_of(right_plate.boxes, plan.reach)))
+        thick = right_plate._replace(
+            boxes=tuple(thicken_bars(right_plate.boxes, plan.reach))
+        )
         lists = {
             "empty": [],
             "one_part_too_many": [*right, right[-1]],
-            "one_part_scaled": with_roof(10, scale * 1.02),
-            "one_part_shifted_into_another": with_roof(11, lift - params.bar / 2),
-            "roof_too_high": with_roof(11, lift + (2 * params.bar + 1)),
-            "roof_in_the_air": with_roof(11, lift + 2 * params.bar),
-            "floor_above_the_bed": with_plates(whole, 0.5),
+            "one_part_scaled": with_roof(_Z_SCALE, scale * 1.02),
+            "one_part_shifted_into_another": with_roof(_Z_SHIFT, lift - params.bar / 2),
+            "roof_too_high": with_roof(_Z_SHIFT, lift + (2 * params.bar + 1)),
+            "roof_in_the_air": with_roof(_Z_SHIFT, lift + 2 * params.bar),
+            "floor_above_the_bed": with_plates(right_plate, 0.5),
             "holes_too_small": with_plates(tight_holes),
             "bars_too_thick": with_plates(thick),
             "gap_too_wide": with_plates(rim),
-            "gap_with_hairs": with_plates(hairs_across(whole, plan)),
-            "bars_joined_by_hairs": with_plates(bars_on_hairs(whole, plan)),
+            "gap_with_hairs": with_plates(hairs_across(right_plate, plan)),
+            "bars_joined_by_hairs": with_plates(bars_on_hairs(right_plate, plan)),
             "eyelets_on_hairs": eyelets,
             "walls_around_rods_too_thin": with_plates(thin_walls),
-            "bars_are_sheets": with_plates(sheet(whole, plan)),
-            "bars_are_hollow": with_plates(hollow(whole, plan)),
+            "bars_are_sheets": with_plates(sheet(right_plate, plan)),
+            "bars_are_hollow": with_plates(hollow(right_plate, plan)),
             "surface_not_closed": with_floor(open_block()),
             "self_intersecting": with_floor(crossed_block()),
             "wants_a_file": with_floor('import("plate.stl");', "OpenSCAD"),
@@ -304,16 +314,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         right: list[Any] = self.reference(params).model_dump(mode="json")["parts"]
         floor, roof, *panels = right
 
-        def moved(part: Any, x: float, z: float) -> Any:  # noqa: ANN401
-            """Return a part that is moved along x and z."""
-            matrix = list(part["transform"])
-            matrix[3] += x
-            matrix[11] += z
-            return part | {"transform": matrix}
-
         faults = {
-            "all_a_little_to_one_side": [moved(part, 0.05, 0.0) for part in right],
-            "roof_a_little_high": [floor, moved(roof, 0.0, 1.0), *panels],
+            "all_a_little_to_one_side": [moved_part(part, x=0.05) for part in right],
+            "roof_a_little_high": [floor, moved_part(roof, z=1.0), *panels],
         }
         answers = under("parts", faults)
         return {name: (answer, 1.0) for name, answer in answers.items()}
@@ -361,7 +364,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def by(lengths: Sequence[float]) -> str:
+def moved_part(part: Any, x: float = 0.0, z: float = 0.0) -> Any:  # noqa: ANN401
+    """Return a part of an answer that is moved along x and z."""
+    matrix = list(part["transform"])
+    matrix[_X_SHIFT] += x
+    matrix[_Z_SHIFT] += z
+    return part | {"transform": matrix}
+
+
+def joined_by_x(lengths: Sequence[float]) -> str:
     """Return lengths joined by " x "."""
     return " x ".join(f"{length:g}" for length in lengths)
 

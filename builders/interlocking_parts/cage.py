@@ -131,7 +131,7 @@ def rim_of(boxes: Sequence[Box], reach: float) -> list[Box]:
     return rim
 
 
-def thickened(boxes: Sequence[Box], reach: float) -> list[Box]:
+def thicken_bars(boxes: Sequence[Box], reach: float) -> list[Box]:
     """Return the bars of a plate, with inner bars 2 mm wider in its plane."""
     rim = set(rim_of(boxes, reach))
     bars = []

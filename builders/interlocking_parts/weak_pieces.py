@@ -9,6 +9,8 @@ _SLOT = 0.03
 _HAIR = 0.05
 # Thickness of sheets, as a share of the width of a bar.
 _SHEET = 0.1
+# The upright axis.
+_UP = 2
 
 
 def bars_on_hairs(plate: Piece, plan: Layout) -> Piece:
@@ -27,7 +29,7 @@ def cut_and_joined(piece: Piece, axis: int, places: Sequence[float]) -> Piece:
     """Return a piece whose boxes are cut across an axis at some places, and joined by hairs."""
     boxes: list[Box] = []
     for box in piece.boxes:
-        low, high = box[axis], box[axis + 3]
+        low, high = ends_of(box, axis)
         cuts = [at for at in sorted(places) if low < at - _SLOT and at + _SLOT < high]
         start = low
         for at in cuts:
@@ -41,16 +43,24 @@ def cut_and_joined(piece: Piece, axis: int, places: Sequence[float]) -> Piece:
 def hair_in(box: Box, axis: int, low: float, high: float) -> Box:
     """Return a hair along an axis, in the middle of the underside of a box."""
     across = 1 - axis
-    middle = (box[across] + box[across + 3]) / 2
+    side, opposite_side = ends_of(box, across)
+    middle = (side + opposite_side) / 2
+    underside, _ = ends_of(box, _UP)
     hair = with_ends(box, axis, low, high)
     hair = with_ends(hair, across, middle - _HAIR / 2, middle + _HAIR / 2)
-    return with_ends(hair, 2, box[2], box[2] + _HAIR)
+    return with_ends(hair, _UP, underside, underside + _HAIR)
+
+
+def ends_of(box: Box, axis: int) -> tuple[float, float]:
+    """Return the lowest and the highest coordinate of a box along an axis."""
+    return box[axis], box[axis + 3]
 
 
 def with_ends(box: Box, axis: int, low: float, high: float) -> Box:
     """Return a box with other ends along an axis."""
     ends = list(box)
-    ends[axis], ends[axis + 3] = low, high
+    ends[axis] = low
+    ends[axis + 3] = high
     x0, y0, z0, x1, y1, z1 = ends
     return (x0, y0, z0, x1, y1, z1)
 
@@ -58,14 +68,20 @@ def with_ends(box: Box, axis: int, low: float, high: float) -> Box:
 def sheet(plate: Piece, plan: Layout) -> Piece:
     """Return a plate whose bars are thin sheets, except at its rim."""
     rim, inner = rim_and_inner(plate, plan)
-    sheets = [with_ends(box, 2, box[2], box[2] + _SHEET * box[5]) for box in inner]
+    sheets = []
+    for box in inner:
+        bottom, top = ends_of(box, _UP)
+        sheets.append(with_ends(box, _UP, bottom, bottom + _SHEET * top))
     return plate._replace(boxes=(*rim, *sheets))
 
 
 def hollow(plate: Piece, plan: Layout) -> Piece:
     """Return a plate whose bars are two thin sheets, except at its rim."""
     _, inner = rim_and_inner(plate, plan)
-    covers = [with_ends(box, 2, (1 - _SHEET) * box[5], box[5]) for box in inner]
+    covers = []
+    for box in inner:
+        _, top = ends_of(box, _UP)
+        covers.append(with_ends(box, _UP, (1 - _SHEET) * top, top))
     return plate._replace(boxes=(*sheet(plate, plan).boxes, *covers))
 
 
@@ -74,8 +90,10 @@ def hairs_across(plate: Piece, plan: Layout) -> Piece:
     rim, inner = rim_and_inner(plate, plan)
     hairs = []
     for box in inner:
-        axis = 0 if box[3] - box[0] > box[4] - box[1] else 1
-        hairs.append(hair_in(box, axis, box[axis], box[axis + 3]))
+        west, east = ends_of(box, 0)
+        south, north = ends_of(box, 1)
+        axis = 0 if east - west > north - south else 1
+        hairs.append(hair_in(box, axis, *ends_of(box, axis)))
     return plate._replace(boxes=(*rim, *hairs))
 
 

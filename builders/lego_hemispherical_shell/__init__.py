@@ -13,7 +13,7 @@ Fresh targets are those that a simple bricklayer builds well enough for a score 
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import JsonValue, model_validator
@@ -34,6 +34,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import CELL, HEIGHT, VOLUME
 from scbench.graders.lego_hemispherical_shell.target import body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
+# Maximum number of targets that one draw tries.
 _TRIES = 10
 # Places of the lattice that the bricklayer tries, in mm from the axis.
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
@@ -138,11 +139,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Lay bricks greedily on lattices at three places until one is good enough."""
-        return Answer.model_validate(structure(lay(params), params))
+        return Answer.model_validate(structure(right_bricks(params), params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return structures with one error each, and other forms that models write."""
-        built = list(lay(params))
+        built = list(right_bricks(params))
         ground = [brick for brick in built if brick.level == 0]
         first = built[0]
         x, y, z, turn = first
@@ -179,7 +180,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 brick._replace(turn=brick.turn + 2 * (brick.level % 2))
                 for brick in built
             ],
-            "turned_to_follow_the_circle": circles(params),
+            "turned_to_follow_the_circle": circles_of_bricks(params),
             # A flight of three bricks that tips over, outwards from the middle of the shell.
             "leaning_stairs": [
                 Brick(params.inner_radius_mm + 24 * i, 0.0, HEIGHT * (i + 0.5), 0.0)
@@ -218,7 +219,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def honest_faults(self, params: Params) -> Mapping[str, tuple[JsonValue, float]]:
         """Return the structure with other z, moved, turned, and without its top layer."""
-        structures = faulty_structures(params, lay(params))
+        structures = faulty_structures(params, right_bricks(params))
         return {
             name: (structure(bricks, params), score)
             for name, (bricks, score) in structures.items()
@@ -306,7 +307,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if point.marks_share:
                     marks = full_marks(params, point.marks_share)
                     params = params.model_copy(update={"full_marks": marks})
-                lay(params)
+                right_bricks(params)
             except GenerationError:
                 continue
             return params
@@ -318,7 +319,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 def target_names(params: Params) -> dict[str, str]:
     """Return the lengths, the centre and the axis of the target as texts."""
-    inner, outer = params.inner_radius_mm, params.outer_radius_mm
+    inner = params.inner_radius_mm
+    outer = params.outer_radius_mm
     x, y = map(plain, params.centre_mm)
     height = plain(outer) if params.form == "bowl" else "0"
     is_centred = params.centre_mm == (0.0, 0.0)
@@ -343,25 +345,25 @@ def draw_length(low: float, high: float, rng: Stream) -> float:
 
 
 @lru_cache(maxsize=64)
-def lay(params: Params) -> tuple[Brick, ...]:
+def right_bricks(params: Params) -> tuple[Brick, ...]:
     """Return bricks around the z axis that score 1."""
-    target = centred(params)
+    target = centred_target(params)
     for place in range(len(_OFFSETS)):
         score = round(agreement(target, place) / params.full_marks, _SCORE_DECIMALS)
         if score >= 1:
-            return filled(target, place)
+            return bricks_in(target, place)
     raise GenerationError(
         "the bricks cannot fill this body well enough; ask for a thicker one"
     )
 
 
-def centred(params: Params) -> Params:
+def centred_target(params: Params) -> Params:
     """Return a target around the z axis whose score is the agreement."""
     return params.model_copy(update={"centre_mm": (0.0, 0.0), "full_marks": 1.0})
 
 
 @lru_cache(maxsize=64)
-def filled(params: Params, place: int) -> tuple[Brick, ...]:
+def bricks_in(params: Params, place: int) -> tuple[Brick, ...]:
     """Return the bricklayer's structure in a centred target, on the lattice at one place."""
     cells = lattice(body(params), params.outer_radius_mm, _OFFSETS[place])
     return tuple(fill(cells))
@@ -369,8 +371,8 @@ def filled(params: Params, place: int) -> tuple[Brick, ...]:
 
 @lru_cache(maxsize=64)
 def agreement(target: Params, place: int) -> float:
-    """Return the agreement of `filled` with a centred target; 0 if it breaks a rule."""
-    bricks = filled(target, place)
+    """Return the agreement of `bricks_in` with a centred target; 0 if it breaks a rule."""
+    bricks = bricks_in(target, place)
     answer = Answer.model_validate(structure(bricks, target))
     return rules.grade(target, answer).score
 
@@ -381,9 +383,8 @@ def best_agreement(params: Params) -> float:
     Raises:
         GenerationError: none of them is legal.
     """
-    target = centred(params)
-    places = range(len(_OFFSETS))
-    best = max(agreement(target, place) for place in places)
+    target = centred_target(params)
+    best = max(agreement(target, place) for place in range(len(_OFFSETS)))
     if best <= 0:
         raise GenerationError("no structure that the bricklayer builds fills this body")
     return best
@@ -401,7 +402,7 @@ def full_marks(params: Params, share: float) -> float:
 def guess_score(params: Params, inner: float) -> float:
     """Return the score of the bricklayer's structure for another inner radius."""
     guess = params.model_copy(update={"inner_radius_mm": max(0.0, inner)})
-    bricks = filled(centred(guess), 0)
+    bricks = bricks_in(centred_target(guess), 0)
     answer = Answer.model_validate(structure(bricks, params))
     return rules.grade(params, answer).score
 
@@ -421,7 +422,7 @@ def brick_list(bricks: Sequence[Brick], params: Params) -> list[JsonValue]:
     return entries
 
 
-def circles(params: Params) -> list[Brick]:
+def circles_of_bricks(params: Params) -> list[Brick]:
     """Lay two circles of bricks along the middle of the shell, the upper one over the gaps."""
     # At the inner edge, bricks of 32 mm have to fit side by side.
     radius = (params.inner_radius_mm + params.outer_radius_mm) / 2
@@ -437,11 +438,25 @@ def circles(params: Params) -> list[Brick]:
     return bricks
 
 
+class BrickColumn(NamedTuple):
+    """Bricks on top of each other, from the ground up; sorted, the best column comes first."""
+
+    loss: float
+    """The gain in score, negated."""
+    turned: int
+    """Position of the bricks' sides in `SIDES`."""
+    i: int
+    """First cell along x."""
+    j: int
+    """First cell along y."""
+    height: int
+    """Number of bricks."""
+
+
 def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
     """Stack bricks on one grid of studs: each column that adds to the score, at its best height."""
     cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
-    # The gain of each column, its sides, its first cell and its height.
-    columns: list[tuple[float, int, int, int, int]] = []
+    columns: list[BrickColumn] = []
     for turned, (a, b) in enumerate(SIDES[:1] if in_rows else SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(
             cells.shares, (a, b), axis=(1, 2)
@@ -449,20 +464,25 @@ def brick_columns(params: Params, *, in_rows: bool) -> list[Brick]:
         # With the share f in the target, a brick adds 2 f - 1/2, see `bricklaying`.
         # A column ends below the first brick that is completely outside the target.
         shares = windows.mean(axis=(3, 4)).round(6)
-        standing = np.logical_and.accumulate(shares > 0, axis=0)
-        gains = np.where(standing, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
+        reaches_target = np.logical_and.accumulate(shares > 0, axis=0)
+        gains = np.where(reaches_target, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
         best = gains.max(axis=0)
         heights = gains.argmax(axis=0) + 1
         for i, j in np.argwhere(best > 0).tolist():
             if not in_rows or (i % a == 0 and j % b == 0):
-                columns.append((-best[i, j], turned, i, j, int(heights[i, j])))
+                gain = float(best[i, j])
+                columns.append(BrickColumn(-gain, turned, i, j, int(heights[i, j])))
     occupied = np.zeros((cells.width, cells.width), bool)
     bricks: list[Brick] = []
     # The column with the largest gain comes first.
-    for _, turned, i, j, height in sorted(columns):
+    for column in sorted(columns):
+        turned = column.turned
+        i = column.i
+        j = column.j
         a, b = SIDES[turned]
         plan = occupied[i : i + a, j : j + b]
         if not plan.any():
             plan[:] = True
-            bricks += [cells.brick(i, j, turned, level) for level in range(height)]
+            levels = range(column.height)
+            bricks += [cells.brick(i, j, turned, level) for level in levels]
     return bricks

@@ -100,13 +100,13 @@ def fill(cells: Lattice) -> list[Brick]:
     layers: list[list[Spot]] = []
     below = 0
     for level, candidates in enumerate(spots):
-        standing = candidates
+        supported = candidates
         if level > 0:
-            standing = [spot for spot in candidates if spot.cells & below]
-        layer = exchange(greedy_layer(standing, below, level), standing)
+            supported = [spot for spot in candidates if spot.cells & below]
+        layer = exchange(greedy_layer(supported, below, level), supported)
         layers.append(layer)
         below = cells_of(layer)
-    hang(layers, spots)
+    add_hanging_bricks(layers, spots)
     bricks: list[Brick] = []
     for level, layer in enumerate(layers):
         layer.sort(key=lambda spot: (spot.row, spot.column))
@@ -196,7 +196,9 @@ def cells_of(spots: Sequence[Spot]) -> int:
     return cells
 
 
-def hang(layers: list[list[Spot]], spots: Sequence[Sequence[Spot]]) -> None:
+def add_hanging_bricks(
+    layers: list[list[Spot]], spots: Sequence[Sequence[Spot]]
+) -> None:
     """Add bricks that hang from the layer above, or stand on hanging ones, until none fits."""
     growing = True
     while growing:

@@ -27,7 +27,7 @@ def faulty_structures(
         "all_a_little_low": low,
         "z_in_whole_millimetres": rounded,
         "all_moved_by_a_millimetre": [brick._replace(x=brick.x + 1) for brick in built],
-        "all_turned_about_the_axis": [turned(brick) for brick in built],
+        "all_turned_about_the_axis": [turn_brick(brick) for brick in built],
         "without_the_top_layer": [brick for brick in built if brick.level < top],
     }
     return {
@@ -36,9 +36,10 @@ def faulty_structures(
     }
 
 
-def turned(brick: Brick) -> Brick:
+def turn_brick(brick: Brick) -> Brick:
     """Return a brick turned about the z axis, together with its place."""
-    cos, sin = math.cos(math.radians(_TURN)), math.sin(math.radians(_TURN))
+    cos = math.cos(math.radians(_TURN))
+    sin = math.sin(math.radians(_TURN))
     x = cos * brick.x - sin * brick.y
     y = sin * brick.x + cos * brick.y
     return Brick(x, y, brick.z, brick.turn + _TURN)
@@ -61,7 +62,8 @@ def share_in_target(params: Params, brick: Brick) -> float:
         for side, count in zip(sides, _SAMPLES, strict=True)
     ]
     along, across, up = np.meshgrid(*steps)
-    cos, sin = math.cos(math.radians(brick.turn)), math.sin(math.radians(brick.turn))
+    cos = math.cos(math.radians(brick.turn))
+    sin = math.sin(math.radians(brick.turn))
     x = brick.x + cos * along - sin * across
     y = brick.y + sin * along + cos * across
     # Bricks are treated as lying exactly in their layers.
@@ -71,7 +73,8 @@ def share_in_target(params: Params, brick: Brick) -> float:
 
 def is_in_target(params: Params, radius: Floats, z: Floats) -> NDArray[np.bool_]:
     """Return which points are in the target, from their distances to the axis and the table."""
-    inner, outer = params.inner_radius_mm, params.outer_radius_mm
+    inner = params.inner_radius_mm
+    outer = params.outer_radius_mm
     match params.form:
         case "hemisphere":
             distance = np.hypot(radius, z)
@@ -90,12 +93,14 @@ def is_in_target(params: Params, radius: Floats, z: Floats) -> NDArray[np.bool_]
 
 def target_volume(params: Params) -> float:
     """Return the volume of the target."""
-    inner, outer = params.inner_radius_mm, params.outer_radius_mm
+    inner = params.inner_radius_mm
+    outer = params.outer_radius_mm
     match params.form:
         case "hemisphere" | "bowl":
             return 2 / 3 * math.pi * (outer**3 - inner**3)
         case "wall":
             return math.pi * (outer**2 - inner**2) * (params.height_mm or 0)
         case "ring":
-            middle, thickness = (inner + outer) / 2, (outer - inner) / 2
+            middle = (inner + outer) / 2
+            thickness = (outer - inner) / 2
             return math.pi**2 * middle * thickness**2

@@ -40,6 +40,7 @@ OPENINGS = (
     "A cinema visitor lists these films as favourites:",
     "Someone is looking for one more film like these:",
 )
+# Maximum number of selections that one draw tries.
 _TRIES = 200
 # Number of candidates similar to the liked films, and number of candidates from all films.
 _NEAR = 8

@@ -40,6 +40,7 @@ from scbench.builders.shared.builder import Builder, Point, parameter, under
 from scbench.graders.pack_rectangular_prisms import grade
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
+# Maximum number of lists that one draw tries; hard requirements multiply it.
 _DRAWS = 200
 # Maximum number of lists that one draw may fail to pack.
 _PACKINGS = 40
@@ -158,8 +159,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_corner_exchanged": [*head, ((x, y, w), (u, v, z))],
             "corner_and_edges": [(box.at, box.extent) for box in placements],
             "half_numbers": [
-                ([c + 0.5 for c in start], [c + 0.5 for c in end])
-                for start, end in boxes
+                (half_further(start), half_further(end)) for start, end in boxes
             ],
             "strings": [
                 (list(map(str, start)), list(map(str, end))) for start, end in boxes
@@ -169,14 +169,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         if head:
             bottom = min(start[2] for start, _ in boxes)
-            up = max(end[2] for _, end in boxes) - bottom
-            wrong["one_far_up"] = [*head, ((x, y, z + up), (u, v, w + up))]
+            height = max(end[2] for _, end in boxes) - bottom
+            wrong["one_far_up"] = [*head, ((x, y, z + height), (u, v, w + height))]
             # Moved onto another prism: their lower corners are equal, so they overlap.
             overlap = placements[-1]._replace(at=placements[0].at)
             wrong["two_in_one_place"] = [*head, (overlap.at, overlap.end)]
         row = prism_row(sizes_of(params))
-        around = math.prod([max(high[axis] for _, high in row) for axis in range(3)])
-        if volume_of(counts) * 100 < around * params.full_marks_percent:
+        if volume_of(counts) * 100 < box_volume(row) * params.full_marks_percent:
             wrong["all_in_a_row"] = row
         answers = under(
             "boxes", {name: box_list(mistake) for name, mistake in wrong.items()}
@@ -232,7 +231,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         one, it is possible. All other lists are discarded. So are lists that the solver packs too
         loosely, and lists of three or more sizes that all stack in one column.
         """
-        loose = draws = 0
+        loose = 0
+        draws = 0
         most = _DRAWS if point.greedy == 1 else 10 * _DRAWS
         if point.rooms:
             # Only a few sets of rooms have no dense pile of layers, and a set is drawn quickly.
@@ -249,11 +249,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # Three sizes or more that all stack in one column are too easy.
             if len(counts) > 2 and is_one_stack(counts):
                 continue
-            impossible = not perfect_boxes(counts)
-            if point.perfect == ("possible" if impossible else "impossible"):
+            is_possible = bool(perfect_boxes(counts))
+            excluded = "impossible" if is_possible else "possible"
+            if point.perfect == excluded:
                 continue
             # The solver must reach this density.
-            percent = _DENSE if impossible else 100
+            percent = 100 if is_possible else _DENSE
             params = Params(prisms=prisms, full_marks_percent=percent)
             # For most lists, the layers alone score too high, and they are quick to compute.
             if point.greedy < 1 and layers_score(params) > point.greedy:
@@ -294,6 +295,11 @@ def packing_of(params: Params) -> Sequence[Placement]:
     return pack(stock_of(params.prisms), params.full_marks_percent).boxes
 
 
+def half_further(corner: Sequence[int]) -> list[float]:
+    """Return a corner moved by half a unit along each axis."""
+    return [c + 0.5 for c in corner]
+
+
 def mirrored(corners: WholeCorners) -> WholeCorners:
     """Return a box that is mirrored along x and moved along y."""
     (x, y, z), (u, v, w) = corners
@@ -314,20 +320,22 @@ def with_a_gap(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
 
 def with_one_aside(boxes: Sequence[WholeCorners]) -> list[WholeCorners]:
     """Move the last box along z until it is clear of all others."""
-    *others, (low, high) = boxes
+    *other_boxes, (low, high) = boxes
     *low_plan, z = low
     *high_plan, w = high
     step = max(end[2] for _, end in boxes) - z
-    return [*others, ((*low_plan, z + step), (*high_plan, w + step))]
+    return [*other_boxes, ((*low_plan, z + step), (*high_plan, w + step))]
 
 
 def box_volume(boxes: Sequence[WholeCorners]) -> int:
     """Return the volume of the smallest box around all boxes."""
     lows, highs = zip(*boxes, strict=True)
-    return math.prod(
-        max(high[axis] for high in highs) - min(low[axis] for low in lows)
-        for axis in range(3)
-    )
+    volume = 1
+    for axis in range(3):
+        start = min(low[axis] for low in lows)
+        end = max(high[axis] for high in highs)
+        volume *= end - start
+    return volume
 
 
 def box_list(boxes: Iterable[Corners]) -> list[JsonValue]:
@@ -356,7 +364,8 @@ def layers_score(params: Params) -> float:
 
 def greedy_packing(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
     """Place the prisms, the largest first, at the free corners that keep the box smallest."""
-    low, high = np.zeros((0, 3), np.int64), np.zeros((0, 3), np.int64)
+    low = np.zeros((0, 3), np.int64)
+    high = np.zeros((0, 3), np.int64)
     corners = np.zeros((1, 3), np.int64)
     extent = np.zeros(3, np.int64)
     for size in sorted(sizes, key=lambda size: (-math.prod(size), size)):
@@ -367,18 +376,20 @@ def greedy_packing(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
         occupied = np.zeros(len(at), bool)
         for start, stop in zip(low, high, strict=True):
             occupied |= ((at < stop) & (end > start)).all(axis=1)
-        grown = np.maximum(end, extent)
+        extents = np.maximum(end, extent)
         # Choose the smallest box; in a tie, the nearest to a cube, then the place nearest to 0.
+        # The last key counts first.
         keys = (
             *at.T[::-1],
             at.sum(axis=1),
-            grown.max(axis=1),
-            grown.prod(axis=1),
+            extents.max(axis=1),
+            extents.prod(axis=1),
             occupied,
         )
         best = np.lexsort(keys)[0]
-        low, high = np.vstack([low, at[best]]), np.vstack([high, end[best]])
-        extent = grown[best]
+        low = np.vstack([low, at[best]])
+        high = np.vstack([high, end[best]])
+        extent = extents[best]
         # The next prisms can start at the three corners next to this prism's lower corner.
         new = np.tile(at[best], (3, 1))
         np.fill_diagonal(new, end[best])
@@ -413,7 +424,8 @@ def draw_sharing(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
 def draw_layers(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
     """Draw whole layers of one box, some of them cut into equal parts or into two."""
     pool = [edge for edge in _EDGES if edge <= point.max_edge]
-    a, b = rng.choice(pool), rng.choice(pool)
+    a = rng.choice(pool)
+    b = rng.choice(pool)
     lines = [([a, b, rng.choice(pool)], rng.between(2, point.max_count))]
     while len(lines) < point.kinds:
         length, width = rng.choice([(a, b), (b, a)])
@@ -425,7 +437,8 @@ def draw_layers(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
         ]
         # One cut adds two sizes to the list, and no part has length 1.
         if len(lines) + 2 <= point.kinds and length > 4 and rng.chance(0.5):
-            cut, n = rng.between(2, length - 2), rng.between(2, point.max_count)
+            cut = rng.between(2, length - 2)
+            n = rng.between(2, point.max_count)
             lines += [([cut, width, thick], n), ([length - cut, width, thick], n)]
         elif divisors:
             k = rng.choice(divisors)
@@ -443,7 +456,8 @@ def draw_rooms(point: Space, rng: Stream) -> tuple[Prisms, ...] | None:
     Layers of neighbouring rooms usually have different heights, so no whole layers fill the space.
     """
     longest = point.max_edge
-    a, b = rng.between(4, longest), rng.between(4, longest)
+    a = rng.between(4, longest)
+    b = rng.between(4, longest)
     slab: Sequence[int] = (a, b, rng.between(2, longest))
     rooms = [[a, b, rng.between(6, 2 * longest)]]
     while len(rooms) < point.kinds - 1:

@@ -217,7 +217,8 @@ def choose_block(room: Size, stock: Counts, rng: Stream) -> Block | None:
                 continue
             matches = 0
             for edge, number, width in zip(size, numbers, room, strict=True):
-                matches += edge * number == width
+                if edge * number == width:
+                    matches += 1
             # Blocks that fill the room along an axis are worth most, as they leave fewer rooms.
             worth = 4**matches * volume * rng.between(2, 8)
             if worth > best_worth:

@@ -131,7 +131,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return mistakes of models, and answers that older graders accepted."""
         joints = [(joint.x, joint.y) for joint in self.reference(params).points]
-        n, beyond = params.pipes, params.side + 1
+        n = params.pipes
+        beyond = params.side + 1
         first, *tail = joints
         joints_and_middles: list[tuple[float, float]] = []
         for (x, y), (u, v) in pipes_of(joints):

@@ -89,7 +89,8 @@ def draw_angle_range(basis: Basis) -> schema.AngleRange | None:
     """Draw limits of the interior angles, unless an angle is almost straight."""
     cosines = basis.loop.cosines.clip(-1.0, 1.0).tolist()
     degrees = [math.degrees(math.acos(cosine)) for cosine in cosines]
-    smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
+    smallest = min(degrees) - _NEAR
+    largest = max(degrees) + _NEAR
     # For a loop with an almost straight joint, no limit would exclude many other loops.
     if largest > 172:
         return None

@@ -29,15 +29,15 @@ def finger(crossings: int) -> tuple[list[XY], list[XY]]:
     One more pipe leads from the end of one side to the end of the other.
     """
     sides: tuple[list[XY], list[XY]] = ([], [])
-    for first, joints in enumerate(sides):
-        here = first
+    for start_side, joints in enumerate(sides):
+        side = start_side
         height = _SLOPE
-        joints.append((abs(here - _INSET), height))
+        joints.append((abs(side - _INSET), height))
         for _ in range(crossings):
-            here = 1 - here
+            side = 1 - side
             height += _CROSSING
-            joints.append((abs(here - _INSET), height))
-        joints.append((float(here), height + _SLOPE))
+            joints.append((abs(side - _INSET), height))
+        joints.append((float(side), height + _SLOPE))
     return sides
 
 
@@ -57,7 +57,7 @@ def grown_with_finger(
             continue
         joints = with_finger(ring, foot, left, right)
         if joints is not None:
-            return turned(joints, side, rng)
+            return turn_and_mirror(joints, side, rng)
     return None
 
 
@@ -87,20 +87,20 @@ def with_finger(
     """Replace the pipe at the foot with a finger; None if the loop has no such pipe."""
     x, y = foot
     ends = [(float(x), float(y)), (x + 1.0, float(y))]
-    there = [
+    finger_joints = [
         (round(x + across, DECIMALS), round(y + out, DECIMALS))
         for across, out in (*left, *reversed(right))
     ]
     for i, joint in enumerate(ring):
         following = ring[(i + 1) % len(ring)]
         if [joint, following] == ends:
-            return (*ring[: i + 1], *there, *ring[i + 1 :])
+            return (*ring[: i + 1], *finger_joints, *ring[i + 1 :])
         if [following, joint] == ends:
-            return (*ring[: i + 1], *reversed(there), *ring[i + 1 :])
+            return (*ring[: i + 1], *reversed(finger_joints), *ring[i + 1 :])
     return None
 
 
-def turned(joints: Joints, side: int, rng: Stream) -> Joints:
+def turn_and_mirror(joints: Joints, side: int, rng: Stream) -> Joints:
     """Turn a loop by right angles and mirror it at random."""
     for _ in range(rng.below(4)):
         joints = tuple((side - y, x) for x, y in joints)

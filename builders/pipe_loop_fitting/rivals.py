@@ -38,7 +38,8 @@ def rectangles(params: Params) -> Iterator[Joints]:
     half = params.pipes // 2
     for width in range(max(1, half - params.side), min(half, params.side + 1)):
         height = half - width
-        left, bottom = (params.side - width) / 2, (params.side - height) / 2
+        left = (params.side - width) / 2
+        bottom = (params.side - height) / 2
         yield tuple((x + left, y + bottom) for x, y in rectangle(width, height))
 
 

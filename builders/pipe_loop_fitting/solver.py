@@ -111,7 +111,8 @@ def from_start(loop: Joints, params: Params) -> Joints:
     """Rotate a loop so that it starts at the joint nearest to the required place."""
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
-            x, y = constraint.x, constraint.y
+            x = constraint.x
+            y = constraint.y
             squares = [(u - x) ** 2 + (v - y) ** 2 for u, v in loop]
             first = squares.index(min(squares))
             return loop[first:] + loop[:first]

@@ -100,7 +100,8 @@ def many_pointed(pipes: int, side: int) -> Joints | None:
 def place_at(side: int, angle: float, across: float, out: float) -> XY:
     """Return the place ``out`` from the centre at an angle, moved by ``across`` to the left."""
     centre = side / 2
-    cos, sin = math.cos(angle), math.sin(angle)
+    cos = math.cos(angle)
+    sin = math.sin(angle)
     x = centre + out * cos - across * sin
     y = centre + out * sin + across * cos
     return round(x, DECIMALS), round(y, DECIMALS)

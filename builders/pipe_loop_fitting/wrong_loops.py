@@ -13,7 +13,8 @@ def wrong_loops(
     params: Params, joints: Sequence[XY]
 ) -> Iterator[tuple[str, Sequence[XY]]]:
     """Yield the named wrong loops that this room allows; ``joints`` are a correct answer."""
-    n, side = params.pipes, params.side
+    n = params.pipes
+    side = params.side
     snake = open_snake(n, side)
     if snake:
         yield "open_snake", snake
@@ -32,12 +33,13 @@ def wrong_loops(
             yield "constraints_left_out", plain
     for constraint in params.constraints:
         if isinstance(constraint, FixedStart):
-            x, y = constraint.x, constraint.y
+            x = constraint.x
+            y = constraint.y
             # The loop itself is right, but it starts at the joint farthest from the required start.
-            away = [((u - x) ** 2 + (v - y) ** 2, i) for i, (u, v) in enumerate(joints)]
-            square, at = max(away)
-            if square > (constraint.tolerance + 0.01) ** 2:
-                yield "other_start", [*joints[at:], *joints[:at]]
+            squares = [(u - x) ** 2 + (v - y) ** 2 for u, v in joints]
+            farthest = max(range(len(joints)), key=lambda i: (squares[i], i))
+            if squares[farthest] > (constraint.tolerance + 0.01) ** 2:
+                yield "other_start", [*joints[farthest:], *joints[:farthest]]
     # Both additions make a loop of n pipes from one with two pipes fewer.
     base = grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
     if base:
@@ -75,8 +77,9 @@ def with_spike(base: Joints, side: int) -> Joints | None:
     """Add a spike of two pipes, 1.7 degrees apart, to a loop on the square lattice."""
     occupied = set(base)
     for i, (start, end) in enumerate(pipes_of(base)):
-        dx, dy = end[0] - start[0], end[1] - start[1]
-        for tip in beside(start, dx, dy):
+        dx = end[0] - start[0]
+        dy = end[1] - start[1]
+        for tip in places_beside(start, dx, dy):
             if tip not in occupied and min(tip) >= 0 and max(tip) <= side:
                 foot = (start[0] + 0.03 * dx, start[1] + 0.03 * dy)
                 return (*base[: i + 1], tip, foot, *base[i + 1 :])
@@ -87,8 +90,11 @@ def with_overlay(base: Joints) -> Joints | None:
     """Push a pipe of a loop on the square lattice sideways almost onto another pipe."""
     pipes = {frozenset(ends) for ends in pipes_of(base)}
     for i, (start, end) in enumerate(pipes_of(base)):
-        dx, dy = end[0] - start[0], end[1] - start[1]
-        for c, d in zip(beside(start, dx, dy), beside(end, dx, dy), strict=True):
+        dx = end[0] - start[0]
+        dy = end[1] - start[1]
+        for c, d in zip(
+            places_beside(start, dx, dy), places_beside(end, dx, dy), strict=True
+        ):
             sides = {frozenset((start, c)), frozenset((end, d))}
             if sides.isdisjoint(pipes) and frozenset((c, d)) in pipes:
                 shifted = [(x + 0.02 * dx, y + 0.02 * dy) for x, y in (c, d)]
@@ -96,7 +102,7 @@ def with_overlay(base: Joints) -> Joints | None:
     return None
 
 
-def beside(joint: XY, dx: float, dy: float) -> tuple[XY, XY]:
+def places_beside(joint: XY, dx: float, dy: float) -> tuple[XY, XY]:
     """Return the places one pipe to the left and to the right of a joint."""
     x, y = joint
     return (x - dy, y + dx), (x + dy, y - dx)

@@ -48,6 +48,7 @@ from scbench.graders import polynomial_curve_fitting as rules
 from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
+# Maximum number of pictures that one draw tries.
 _TRIES = 60
 # Factor on the tries if only pictures that baselines draw badly will do.
 _TRIES_FACTOR = 30
@@ -234,7 +235,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         limit = point.max_degree if point.limited else None
         for _ in range(tries):
             grid = cut_at_level(draw_field(point, rng), point.fill)
-            if grid is not None and self.suits(point, grid, limit):
+            if grid is not None and self.fits_point(point, grid, limit):
                 return Params(grid=grid, max_degree=limit)
         raise GenerationError(
             f"{tries} tries found no picture of {point.size} x {point.size} cells that needs a "
@@ -242,7 +243,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "degrees, a larger greedy or, for high degrees, more blobs and waves"
         )
 
-    def suits(self, point: Space, grid: tuple[str, ...], limit: int | None) -> bool:
+    def fits_point(
+        self, point: Space, grid: tuple[str, ...], limit: int | None
+    ) -> bool:
         """Return whether a picture has enough of both colours and is as hard as the point requires.
 
         Args:

@@ -8,6 +8,7 @@ from scbench.builders.polynomial_curve_fitting.polynomials import (
     cell_values,
 )
 
+# Significant digits of rounded coefficients.
 _DIGITS = 3
 # The numbers in the prompt's rules for the score.
 _LEAST_SHARE = 0.75

@@ -137,13 +137,13 @@ def answer_text(answer: str | float | Sequence[str | int]) -> str:
 
 
 @cache
-def reply_short(what: str, *, quoted: bool = True) -> str:
+def reply_short(description: str, *, quoted: bool = True) -> str:
     """Return the closing lines of a prompt that asks for a word, a number or a short list.
 
     Args:
-        what: the description of the answer that follows "must be".
+        description: the description of the answer, which follows "must be".
         quoted: whether the answer is a JSON string; otherwise it is a bare number or list.
     """
     kind = ", as a JSON string" if quoted else ""
     closing = reply_as('{"answer": ...}', give="Give it")
-    return f"Your answer must be {what}{kind}.\n{closing}"
+    return f"Your answer must be {description}{kind}.\n{closing}"

@@ -178,12 +178,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 loose = [i for i, piece in enumerate(cut) if piece not in common]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
                     clues[i] = draw_cell(cut[i], rng)
-            if (
-                len(result.solutions) == 1
-                and result.complete
-                and point.min_candidates <= result.candidates <= point.max_candidates
-                and result.nodes >= point.min_nodes
-            ):
+            is_unique = len(result.solutions) == 1 and result.complete
+            has_candidates = (
+                point.min_candidates <= result.candidates <= point.max_candidates
+            )
+            is_hard = result.nodes >= point.min_nodes
+            if is_unique and has_candidates and is_hard:
                 return Params(width=point.width, height=point.height, grid=grid)
         raise GenerationError(
             f"no puzzle of {point.width} x {point.height} cells with these areas, candidates and "
@@ -234,14 +234,14 @@ def faults_of_one(cut: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangl
     larger = [rectangle for rectangle in cut if rectangle.area > 1]
     if not larger:
         return
-    whole = larger[0]
-    intact = [rectangle for rectangle in cut if rectangle != whole]
-    left, top, right, bottom = whole
+    faulty = larger[0]
+    intact = [rectangle for rectangle in cut if rectangle != faulty]
+    left, top, right, bottom = faulty
     yield "corners_exchanged", [Rectangle(right, bottom, left, top), *intact]
     if left < right:
-        halves = [whole._replace(right=left), whole._replace(left=left + 1)]
+        halves = [faulty._replace(right=left), faulty._replace(left=left + 1)]
     else:
-        halves = [whole._replace(bottom=top), whole._replace(top=top + 1)]
+        halves = [faulty._replace(bottom=top), faulty._replace(top=top + 1)]
     yield "one_without_a_clue", [*halves, *intact]
 
 

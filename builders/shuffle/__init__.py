@@ -194,9 +194,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             people = rng.sample(names(), n)
             things = rng.sample(story.things, n)
         else:
-            both = rng.sample(names(), 2 * n)
-            people = both[:n]
-            things = both[n:]
+            drawn_names = rng.sample(names(), 2 * n)
+            people = drawn_names[:n]
+            things = drawn_names[n:]
         events = draw_events(point, story, rng)
         options = list(things)
         rng.shuffle(options)

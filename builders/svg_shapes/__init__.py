@@ -26,7 +26,7 @@ from scbench.builders.shared.builder import (
     under,
 )
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.svg_shapes.outlines import divided, outline, roughened
+from scbench.builders.svg_shapes.outlines import divide_sides, outline, shift_points
 from scbench.builders.svg_shapes.paths import Frame, path_of
 from scbench.builders.svg_shapes.sides import is_blurred, kind_of, sides_of
 from scbench.schemas.svg_shapes import Answer, Kind, Params
@@ -233,7 +233,7 @@ def draw_path(kind: Kind, point: Space, rng: Stream) -> str:
     cubics = max(2, point.segments)
     pieces = max(_PIECES, cubics + 2) + rng.below(5)
     smooth = outline(kind, stretch, point.segments, rng)
-    corners = roughened(smooth, point.noise, rng)
+    corners = shift_points(smooth, point.noise, rng)
     frame = Frame(
         mirror=1 if rng.below(2) else -1,
         degrees=rng.between(-point.rotation, point.rotation),
@@ -242,7 +242,7 @@ def draw_path(kind: Kind, point: Space, rng: Stream) -> str:
         stretch=stretch,
     )
     return path_of(
-        divided(corners, pieces, rng),
+        divide_sides(corners, pieces, rng),
         frame,
         rng,
         relative=point.commands == "relative",

@@ -79,7 +79,7 @@ def _polygon(kind: Kind, rng: Stream) -> list[Vector]:
     return points
 
 
-def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corner]:
+def shift_points(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corner]:
     """Return the outline with each point moved by at most ``noise`` times the narrowest gap.
 
     The narrowest gap is the smallest distance between two of the points.
@@ -97,7 +97,7 @@ def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corn
     return moved
 
 
-def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]:
+def divide_sides(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]:
     """Return the outline with more points on its straight sides, until it has enough pieces.
 
     Long sides get more points. An outline without straight sides is unchanged.

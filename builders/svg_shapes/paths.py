@@ -9,6 +9,7 @@ from scbench.builders.svg_shapes.outlines import Corner, Vector
 
 # A place on the page, in hundredths of a unit.
 Spot = tuple[int, int]
+# Arcs of a larger angle count as half an ellipse.
 _ALMOST_HALF = pi - 1e-6
 
 
@@ -43,18 +44,18 @@ class Frame(NamedTuple):
         middle_x, middle_y = self.centre
         return round(x + 100 * middle_x), round(y + 100 * middle_y)
 
-    def handles(self, arc: Vector, here: Spot, there: Spot) -> list[Spot]:
+    def handles(self, arc: Vector, start: Spot, stop: Spot) -> list[Spot]:
         """Return the inner control points of a cubic curve that replaces an arc.
 
         They move with the rounded ends, so that joints stay smooth.
         """
-        begin, end = arc
+        start_angle, end_angle = arc
         # The usual length of the handles with which a cubic curve follows a circle.
-        pull = 4 / 3 * tan((end - begin) / 4)
-        out_x, out_y = self._handle(begin, pull)
-        back_x, back_y = self._handle(end, pull)
-        first = (round(here[0] + out_x), round(here[1] + out_y))
-        second = (round(there[0] - back_x), round(there[1] - back_y))
+        pull = 4 / 3 * tan((end_angle - start_angle) / 4)
+        out_x, out_y = self._handle(start_angle, pull)
+        back_x, back_y = self._handle(end_angle, pull)
+        first = (round(start[0] + out_x), round(start[1] + out_y))
+        second = (round(stop[0] - back_x), round(stop[1] - back_y))
         return [first, second]
 
     def _handle(self, angle: float, length: float) -> Vector:
@@ -84,7 +85,7 @@ class PathWriter:
 
     def __init__(self, start: Spot, *, relative: bool) -> None:
         self._relative = relative
-        self._here = (0, 0)
+        self._position = (0, 0)
         self._commands: list[str] = []
         self.add("M", [start])
 
@@ -92,7 +93,7 @@ class PathWriter:
         self, letter: str, points: Sequence[Spot], parameters: Sequence[str] = ()
     ) -> None:
         """Add a command with its parameters and points, the last of which is its end."""
-        origin_x, origin_y = self._here if self._relative else (0, 0)
+        origin_x, origin_y = self._position if self._relative else (0, 0)
         numbers = []
         for x, y in points:
             x_text = decimal_text(x - origin_x)
@@ -100,7 +101,7 @@ class PathWriter:
             numbers.append(f"{x_text},{y_text}")
         command = " ".join([letter, *parameters, *numbers])
         self._commands.append(command)
-        self._here = points[-1]
+        self._position = points[-1]
 
     def closed(self) -> str:
         """Return the path, closed."""
@@ -139,16 +140,16 @@ def path_of(
     flat_curves = _draw_flat_curves(strokes, cubics, rng, uses_arcs=uses_arcs)
     writer = PathWriter(spots[0], relative=relative)
     for i, arc in enumerate(strokes):
-        here = spots[i]
-        there = ends[i]
+        start = spots[i]
+        end = ends[i]
         if arc and uses_arcs:
-            writer.add("A", [there], frame.arc_parameters(arc))
+            writer.add("A", [end], frame.arc_parameters(arc))
         elif arc:
-            writer.add("C", [*frame.handles(arc, here, there), there])
+            writer.add("C", [*frame.handles(arc, start, end), end])
         elif i in flat_curves:
-            writer.add("C", [here, there, there])
+            writer.add("C", [start, end, end])
         else:
-            writer.add("L", [there])
+            writer.add("L", [end])
     return writer.closed()
 
 

@@ -54,7 +54,8 @@ def misread_poses(
 ) -> Iterator[tuple[str, list[Pose]]]:
     """Yield correct poses with the seven numbers misread, if the result scores less."""
     table = np.array([list(pose.values()) for pose in right])
-    moves, quaternions = table[:, :3], table[:, 3:]
+    moves = table[:, :3]
+    quaternions = table[:, 3:]
     inverse = quaternions * (1, -1, -1, -1)
     bodies = corners(table)
     middle = np.array(BASE).mean(axis=0)
@@ -98,7 +99,8 @@ def shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
     columns = math.ceil(round((high_x - low_x) / step, 9))
     rows = math.ceil(round((high_y - low_y) / step, 9))
     i, j = (v.ravel() for v in np.indices((columns, rows)))
-    x, y = low_x + i * step, low_y + j * step
+    x = low_x + i * step
+    y = low_y + j * step
     squares = shapely.box(x, y, x + _SIDE, y + _SIDE)
     shares = shapely.area(shapely.intersection(target, squares)) / _SIDE**2
     floor = (i % parts) * parts + j % parts

@@ -28,7 +28,8 @@ _SLIDE = 0.12
 _MOST_SIDES = 50
 # Number of orientations in addition to the square and the triangle.
 _TURNED = 12
-# The number of the triangle's template: a tetrahedron that is not tilted.
+# The numbers of two templates: the square, and the triangle of a tetrahedron that is not tilted.
+_SQUARE = 0
 _FLAT = 1
 # Directions with at least this cosine count as parallel.
 _PARALLEL = 0.99
@@ -176,10 +177,11 @@ def inside_candidates(
         starts = [edge.start for edge in template.sides]
         px, py = (sum(axis) / len(starts) for axis in zip(*starts, strict=True))
         # A square turned by half a turn is the same.
-        signs = (1,) if k == 0 else (1, -1)
+        signs = (1,) if k == _SQUARE else (1, -1)
         for dx, dy in main_directions(sides):
             for sign in signs:
-                cosine, sine = sign * dx, sign * dy
+                cosine = sign * dx
+                sine = sign * dy
                 turned_x = cosine * px - sine * py
                 turned_y = sine * px + cosine * py
                 for x, y in centres:
@@ -190,10 +192,13 @@ def main_directions(sides: Sequence[Side]) -> list[XY]:
     """Return the first three directions of sides that are not parallel or at right angles."""
     directions: list[XY] = []
     for side in sides:
-        dx, dy = side.direction
-        if all(
-            abs(dx * ex + dy * ey) < _PARALLEL and abs(dx * ey - dy * ex) < _PARALLEL
-            for ex, ey in directions
-        ):
-            directions.append((dx, dy))
+        if all(are_slanted(side.direction, known) for known in directions):
+            directions.append(side.direction)
     return directions[:3]
+
+
+def are_slanted(first: XY, second: XY) -> bool:
+    """Return whether two directions are neither parallel nor at right angles."""
+    dot = first[0] * second[0] + first[1] * second[1]
+    cross = first[0] * second[1] - first[1] * second[0]
+    return abs(dot) < _PARALLEL and abs(cross) < _PARALLEL

@@ -41,30 +41,33 @@ def draw_target(
     # Blocks and their holes are parallel to the axes.
     is_turned = figure != "blocks"
     if is_turned:
-        points = turned(points, *draw_direction(rng))
+        points = turn_points(points, *draw_direction(rng))
     shape = Polygon(points)
     holes: list[list[XY]] = []
     if hole:
         title += ", with a square hole"
         centre = shapely.centroid(shape)
         side = math.sqrt(rng.uniform(0.05, 0.15) * shape.area)
-        square = turned(_SQUARE, *draw_direction(rng)) if is_turned else _SQUARE
+        square = turn_points(_SQUARE, *draw_direction(rng)) if is_turned else _SQUARE
         holes = [[(centre.x + side * x, centre.y + side * y) for x, y in square]]
     scale = math.sqrt(area / Polygon(points, holes).area)
     x0, y0, x1, y1 = (scale * v for v in shape.bounds)
     move_x = rng.uniform(-1, 1) - (x0 + x1) / 2
     move_y = rng.uniform(-1, 1) - (y0 + y1) / 2
+    move = (move_x, move_y)
+    exterior = placed_ring(points, scale, move)
+    return title, Polygon(exterior, [placed_ring(ring, scale, move) for ring in holes])
 
-    def place(ring: Sequence[XY]) -> list[XY]:
-        spots = []
-        for x, y in ring:
-            spot_x = round(scale * x + move_x, _DECIMALS)
-            spot_y = round(scale * y + move_y, _DECIMALS)
-            # Adding 0.0 turns -0.0 into 0.0.
-            spots.append((spot_x + 0.0, spot_y + 0.0))
-        return spots
 
-    return title, Polygon(place(points), [place(ring) for ring in holes])
+def placed_ring(ring: Sequence[XY], scale: float, move: XY) -> list[XY]:
+    """Return a ring that is first scaled and then moved, rounded to three decimals."""
+    corners = []
+    for x, y in ring:
+        placed_x = round(scale * x + move[0], _DECIMALS)
+        placed_y = round(scale * y + move[1], _DECIMALS)
+        # Adding 0.0 turns -0.0 into 0.0.
+        corners.append((placed_x + 0.0, placed_y + 0.0))
+    return corners
 
 
 def draw_outline(figure: Figure, sides: int, rng: Stream) -> Outline:
@@ -100,7 +103,8 @@ def regular_points(corners: int, inner: float = 1.0) -> list[XY]:
 def block_points(rng: Stream) -> list[XY]:
     """Draw two to four upright blocks side by side, each meeting the next along a side."""
     x0 = 0.0
-    low, high = 0.0, rng.uniform(1.0, 3.0)
+    low = 0.0
+    high = rng.uniform(1.0, 3.0)
     lower: list[XY] = []
     upper: list[XY] = []
     for _ in range(rng.between(2, 4)):
@@ -157,7 +161,8 @@ def band_points(strokes: int, rng: Stream) -> list[XY]:
     left: list[XY] = []
     for i, (x, y) in enumerate(middles):
         # The headings before and after; at the ends of the band, they are equal.
-        (ax, ay), (bx, by) = headings[max(0, i - 1)], headings[min(i, strokes - 1)]
+        ax, ay = headings[max(0, i - 1)]
+        bx, by = headings[min(i, strokes - 1)]
         # A corner is half the band's width away from the middle lines of both strokes.
         reach = 1 + ax * bx + ay * by
         for side, ring in ((-0.5, right), (0.5, left)):
@@ -165,7 +170,7 @@ def band_points(strokes: int, rng: Stream) -> list[XY]:
     return [*right, *reversed(left)]
 
 
-def turned(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
+def turn_points(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
     """Return points turned about the origin."""
     return [(cosine * x - sine * y, sine * x + cosine * y) for x, y in points]
 

@@ -20,6 +20,7 @@ _CORNERS = np.array(
         (0.5, math.sqrt(3) / 6, math.sqrt(2 / 3)),
     ]
 )
+# Distance by which answers are moved, and decimals to which they are rounded.
 _SHIFT = 0.1
 _DECIMALS = 5
 # The numbers in the prompt's rules for the score.

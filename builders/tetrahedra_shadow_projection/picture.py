@@ -1,6 +1,7 @@
 """The target on a ruled plane, next to the coordinates of its numbered corners."""
 
 from collections.abc import Sequence
+from itertools import chain
 from math import ceil, floor, fsum, isqrt
 from typing import NamedTuple
 
@@ -56,7 +57,8 @@ def draw(params: Params, _style: str) -> tuple[Canvas, ...]:
 def _ring_picture(params: Params, ring: Ring, name: str) -> Canvas:
     """Draw the target, and number and list the corners of one of its rings."""
     rings = [params.exterior, *params.holes]
-    half = ceil(max(abs(value) for r in rings for corner in r for value in corner))
+    corners = chain.from_iterable(rings)
+    half = ceil(max(abs(value) for corner in corners for value in corner))
     plane = Plane(half, _PLANE // (2 * half))
     title = f"target: {params.title}"
     lines = [f"{i} ({', '.join(map(plain, corner))})" for i, corner in enumerate(ring)]
@@ -118,6 +120,7 @@ def _draw_ring(canvas: Canvas, plane: Plane, ring: Ring) -> None:
 
 def _beside(corner: Point, middle: Point) -> tuple[int, int, int, int]:
     """Return the box for a corner's number: towards the middle of the ring, off its sides."""
-    dx, dy = middle[0] - corner[0], middle[1] - corner[1]
+    dx = middle[0] - corner[0]
+    dy = middle[1] - corner[1]
     away = max(1, isqrt(dx * dx + dy * dy))
     return corner[0] + 22 * dx // away, corner[1] + 18 * dy // away, 1, 1

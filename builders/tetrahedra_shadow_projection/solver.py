@@ -20,7 +20,7 @@ from scbench.builders.tetrahedra_shadow_projection.candidates import (
     templates,
     turned_quaternion,
 )
-from scbench.graders.tetrahedra_shadow_projection import corners, swept_edges
+from scbench.graders.tetrahedra_shadow_projection import Floats, corners, swept_edges
 
 # The worth of a sample point: a gap costs 1.5 times its area, spill half of it.
 _WORTH_INSIDE = 3
@@ -69,27 +69,29 @@ class Stamps(NamedTuple):
     mask: NDArray[np.int8]
     candidate: NDArray[np.intp]
 
-    def of(self, these: NDArray[Any]) -> "Stamps":
+    def at(self, positions: NDArray[Any]) -> "Stamps":
         """Return the entries at these positions."""
-        return Stamps(self.first[these], self.mask[these], self.candidate[these])
+        return Stamps(
+            self.first[positions], self.mask[positions], self.candidate[positions]
+        )
 
 
 def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
     """Return poses of tetrahedra whose shadows cover a target as well as the search can.
 
-    The poses have the format of `stacked`.
+    The poses have the format of `stack_poses`.
     """
     target = shapely.orient_polygons(target)
-    return stacked(target, shadow_candidates(target, effort.pitch), effort)
+    return stack_poses(target, shadow_candidates(target, effort.pitch), effort)
 
 
 def find_flat_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
     """Return poses of tetrahedra that are not tilted and do not follow the rim."""
     target = shapely.orient_polygons(target)
-    return stacked(target, flat_candidates(target, effort.pitch), effort)
+    return stack_poses(target, flat_candidates(target, effort.pitch), effort)
 
 
-def stacked(
+def stack_poses(
     target: Polygon, candidates: Sequence[Candidate], effort: Effort
 ) -> list[tuple[float, ...]]:
     """Return the poses of chosen candidates.
@@ -100,11 +102,14 @@ def stacked(
     poses: list[tuple[float, ...]] = []
     level = 0.0
     for i in choose(target, candidates, effort):
-        k, cosine, sine, x, y = candidates[i]
-        x, y = round(x, _DECIMALS), round(y, _DECIMALS)
-        quaternion = turned_quaternion(templates()[k].quaternion, cosine, sine)
+        shadow = candidates[i]
+        x = round(shadow.x, _DECIMALS)
+        y = round(shadow.y, _DECIMALS)
+        template = templates()[shadow.template]
+        quaternion = turned_quaternion(template.quaternion, shadow.cosine, shadow.sine)
         heights = corners(np.array([(x, y, 0.0, *quaternion)]))[0, :, 2]
-        low, high = float(heights.min()), float(heights.max())
+        low = float(heights.min())
+        high = float(heights.max())
         poses.append((x, y, round(level - low, _DECIMALS), *quaternion))
         level += high - low + _GAP
     return poses
@@ -119,7 +124,9 @@ def choose(
     inside = worth.ravel() > 0
     stamps = stamps_of(candidates, sheet)
     gain = gains(worth, stamps)
-    stamps, gain = stamps.of(gain > 0), gain[gain > 0]
+    has_gain = gain > 0
+    stamps = stamps.at(has_gain)
+    gain = gain[has_gain]
     window = stamps.mask.shape[1]
     selection: dict[int, NDArray[np.intp]] = {}
     while len(selection) < effort.limit and len(gain):
@@ -135,8 +142,8 @@ def choose(
         # Only candidates whose windows overlap have lost gain.
         overlaps = np.abs(stamps.first - stamps.first[best]) < window
         near = np.flatnonzero(overlaps.all(axis=1))
-        gain[near] = gains(worth, stamps.of(near))
-    return [int(stamps.candidate[i]) for i in indispensable(selection, inside)]
+        gain[near] = gains(worth, stamps.at(near))
+    return [int(stamps.candidate[i]) for i in without_redundant(selection, inside)]
 
 
 def sample_grid(target: Polygon, step: float) -> Sheet:
@@ -149,9 +156,11 @@ def sample_grid(target: Polygon, step: float) -> Sheet:
         n = int((high - low + _MARGIN + 1.2) / step) + 1
         axes.append(low + step * (np.arange(n) + 0.5))
     grid = np.meshgrid(*axes, indexing="ij")
-    grown = shapely.union_all([target, *swept_edges([target], _SLACK)])
-    outside = np.where(shapely.contains_xy(grown, *grid), 0, _WORTH_OUTSIDE)
-    worth = np.where(shapely.contains_xy(target, *grid), _WORTH_INSIDE, outside)
+    with_slack = shapely.union_all([target, *swept_edges([target], _SLACK)])
+    is_near = shapely.contains_xy(with_slack, *grid)
+    is_inside = shapely.contains_xy(target, *grid)
+    worth_outside = np.where(is_near, 0, _WORTH_OUTSIDE)
+    worth = np.where(is_inside, _WORTH_INSIDE, worth_outside)
     return Sheet(worth.astype(np.int8), origin, step)
 
 
@@ -169,22 +178,42 @@ def stamps_of(candidates: Sequence[Candidate], sheet: Sheet) -> Stamps:
     row = np.floor((y.min(axis=1) - sheet.origin[1]) / step).astype(np.intp)
     # Number of sample points that the widest shadow, of width 1, can span.
     window = int(1 / step) + 2
-    width, height = sheet.worth.shape
-    on_sheet = (column >= 0) & (column + window <= width)
-    on_sheet &= (row >= 0) & (row + window <= height)
-    keep = np.flatnonzero(on_sheet)
-    x, y, column, row = x[keep], y[keep], column[keep], row[keep]
+    columns, rows = sheet.worth.shape
+    in_columns = (column >= 0) & (column + window <= columns)
+    in_rows = (row >= 0) & (row + window <= rows)
+    keep = np.flatnonzero(in_columns & in_rows)
+    column = column[keep]
+    row = row[keep]
     span = np.arange(window)
     sample_x = sheet.origin[0] + step * (column[:, None] + span + 0.5)
     sample_y = sheet.origin[1] + step * (row[:, None] + span + 0.5)
-    mask = np.ones((len(keep), window, window), dtype=bool)
-    for i in range(4):
-        ax, ay = x[:, i - 1, None], y[:, i - 1, None]
-        bx, by = x[:, i, None], y[:, i, None]
-        # A covered point is on the left of every side.
-        height = ((bx - ax) * (sample_y - ay))[:, None, :]
-        mask &= height >= ((by - ay) * (sample_x - ax))[:, :, None]
+    mask = covered_samples(x[keep], y[keep], sample_x, sample_y)
     return Stamps(np.stack([column, row], axis=1), -mask.view(np.int8), keep)
+
+
+def covered_samples(
+    x: Floats, y: Floats, sample_x: Floats, sample_y: Floats
+) -> NDArray[np.bool_]:
+    """Return which sample points each shadow covers: n x window x window.
+
+    Args:
+        x: n x 4, x of the corners of each shadow, counter-clockwise.
+        y: y of the corners.
+        sample_x: n x window, x of the sample points around each shadow.
+        sample_y: y of the sample points.
+    """
+    count, window = sample_x.shape
+    is_covered = np.ones((count, window, window), dtype=bool)
+    for i in range(4):
+        ax = x[:, i - 1, None]
+        ay = y[:, i - 1, None]
+        bx = x[:, i, None]
+        by = y[:, i, None]
+        # A covered point is on the left of every side.
+        rise = ((bx - ax) * (sample_y - ay))[:, None, :]
+        run = ((by - ay) * (sample_x - ax))[:, :, None]
+        is_covered &= rise >= run
+    return is_covered
 
 
 def gains(worth: NDArray[np.int8], stamps: Stamps) -> NDArray[np.int32]:
@@ -198,7 +227,7 @@ def gains(worth: NDArray[np.int8], stamps: Stamps) -> NDArray[np.int32]:
     return total
 
 
-def indispensable(
+def without_redundant(
     selection: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]
 ) -> list[int]:
     """Return the chosen candidates, except those whose inside points are all covered by others."""
@@ -207,7 +236,9 @@ def indispensable(
         depth[samples] += 1
     needed = []
     for i, samples in selection.items():
-        if (depth[samples[inside[samples]]] > 1).all():
+        inside_samples = samples[inside[samples]]
+        is_redundant = (depth[inside_samples] > 1).all()
+        if is_redundant:
             depth[samples] -= 1
         else:
             needed.append(i)

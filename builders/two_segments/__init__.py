@@ -58,6 +58,7 @@ _TARGETS: dict[str, tuple[str, ...]] = {
     "common": get_args(Common),
     "rare": get_args(Rare),
 }
+# Maximum number of frames that one draw tries, and of values that it tries to add to a list.
 _TRIES = 200
 # More places on the sides of a square would make too many pairs to try.
 _MOST_ON_GRID = 11

@@ -29,7 +29,7 @@ from scbench.builders.voxel_grid_projection.solver import (
     latin_square,
     solve,
 )
-from scbench.graders.voxel_grid_projection import Cell, forbidden
+from scbench.graders.voxel_grid_projection import Cell, find_forbidden
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue
 
 # Maximum number of grids drawn until one has a solution.
@@ -125,7 +125,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return view squares plus forbidden cells, divided by spare cells plus 1."""
         n = params.size
-        sums, single = forbidden(params)
+        sums, single = find_forbidden(params)
         barred = sum(sum(cell) in sums for cell in all_cells(n)) + len(single)
         return (3 * n * n + barred) / (params.cells - n * n + 1)
 

@@ -40,10 +40,10 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
         "one_missing": but_last,
         "one_repeated": [*but_last, first],
         "one_repeated_as_well": [*right, first],
-        "counted_from_one": [_moved(cell, 1) for cell in right],
-        "centred": [_moved(cell, -(n // 2)) for cell in right],
-        "fraction": [_moved(first, 0.5), *following],
-        "a_little_off": [_moved(first, 1e-6), *following],
+        "counted_from_one": [_shift_cell(cell, 1) for cell in right],
+        "centred": [_shift_cell(cell, -(n // 2)) for cell in right],
+        "fraction": [_shift_cell(first, 0.5), *following],
+        "a_little_off": [_shift_cell(first, 1e-6), *following],
         "one_outside": [*but_last, [n, 0, 0]],
         "a_block_from_the_corner": all_cells(n)[: params.cells],
         "latin_square_only": latin_square(n, 1, 1, 0),
@@ -64,7 +64,7 @@ def faulty_sets(params: Params, right: Sequence[Cell]) -> dict[str, JsonValue]:
     return {name: as_voxels(cells) for name, cells in sets.items()}
 
 
-def _moved(cell: Cell, step: float) -> list[float]:
+def _shift_cell(cell: Cell, step: float) -> list[float]:
     """Return a cell with the same step added to each coordinate."""
     return [coordinate + step for coordinate in cell]
 

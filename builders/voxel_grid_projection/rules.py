@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scbench.graders.voxel_grid_projection import forbidden
+from scbench.graders.voxel_grid_projection import find_forbidden
 from scbench.schemas.voxel_grid_projection import Params
 
 # Maximum number of cells in a line of the list.
@@ -28,7 +28,7 @@ def _rules(params: Params, *, sums: bool) -> Iterator[str]:
             f"{residue.remainder} when it is\n  divided by {residue.modulus}."
         )
     if sums and (digit is not None or residue is not None):
-        forbidden_sums, _ = forbidden(params)
+        forbidden_sums, _ = find_forbidden(params)
         numbers = ", ".join(map(str, sorted(forbidden_sums)))
         yield f"  The forbidden sums are {numbers or 'none in this cube'}."
     if params.forbidden_cells:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice, product
 
 from scbench.base.seeding import Stream
-from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
+from scbench.graders.voxel_grid_projection import Cell, find_forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Voxel
 
 # Maximum number of random additions tried for a cover; nearly all leave no symmetry.
@@ -56,7 +56,7 @@ def all_cells(n: int) -> list[Cell]:
 
 def barred_cells(params: Params) -> set[Cell]:
     """Return the cells that may not be chosen."""
-    sums, single = forbidden(params)
+    sums, single = find_forbidden(params)
     barred = set()
     for cell in all_cells(params.size):
         if sum(cell) in sums or cell in single:

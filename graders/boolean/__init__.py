@@ -96,10 +96,11 @@ def row_value(row: Row) -> bool:
 
 def _exclusive_value(row: Row) -> bool:
     """Return the truth value of a row without OR: whether an odd number of its parts are true."""
-    is_true = False
+    true_parts = 0
     for part in _split(row, "XOR"):
-        is_true ^= all(_literal_value(term) for term in _split(part, "AND"))
-    return is_true
+        if all(_literal_value(term) for term in _split(part, "AND")):
+            true_parts += 1
+    return true_parts % 2 == 1
 
 
 def _literal_value(words: Row) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from scbench.base.model import Verdict
 from scbench.graders.shared.answer_text import quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import unspaced
+from scbench.graders.shared.short_answers import without_spaces
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 VERSION = 3
@@ -29,7 +29,7 @@ _MIRROR = str.maketrans({pair[0]: pair[1] for pair in PAIRS})
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer closes all open brackets, else 0; spaces are ignored."""
     checks = Checklist(CHECKS)
-    brackets = unspaced(answer.answer)
+    brackets = without_spaces(answer.answer)
     readable = bool(brackets) and set(brackets or "") <= set(")]}>")
     wrong = f"{quote(answer.answer)} is not a string of closing brackets."
     if checks.expect("readable", readable, wrong):

@@ -96,6 +96,8 @@ def outcome_happens(params: Params, without: int | None) -> bool:
             raise ValueError(f"the rules of events {sorted(waiting)} are circular")
         for event in ready:
             kind, conditions = waiting.pop(event)
-            met = [happened[cause] == needed for cause, needed in conditions]
-            happened[event] = all(met) if kind == "all" else any(met)
+            conditions_met = [happened[cause] == needed for cause, needed in conditions]
+            happened[event] = (
+                all(conditions_met) if kind == "all" else any(conditions_met)
+            )
     return happened[params.outcome]

@@ -210,18 +210,18 @@ def judge_bodies(
     part_volumes: Sequence[float],
 ) -> float:
     """Check that a mesh has no more separate bodies than allowed; return the score's factor."""
-    most = union_bodies(params)
-    if surface.bodies > most:
-        most = most_bodies(params, part_volumes)
-    few = checks.expect(
+    most_allowed = union_bodies(params)
+    if surface.bodies > most_allowed:
+        most_allowed = most_bodies(params, part_volumes)
+    is_allowed = checks.expect(
         "bodies",
-        surface.bodies <= most,
+        surface.bodies <= most_allowed,
         f"The mesh has {counted(surface.bodies, 'separate body', 'separate bodies')}; at most "
-        f"{most} are allowed. That halves the score.",
+        f"{most_allowed} are allowed. That halves the score.",
         bodies=surface.bodies,
-        most=most,
+        most=most_allowed,
     )
-    return 1.0 if few else _BODIES_FACTOR
+    return 1.0 if is_allowed else _BODIES_FACTOR
 
 
 def difference_pieces(

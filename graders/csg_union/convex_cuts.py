@@ -46,7 +46,7 @@ def clip(polygons: Array, sizes: Indices, values: Array) -> tuple[Array, Indices
     return result, new_sizes
 
 
-def widened(polygons: Array, width: int) -> Array:
+def pad_corners(polygons: Array, width: int) -> Array:
     """Return polygons (n, w, 3) with room for at least this many corners each."""
     extra = max(0, width - polygons.shape[1])
     return np.concatenate([polygons, np.zeros((len(polygons), extra, 3))], axis=1)

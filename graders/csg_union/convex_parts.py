@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.graders.csg_union.convex_cuts import clip, fans, widened
+from scbench.graders.csg_union.convex_cuts import clip, fans, pad_corners
 from scbench.graders.shared.meshes import PolygonMesh, newell_normals, triangulate
 from scbench.graders.shared.vectors import Array, Indices, Mask, cross, dot, unit
 
@@ -87,9 +87,11 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
                 centre = common.moment / common.volume
-                both = intersection(part.convex, single.convex, centre)
+                common_convex = intersection(part.convex, single.convex, centre)
                 solid_places = (*part.solids, place)
-                parts.append(ConvexPart(-part.sign, both, common.volume, solid_places))
+                parts.append(
+                    ConvexPart(-part.sign, common_convex, common.volume, solid_places)
+                )
         parts.append(single)
     return parts
 
@@ -150,8 +152,8 @@ def intersection(first: Convex, second: Convex, centre: Array) -> Convex:
     second_faces, second_sizes = faces_within(second, first, keep_flush=False)
     width = max(first_faces.shape[1], second_faces.shape[1])
     normals = np.concatenate([first.normals, second.normals])
-    first_faces = widened(first_faces - centre, width)
-    second_faces = widened(second_faces - centre, width)
+    first_faces = pad_corners(first_faces - centre, width)
+    second_faces = pad_corners(second_faces - centre, width)
     faces = np.concatenate([first_faces, second_faces])
     sizes = np.concatenate([first_sizes, second_sizes])
     remaining = np.flatnonzero(sizes > 2)
@@ -246,8 +248,8 @@ def triangles_within(rays: Array, below: Array, cuts: Mask) -> Iterator[Array]:
         heights = below[rows, order[rows, k]]
         values = np.einsum("nwv,nv->nw", shapes[rows], heights)
         cut, cut_sizes = clip(shapes[rows], sizes[rows], values)
-        shapes = widened(shapes, cut.shape[1])
-        shapes[rows] = widened(cut, shapes.shape[1])
+        shapes = pad_corners(shapes, cut.shape[1])
+        shapes[rows] = pad_corners(cut, shapes.shape[1])
         sizes[rows] = cut_sizes
     polygons = np.einsum("nwv,nvk->nwk", shapes, rays)
     yield from fans(polygons, sizes)

@@ -81,7 +81,7 @@ def inner_wall_area(
     points = sample(corners[triangles], union_area)
     exits = union_exits(solids, points.rays())
     # The other points lie outside the union, or their normals point out of it.
-    points = thinned(points.chosen(exits > _START), len(corners))
+    points = thin_out(points.chosen(exits > _START), len(corners))
     rays = points.rays()
     exits = union_exits(solids, rays)
     is_inner = meets_mesh(corners, rays, exits)
@@ -153,11 +153,11 @@ def cell_centres(k: int) -> Array:
     return np.stack([first, second, 1 - first - second], axis=1)
 
 
-def thinned(points: Points, triangle_count: int) -> Points:
+def thin_out(points: Points, triangle_count: int) -> Points:
     """Return every nth point with n times its area, so that few enough pairs remain."""
     step = max(1, math.ceil(len(points.area) * triangle_count / _MOST_PAIRS))
-    few = points.chosen(np.arange(0, len(points.area), step))
-    return few._replace(area=few.area * step)
+    kept_points = points.chosen(np.arange(0, len(points.area), step))
+    return kept_points._replace(area=kept_points.area * step)
 
 
 def union_exits(solids: Sequence[Convex], rays: Rays) -> Array:
@@ -218,7 +218,7 @@ def meets_mesh(corners: Array, rays: Rays, exits: Array) -> Mask:
             third = third + distance * (direction @ third_gradient.T)
             is_ahead = distance > _START
             is_before_exit = distance < exits[rows, None] - _START
-            is_inside = (second >= -_EDGE) & (third >= -_EDGE)
-            is_inside &= second + third <= 1 + _EDGE
+            is_before_last = second + third <= 1 + _EDGE
+            is_inside = (second >= -_EDGE) & (third >= -_EDGE) & is_before_last
         meets[rows] = (is_ahead & is_before_exit & is_inside).any(axis=1)
     return meets

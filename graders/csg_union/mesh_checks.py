@@ -165,14 +165,16 @@ def judge_mesh(
     mesh = PolygonMesh(points, usable)
     normals = newell_normals(mesh)
     surface = Surface(mesh, at, normals, triangulate(mesh, normals), shells(usable))
-    areas = judge_places(checks, surface)
+    have_areas = judge_places(checks, surface)
     closed = judge_edges(checks, usable) and len(at) == len(faces)
-    free = judge_pairs(checks, surface, closed=closed)
+    are_apart = judge_pairs(checks, surface, closed=closed)
     if not closed:
         checks.skip(_SHELL_CHECKS, "The faces do not form closed surfaces.")
         return MeshVerdict(None, notes)
-    bounding, turned = judge_shells(checks, surface, clean=areas and free)
-    return MeshVerdict(bounding, (*notes, *turned))
+    bounding, shell_notes = judge_shells(
+        checks, surface, clean=have_areas and are_apart
+    )
+    return MeshVerdict(bounding, (*notes, *shell_notes))
 
 
 def judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
@@ -301,7 +303,7 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     is_apart = checks.forbid(
         "self_intersection",
         pairs_of_faces(contacts.crossing, face),
-        lambda both: f"Faces {both[0]} and {both[1]} cut through each other.",
+        lambda pair: f"Faces {pair[0]} and {pair[1]} cut through each other.",
     )
 
     separate_pairs = pairs[:0]
@@ -323,8 +325,8 @@ def judge_pairs(checks: Checklist, surface: Surface, *, closed: bool) -> bool:
     is_spaced = checks.forbid(
         "touching",
         touching,
-        lambda both: (
-            f"Faces {both[0]} and {both[1]} lie on each other, or their shells are too close to "
+        lambda pair: (
+            f"Faces {pair[0]} and {pair[1]} lie on each other, or their shells are too close to "
             "each other."
         ),
     )

@@ -16,6 +16,7 @@ from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import Triple, WholeNumber
 from scbench.schemas.csg_union import Params
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 20
 # Limits of one query.
 _MAX_SOLIDS = 20

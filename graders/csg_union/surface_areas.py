@@ -52,8 +52,8 @@ def areas_of(params: Params) -> Areas:
                 hidden = covered_faces(solid, cover, earlier=j < i)
                 covers.append(hidden)
         for f in range(len(solid.sizes)):
-            whole, uncovered = face_areas(solid, f, covers)
-            total += whole
+            face_area, uncovered = face_areas(solid, f, covers)
+            total += face_area
             union += uncovered
     return Areas(round(union, _DECIMALS), round(total - union, _DECIMALS))
 

@@ -119,8 +119,8 @@ def date_in_match(match: re.Match[str]) -> Day | None:
         second = match["second"]
         month_first = calendar_date(year, first, second)
         day_first = calendar_date(year, second, first)
-        both = month_first and day_first
-        if both and match["between"] == "." and month_first != day_first:
+        has_two_readings = month_first and day_first and month_first != day_first
+        if has_two_readings and match["between"] == ".":
             return None
         return month_first or day_first
     n = "3" if match["year3"] else "4"

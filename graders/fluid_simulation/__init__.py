@@ -18,7 +18,13 @@ from scbench.graders.fluid_simulation.earthworks import (
     carry_out,
     settle,
 )
-from scbench.graders.fluid_simulation.lakes import HIDDEN, Lake, Water, reached, survey
+from scbench.graders.fluid_simulation.lakes import (
+    HIDDEN,
+    Lake,
+    Water,
+    goal_progress,
+    survey,
+)
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
@@ -112,7 +118,7 @@ def judge_goal(checks: Checklist, params: Params, water: Water) -> float:
                 "water."
             ),
         )
-    share = reached(goal, water)
+    share = goal_progress(goal, water)
     checks.expect(
         "goal",
         share.score == 1,

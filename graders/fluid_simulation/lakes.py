@@ -165,7 +165,7 @@ def _level_counts(cells: Cells) -> tuple[int, ...]:
     return tuple(int(count) for count in cells.sum(axis=(0, 1)))
 
 
-def reached(goal: Goal, water: Water) -> Reached:
+def goal_progress(goal: Goal, water: Water) -> Reached:
     """Return the progress of the water towards a goal."""
     details: dict[str, Any] = {}
     lakes = water.lakes

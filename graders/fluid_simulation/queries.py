@@ -24,6 +24,7 @@ from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import WholeIndex, WholeIndexPair
 from scbench.schemas.fluid_simulation import Earthworks, Params
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 20
 MOST_BOXES = 1000
 # Maximum length of a list in an observation.

@@ -158,10 +158,9 @@ class Rain:
         seed = 1 << cell
         pool = None
         if level.passable[cell]:
-            for known in level.pools:
-                if known.cells & seed:
-                    pool = known
-                    break
+            # Pools do not overlap, so at most one contains the cell.
+            containing = (pool for pool in level.pools if pool.cells & seed)
+            pool = next(containing, None)
         if pool is None:
             cells = flood(seed, level.open, self.strides)
             leaks = bool(neighbours(cells, self.strides) & level.side)

@@ -66,8 +66,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return frame.verdict
     total = f"of {length} listed cells"
 
-    def forbid_cells(check_id: str, places: Sequence[int], one: str, many: str) -> None:
-        fault = counted(len(places), f"{total} {one}", f"{total} {many}")
+    def forbid_cells(
+        check_id: str, places: Sequence[int], singular: str, plural: str
+    ) -> None:
+        fault = counted(len(places), f"{total} {singular}", f"{total} {plural}")
         checks.forbid(
             check_id, places, lambda i: f"{fault}; the first is {cell_at(cells, i)}."
         )

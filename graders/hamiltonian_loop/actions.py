@@ -11,6 +11,7 @@ from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import Int, WholeIndexPair
 from scbench.schemas.hamiltonian_loop import Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 # Maximum rows and columns of the map.
 _MAP = 40

@@ -18,7 +18,7 @@ from scbench.graders.hide_and_seek.ray_casting import (
     Floats,
     Mask,
     camera,
-    fitted,
+    fit_camera,
     picture,
     pixels_of_box,
 )
@@ -33,7 +33,7 @@ __all__ = [
     "VERSION",
     "Camera",
     "boxes",
-    "fitted",
+    "fit_camera",
     "fitted_view_pixels",
     "grade",
     "picture",
@@ -72,9 +72,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
     places = [person.xy for person in answer.people]
     xy = np.array(places, dtype=np.float64).reshape(-1, 2)
-    placed = counted(count, "person", "people")
-    wrong = f"The answer places {placed} instead of {params.people}."
-    checks.expect("count", count == params.people, wrong)
+    people = counted(count, "person", "people")
+    fault_of_count = f"The answer places {people} instead of {params.people}."
+    checks.expect("count", count == params.people, fault_of_count)
     with np.errstate(over="ignore", under="ignore"):
         limit = (params.max_distance + TOLERANCE) ** 2
         far = xy[:, 0] * xy[:, 0] + xy[:, 1] * xy[:, 1] > limit
@@ -115,11 +115,13 @@ def judge_overlap(checks: Checklist, xy: Floats, params: Params) -> None:
         checks.forbid("people_apart", (), str)
         return
     pairs = np.stack([first, second], axis=1)[:_MAX_PAIRS].tolist()
-    one, other = pairs[0]
+    first_person, second_person = pairs[0]
     checks.expect(
         "people_apart",
         False,
-        with_total(f"People {one} and {other} overlap", len(first), "pairs"),
+        with_total(
+            f"People {first_person} and {second_person} overlap", len(first), "pairs"
+        ),
         count=len(first),
         offenders=pairs,
     )
@@ -179,5 +181,5 @@ def fitted_view_pixels(params: Params, xy: Floats) -> int:
     pictures.
     """
     low, high = boxes(params, xy)
-    paper_camera = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))
+    paper_camera = fit_camera(true_camera(params), low.min(axis=0), high.max(axis=0))
     return int((picture(paper_camera, low, high) > 0).sum())

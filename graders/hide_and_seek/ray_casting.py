@@ -62,7 +62,7 @@ def camera(
     return Camera(_as_point(eye), forward, right, up, tangent, (image[0], image[1]))
 
 
-def fitted(
+def fit_camera(
     view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats
 ) -> Camera:
     """Return a camera moved so that the sphere around a box just fits between top and bottom.
@@ -109,9 +109,9 @@ def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
         entry, hit = _box_hits(
             view, sideways[first:last], upwards[top:bottom, None], low[i], high[i]
         )
-        hit &= entry < nearest[window]
-        nearest[window][hit] = entry[hit]
-        owner[window][hit] = i
+        is_visible = hit & (entry < nearest[window])
+        nearest[window][is_visible] = entry[is_visible]
+        owner[window][is_visible] = i
     return owner
 
 

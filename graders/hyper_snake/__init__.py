@@ -135,13 +135,15 @@ def judge_moves(
     dims = len(params.size)
     length = len(cells)
 
-    def forbid_cells(check_id: str, places: Sequence[int], one: str, many: str) -> None:
+    def forbid_cells(
+        check_id: str, places: Sequence[int], singular: str, plural: str
+    ) -> None:
         checks.forbid_many(
             check_id,
             places,
-            f"of {length} cells {many}",
+            f"of {length} cells {plural}",
             lambda i: f"is {cell_at(cells, i)}",
-            one=f"of {counted(length, 'cell')} {one}",
+            one=f"of {counted(length, 'cell')} {singular}",
         )
 
     off_start = set() if cells[0] == params.start else {0}

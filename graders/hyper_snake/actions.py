@@ -8,6 +8,7 @@ from scbench.graders.hyper_snake.queries import Cells, Trail
 from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.hyper_snake import Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 
 

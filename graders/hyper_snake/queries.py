@@ -19,6 +19,7 @@ from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 30
 # Maximum cells in a path, and maximum listed food items.
 _MAX_CELLS = 5000

@@ -15,16 +15,16 @@ import numpy as np
 from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.cage_checks import (
     PlacedPart,
+    are_crowded,
     check_gaps,
     check_grip,
     check_held,
     check_interference,
     check_rods,
     check_size,
-    crowded,
     find_grips,
-    not_rigid,
-    place,
+    place_part,
+    rigidity_fault,
 )
 from scbench.graders.interlocking_parts.cage_sides import (
     check_sides,
@@ -130,7 +130,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     grips = find_grips(params, cage)
     # The surface of a faulty part may intersect itself.
     has_faults = any(part.fault.check for part in parts)
-    too_many_overlaps = crowded(cage, tangled=has_faults)
+    too_many_overlaps = are_crowded(cage, tangled=has_faults)
     # Without any part in place there are no sides.
     sides = None
     if cage:
@@ -211,12 +211,12 @@ def assemble(params: Params, answer: Answer, parts: Sequence[Examined]) -> Assem
     for i, (part, examined) in enumerate(zip(answer.parts, parts, strict=True)):
         matrix = np.array(part.transform).reshape(4, 4)
         # A part whose transform is not rigid is invalid, but it is placed anyway.
-        non_rigid_reason = not_rigid(matrix, params.rigid)
+        non_rigid_reason = rigidity_fault(matrix, params.rigid)
         if non_rigid_reason:
             assembly.non_rigid.append((i, non_rigid_reason))
         if examined.body is None:
             continue
-        placed_part = place(i, examined.body, examined.core, matrix)
+        placed_part = place_part(i, examined.body, examined.core, matrix)
         if placed_part is not None:
             assembly.cage.append(placed_part)
     return assembly

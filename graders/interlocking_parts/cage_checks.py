@@ -70,7 +70,7 @@ class Grip(NamedTuple):
 # Placing parts
 
 
-def place(
+def place_part(
     index: int, body: Manifold, core: Manifold | None, matrix: Array
 ) -> PlacedPart | None:
     """Return a part placed by its transform (4, 4); None if it cannot be placed."""
@@ -82,7 +82,7 @@ def place(
     return PlacedPart(index, shifted, shifted_core, tuple(shifted.bounding_box()))
 
 
-def not_rigid(matrix: Array, tolerance: float) -> str:
+def rigidity_fault(matrix: Array, tolerance: float) -> str:
     """Return why a 4 x 4 matrix is not a rigid transform; empty if it is one."""
     if not np.array_equal(matrix[3], (0, 0, 0, 1)):
         return "its last row is not 0, 0, 0, 1"
@@ -96,7 +96,9 @@ def not_rigid(matrix: Array, tolerance: float) -> str:
     return "it mirrors" if np.linalg.det(turn) < 0 else ""
 
 
-def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -> bool:
+def are_crowded(
+    cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool
+) -> bool:
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
     ``margin`` is the largest distance that is measured; ``tangled`` says whether the surface of a
@@ -111,14 +113,15 @@ def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -
     return is_crowded(bodies, max_meeting, margin)
 
 
-def common(part: PlacedPart, tool: Manifold) -> float:
+def shared_volume(part: PlacedPart, tool: Manifold) -> float:
     """Return the volume that a part shares with another body."""
     return volume(overlap(part, tool))
 
 
 def overlap(part: PlacedPart, tool: Manifold) -> Manifold:
     """Return what a part shares with another body; empty if it is at most a speck."""
-    box, tool_box = np.array(part.box), np.array(tool.bounding_box())
+    box = np.array(part.box)
+    tool_box = np.array(tool.bounding_box())
     sides = np.minimum(box[3:], tool_box[3:]) - np.maximum(box[:3], tool_box[:3])
     if np.any(sides <= 0) or np.prod(sides) < _SPECK:
         return Manifold()
@@ -135,8 +138,9 @@ def check_size(
     if not cage:
         checks.skip(("inside_free", "outer_size"), _NOTHING)
         return checks.binary()
-    empty, outer = upright_box(params.empty), upright_box(params.outer)
-    inside = {part.number: common(part, empty) for part in cage}
+    empty = body_of_space(params.empty)
+    outer = body_of_space(params.outer)
+    inside = {part.number: shared_volume(part, empty) for part in cage}
     outside = {part.number: volume_outside(part, outer) for part in cage}
     for check, volumes, where in (
         ("inside_free", inside, "inside the cage"),
@@ -155,7 +159,7 @@ def check_size(
     return checks.binary()
 
 
-def upright_box(space: Space) -> Manifold:
+def body_of_space(space: Space) -> Manifold:
     """Return a space as a body."""
     size = (*space.sides, space.z[1] - space.z[0])
     low = (-space.sides[0] / 2, -space.sides[1] / 2, space.z[0])
@@ -164,10 +168,12 @@ def upright_box(space: Space) -> Manifold:
 
 def volume_outside(part: PlacedPart, box: Manifold) -> float:
     """Return the volume of a part that lies outside a box."""
-    part_box, ends = np.array(part.box), np.array(box.bounding_box())
-    if np.all(ends[:3] <= part_box[:3]) and np.all(ends[3:] >= part_box[3:]):
+    part_box = np.array(part.box)
+    ends = np.array(box.bounding_box())
+    is_inside = np.all(ends[:3] <= part_box[:3]) and np.all(ends[3:] >= part_box[3:])
+    if is_inside:
         return 0.0
-    return max(0.0, round(volume(part.body) - common(part, box), 6))
+    return max(0.0, round(volume(part.body) - shared_volume(part, box), 6))
 
 
 # Criteria 4 and 6
@@ -180,8 +186,8 @@ def find_grips(params: Params, cage: Sequence[PlacedPart]) -> list[Grip]:
     thick = cylinders(rods.at, rods.gripped, rods.free_z, rods.facets)
     grips = []
     for part in cage:
-        nuts = [common(part, tool) for tool in thick]
-        rod_volumes = [common(part, tool) for tool in thin]
+        nuts = [shared_volume(part, tool) for tool in thick]
+        rod_volumes = [shared_volume(part, tool) for tool in thin]
         around = rods_around(params, part.core, rod_places(rods.at))
         grips.append(Grip(part.number, rod_volumes, nuts, around))
     return grips
@@ -208,19 +214,20 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> Verd
     if not grips:
         checks.skip(("rod_passes", "nut_held"), _NOTHING)
         return checks.binary()
-    blocked, loose = [], []
+    blocked = []
+    loose = []
     for k, corner in enumerate(rod_places(params.rods.at)):
-        in_way = round(sum(grip.rods[k] for grip in grips), 6)
-        if in_way >= params.overlap:
+        rod_overlap = round(sum(grip.rods[k] for grip in grips), 6)
+        if rod_overlap >= params.overlap:
             parts = [
                 grip.number for grip in grips if grip.rods[k] > params.overlap / 100
             ]
             blocked.append(
-                {"corner": corner, "volume": round(in_way, 3), "parts": parts}
+                {"corner": corner, "volume": round(rod_overlap, 3), "parts": parts}
             )
-        met = round(sum(grip.nuts[k] for grip in grips), 6)
-        if met <= params.overlap:
-            loose.append({"corner": corner, "volume": round(met, 3)})
+        nut_overlap = round(sum(grip.nuts[k] for grip in grips), 6)
+        if nut_overlap <= params.overlap:
+            loose.append({"corner": corner, "volume": round(nut_overlap, 3)})
     checks.forbid(
         "rod_passes",
         blocked,
@@ -277,7 +284,8 @@ def check_interference(
     if not cage:
         checks.skip(("interference", "one_assembly"), _NOTHING)
         return checks.binary()
-    clashes, overlapping = [], []
+    clashes = []
+    overlapping = []
     for (k, a), (m, b) in combinations(enumerate(cage), 2):
         shared = overlap(a, b.body)
         size = volume(shared)
@@ -313,7 +321,7 @@ def check_assembly(
     """Check that all parts are connected, given the positions of pairs that overlap."""
     bodies = [part.body for part in cage]
     apart = len(groups(bodies, overlapping)) > 1
-    if apart and crowded(cage, params.touch, tangled=False):
+    if apart and are_crowded(cage, params.touch, tangled=False):
         close = "Parts come close to each other in too many places."
         checks.expect("resource_limit", False, close)
         checks.skip("one_assembly", close)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from scbench.graders.interlocking_parts.columns import MAX_OUTLINE, grown
+from scbench.graders.interlocking_parts.columns import MAX_OUTLINE, dilate
 from scbench.graders.interlocking_parts.side_bars import (
     WIDE,
     bars_of,
@@ -85,10 +85,10 @@ def find_side_faults(
         slot_block = (rules.free, rules.blocked)
         if has_slot(bars.sections, face, params.bar, slot_block, rules.ignored_area):
             faults.with_slots.append(side.name)
-        stopped = grown(core_shadow, rules.blocked / 2)
+        stopped = dilate(core_shadow, rules.blocked / 2)
         unblocked = round((face - stopped).area(), 3)
-        free = without_specks(face - grown(shadow, rules.free / 2), rules.ignored_area)
-        far = round((face - grown(free, reach)).area(), 3)
+        free = without_specks(face - dilate(shadow, rules.free / 2), rules.ignored_area)
+        far = round((face - dilate(free, reach)).area(), 3)
         block = rules.free
         if unblocked > rules.ignored_area:
             block = rules.blocked
@@ -150,13 +150,15 @@ def check_slots(checks: Checklist, params: Params, faults: SideFaults | None) ->
 
 def sides_of(params: Params) -> list[Side]:
     """Return the six sides of the cage."""
-    empty, outer = params.empty, params.outer
+    empty = params.empty
+    outer = params.outer
     sides = [
         Side("floor", 2, outer.z[0], empty.z[0]),
         Side("roof", 2, empty.z[1], outer.z[1]),
     ]
     for axis, letter in enumerate("xy"):
-        near, far = empty.sides[axis] / 2, outer.sides[axis] / 2
+        near = empty.sides[axis] / 2
+        far = outer.sides[axis] / 2
         sides.append(Side(f"wall at -{letter}", axis, -far, -near))
         sides.append(Side(f"wall at +{letter}", axis, near, far))
     return sides
@@ -198,6 +200,6 @@ def without_specks(places: CrossSection, ignored: float) -> CrossSection:
 
 def sweeps_too_little(free: CrossSection, face: CrossSection, block: float) -> bool:
     """Whether a block, with its centre at all free places, sweeps less than a share of a face."""
-    swept = (grown(free, block / 2) ^ face).area()
+    swept = (dilate(free, block / 2) ^ face).area()
     least = round(OPEN_SHARE * face.area(), 3)
     return bool(swept < least)

@@ -36,27 +36,33 @@ def openings(body: Manifold, core: Manifold, rules: Spacing) -> Openings | None:
     lies outside the part's shadow grown by s / 2 on all four sides. Only the core stops the large
     column.
     """
-    shadow, core_shadow = (
-        layer_shadow(body, rules.height),
-        layer_shadow(core, rules.height),
-    )
+    shadow = layer_shadow(body, rules.height)
+    core_shadow = layer_shadow(core, rules.height)
     if max(shadow.num_vert(), core_shadow.num_vert()) > MAX_OUTLINE:
         return None
     west, south, _, east, north, _ = body.bounding_box()
-    middle = ((west + east) / 2, (south + north) / 2)
-    shadow = shadow.translate((-middle[0], -middle[1]))
-    core_shadow = core_shadow.translate((-middle[0], -middle[1]))
+    to_middle = (-(west + east) / 2, -(south + north) / 2)
+    shadow = shadow.translate(to_middle)
+    core_shadow = core_shadow.translate(to_middle)
     size = (east - west, north - south)
     free = free_places(shadow, rules.free, rules.free_reach, size)
     unblocked = free_places(core_shadow, rules.blocked, rules.blocked_reach, size)
-    place = None
-    pieces = sorted(unblocked.decompose(), key=lambda piece: -round(piece.area(), 3))
-    if pieces:
-        west, south, east, north = pieces[0].bounds()
-        place = rounded_values(np.array([west + east, south + north]) / 2, 3)
-    return Openings(
-        round(free.area(), 3) + 0.0, round(unblocked.area(), 3) + 0.0, place
+    # Adding 0.0 turns -0.0 into 0.0.
+    free_area = round(free.area(), 3) + 0.0
+    unblocked_area = round(unblocked.area(), 3) + 0.0
+    return Openings(free_area, unblocked_area, centre_of_largest(unblocked))
+
+
+def centre_of_largest(areas: CrossSection) -> list[float] | None:
+    """Return the centre of the bounds of the largest connected area; None if there is no area."""
+    # Areas that differ only by rounding errors count as equal, and the first one is taken.
+    largest = max(
+        areas.decompose(), key=lambda piece: round(piece.area(), 3), default=None
     )
+    if largest is None:
+        return None
+    west, south, east, north = largest.bounds()
+    return rounded_values(np.array([west + east, south + north]) / 2, 3)
 
 
 def layer_shadow(body: Manifold, height: float) -> CrossSection:
@@ -77,11 +83,11 @@ def free_places(
     if min(width, depth) <= 0:
         return CrossSection()
     places = CrossSection.square((width, depth), center=True)
-    return places - grown(shadow, side / 2)
+    return places - dilate(shadow, side / 2)
 
 
-def grown(shape: CrossSection, by: float) -> CrossSection:
-    """Return the Minkowski sum of a shape and the square from -by to by along both axes."""
+def dilate(shape: CrossSection, by: float) -> CrossSection:
+    """Return the Minkowski sum of a shape and a square, from -by to by along both axes."""
     outlines = [np.asarray(outline, np.float64) for outline in shape.to_polygons()]
     if not outlines:
         return shape
@@ -93,11 +99,11 @@ def grown(shape: CrossSection, by: float) -> CrossSection:
     return CrossSection(list(swept), FillRule.NonZero) + shape
 
 
-def grown_box(shape: CrossSection, x: float, y: float) -> CrossSection:
+def dilate_by_rectangle(shape: CrossSection, x: float, y: float) -> CrossSection:
     """Return the Minkowski sum of a shape and the rectangle from (-x, -y) to (x, y)."""
     # Stretched so that the rectangle is a square.
     stretched = shape.scale((1.0, x / y))
-    return grown(stretched, x).scale((1.0, y / x))
+    return dilate(stretched, x).scale((1.0, y / x))
 
 
 def swept_squares(starts: Array, ends: Array, by: float) -> Array:
@@ -118,12 +124,12 @@ def swept_squares(starts: Array, ends: Array, by: float) -> Array:
     return hexagons
 
 
-def opened(section: CrossSection, side: float) -> CrossSection:
-    """Return the part of a section covered by the squares of this side that fit on it."""
-    return grown_box(fitting(section, side), side / 2, side / 2)
+def morphological_opening(section: CrossSection, side: float) -> CrossSection:
+    """Return the area covered by all squares of this side that fit on a section."""
+    return dilate_by_rectangle(erode(section, side), side / 2, side / 2)
 
 
-def fitting(section: CrossSection, side: float) -> CrossSection:
+def erode(section: CrossSection, side: float) -> CrossSection:
     """Return the places of the centre of a square of this side at which it fits on a section."""
     everything = CrossSection.square((_FAR, _FAR), center=True)
-    return everything - grown_box(everything - section, side / 2, side / 2)
+    return everything - dilate_by_rectangle(everything - section, side / 2, side / 2)

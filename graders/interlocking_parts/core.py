@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold, OpType
 
-from scbench.graders.interlocking_parts.columns import fitting, grown
+from scbench.graders.interlocking_parts.columns import dilate, erode
 from scbench.graders.interlocking_parts.part_meshes import (
     Shell,
     normals_and_areas,
@@ -77,7 +77,7 @@ def core_of(body: Manifold) -> Manifold | None:
     sections = [body.slice(height) for height in middles.tolist()]
     if sum(section.num_vert() for section in sections) > MOST_CORNERS:
         return None
-    places = [fitting(section, _SIDE / _SCALE) for section in sections]
+    places = [erode(section, _SIDE / _SCALE) for section in sections]
     regions = regions_in(spans, places)
     if len(regions) > MOST_REGIONS:
         return None
@@ -89,7 +89,8 @@ def slab_ends(shell: Shell) -> Indices:
     heights = np.round(triangles_of(shell)[:, :, 2] * _SCALE).astype(np.int64)
     ends = np.unique(heights)
     normals, _ = normals_and_areas(shell)
-    lowest, highest = heights.min(axis=1), heights.max(axis=1)
+    lowest = heights.min(axis=1)
+    highest = heights.max(axis=1)
     is_slanted = (np.abs(normals[:, 2]) > _UPRIGHT) & (lowest < highest)
     # A slab has slanted triangles if more of them have begun than ended at its lower end.
     begun = np.searchsorted(np.sort(lowest[is_slanted]), ends, side="right")
@@ -171,7 +172,7 @@ def swept_solid(
     for slab, places in sorted(in_slab.items()):
         low, high = heights[slab : slab + 2].tolist()
         all_places = CrossSection.batch_boolean(places, OpType.Add)
-        swept = grown(all_places, _SIDE / _SCALE / 2).simplify(_SEAM)
+        swept = dilate(all_places, _SIDE / _SCALE / 2).simplify(_SEAM)
         layers.append(swept.extrude(high - low).translate((0, 0, low)))
     # Faces that lie in one plane are joined, because most slabs differ only in a few corners.
     return Manifold.batch_boolean(layers, OpType.Add).as_original().simplify(_SEAM)

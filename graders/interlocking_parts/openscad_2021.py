@@ -30,12 +30,13 @@ _MAX_TURN = 120
 Maker = Callable[[Any, Any, Any], list[Any]]
 
 
-def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
+def patch_library(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
     """Replace the functions that differ in an evaluator's tables of functions.
 
     ``spend`` is called with steps before they are taken.
     """
-    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
+    resolve = evaluator._RESOLVE_DISPATCH
+    generate = evaluator._GENERATE_DISPATCH
 
     def made_of_section(make: Callable[..., Any]) -> Maker:
         """Return a maker that calls ``make`` with the union of flat children."""
@@ -68,8 +69,8 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
 
     resolve["linear_extrude"] = partial(linear_parameters, evaluator)
     resolve["rotate_extrude"] = partial(rotate_parameters, evaluator)
-    generate["linear_extrude"] = made_of_section(extruded)
-    generate["rotate_extrude"] = made_of_section(revolved)
+    generate["linear_extrude"] = made_of_section(extrude)
+    generate["rotate_extrude"] = made_of_section(revolve)
     resolve |= {"group": group, "assign": assign}
     generate["group"] = evaluator._generate_csg
     has_size: dict[str, Callable[[Any], bool]] = {
@@ -80,8 +81,8 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:
         "square": is_flat,
     }
     for name, is_drawn in has_size.items():
-        generate[name] = if_drawn(generate[name], is_drawn)
-    generate["polyhedron"] = right_side_out(generate["polyhedron"])
+        generate[name] = skip_if_empty(generate[name], is_drawn)
+    generate["polyhedron"] = repair_winding(generate["polyhedron"])
     library._EXPR_DISPATCH[library.RangeLiteral] = range_reader(library)
 
 
@@ -100,7 +101,7 @@ def is_number(value: Any) -> bool:
 # Sizes, polyhedra, ranges
 
 
-def if_drawn(make: Maker, is_drawn: Callable[[Any], bool]) -> Maker:
+def skip_if_empty(make: Maker, is_drawn: Callable[[Any], bool]) -> Maker:
     """Return a maker of bodies that makes no body if the parameters give no size."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:
@@ -116,9 +117,10 @@ def is_block(parameters: Any) -> bool:
 
 def is_cylinder(parameters: Any) -> bool:
     """Whether there are a height and a radius; one of the two radii may be 0."""
-    ends = parameters["r1"], parameters["r2"]
+    radii = (parameters["r1"], parameters["r2"])
     has_height = 0 < parameters["h"] < math.inf
-    return bool(has_height and min(ends) >= 0 and 0 < max(ends) < math.inf)
+    has_radius = min(radii) >= 0 and 0 < max(radii) < math.inf
+    return bool(has_height and has_radius)
 
 
 def is_round(parameters: Any) -> bool:
@@ -133,7 +135,7 @@ def is_flat(parameters: Any) -> bool:
     return parameters["name"] != "square" or is_block(parameters)
 
 
-def right_side_out(make: Maker) -> Maker:
+def repair_winding(make: Maker) -> Maker:
     """Return a maker of polyhedra that reverses a polyhedron if all its faces are wound wrongly."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:
@@ -192,11 +194,12 @@ def resolution(context: Any) -> dict[str, Any]:
     return {**values, "color": context.color}
 
 
-def extruded(
+def extrude(
     section: Any, parameters: Any, _: Any, spend: Callable[[float], None]
 ) -> Any:
     """Return a section extruded along z; None if it has no height."""
-    height, twist = parameters["height"], parameters["twist"]
+    height = parameters["height"]
+    twist = parameters["twist"]
     if section.is_empty() or height <= 0:
         return None
     points = np.concatenate(section.to_polygons())
@@ -204,7 +207,7 @@ def extruded(
     spend(float(len(points)) * layers)
     scale = parameters["scale_top"]
     if twist or scale[0] != scale[1]:
-        body = twisted(section.to_polygons(), height, layers, twist, scale)
+        body = extrude_in_layers(section.to_polygons(), height, layers, twist, scale)
     else:
         body = manifold3d.Manifold.extrude(section, height, layers - 1, 0.0, scale)
     return body.translate((0, 0, -height / 2)) if parameters["center"] else body
@@ -212,17 +215,18 @@ def extruded(
 
 def layer_count(points: Any, parameters: Any) -> int:
     """Return the number of layers of an extrusion that does not set it, as in OpenSCAD 2021.01."""
-    twist, height = abs(float(parameters["twist"])), float(parameters["height"])
+    twist = abs(float(parameters["twist"]))
+    height = float(parameters["height"])
     fn, fa, fs = (float(parameters[name]) for name in _RESOLUTION)
     scale = np.array(parameters["scale_top"])
-    uneven = scale[0] != scale[1]
+    is_uneven = scale[0] != scale[1]
     # Sides that lean unevenly are not flat: the path of the farthest corner sets the layers.
     layers = 1
-    if uneven:
+    if is_uneven:
         squares = ((points - points * scale) ** 2).sum(axis=1)
-        way = math.sqrt(float(squares.max()))
-        if way >= _FINE:
-            segments = fn if fn > 0 else math.hypot(way, height) / fs
+        longest_move = math.sqrt(float(squares.max()))
+        if longest_move >= _FINE:
+            segments = fn if fn > 0 else math.hypot(longest_move, height) / fs
             layers = max(1, math.ceil(segments))
     if not twist:
         return layers
@@ -233,7 +237,7 @@ def layer_count(points: Any, parameters: Any) -> int:
     if fn > 0:
         return max(layers, math.ceil(twist / 360 * fn))
     turn = math.radians(twist)
-    if uneven or scale[0] == 1:
+    if is_uneven or scale[0] == 1:
         length = turn * math.hypot(radius, height / turn)
     else:
         length = math.hypot(spiral_length(radius, turn, float(scale[0])), height)
@@ -251,7 +255,7 @@ def spiral_length(radius: float, turn: float, scale: float) -> float:
     return length(end) - length(end - turn)
 
 
-def twisted(
+def extrude_in_layers(
     outlines: Any, height: float, layers: int, twist: float, scale: Sequence[float]
 ) -> Any:
     """Return outlines extruded in layers; sides between layers are cut along shorter diagonals."""
@@ -263,17 +267,22 @@ def twisted(
     after[ends - 1] = [0, *ends[:-1]]
     # Corners of the quadrangles: a and b in one layer, d above a and c above b.
     layer_starts = np.arange(layers)[:, None] * n
-    a, b = (layer_starts + np.arange(n)).ravel(), (layer_starts + after).ravel()
-    c, d = b + n, a + n
-    first = np.sqrt(((points[a] - points[c]) ** 2).sum(axis=1))
-    second = np.sqrt(((points[b] - points[d]) ** 2).sum(axis=1))
-    along_ac = first < second * (1 - _EQUAL)
+    a = (layer_starts + np.arange(n)).ravel()
+    b = (layer_starts + after).ravel()
+    c = b + n
+    d = a + n
+    length_ac = np.sqrt(((points[a] - points[c]) ** 2).sum(axis=1))
+    length_bd = np.sqrt(((points[b] - points[d]) ** 2).sum(axis=1))
+    along_ac = length_ac < length_bd * (1 - _EQUAL)
     if twist > 0:
-        along_ac |= abs(first - second) <= _EQUAL * second
+        # Of equally long diagonals, the direction of the twist decides.
+        is_equal = abs(length_ac - length_bd) <= _EQUAL * length_bd
+        along_ac |= is_equal
     lower = np.stack([a, b, np.where(along_ac, c, d)], axis=1)
     upper = np.stack([np.where(along_ac, a, b), c, d], axis=1)
     cap = np.asarray(manifold3d.triangulate(outlines)).astype(np.int64)
-    floor, roof = cap[:, ::-1], cap + layers * n
+    floor = cap[:, ::-1]
+    roof = cap + layers * n
     return solid(points, np.concatenate([floor, lower, upper, roof]))
 
 
@@ -285,7 +294,8 @@ def layer_points(
     for k in range(layers + 1):
         part = k / layers
         turn = math.radians(-twist * k / layers)
-        cos, sin = math.cos(turn), math.sin(turn)
+        cos = math.cos(turn)
+        sin = math.sin(turn)
         turned = flat @ np.array([[cos, sin], [-sin, cos]])
         scaled = turned * (1 + (np.array(scale) - 1) * part)
         points.append(np.column_stack([scaled, np.full(len(flat), height * part)]))
@@ -315,7 +325,7 @@ def rotate_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]
     return {"angle": 360.0 if full_turn else angle, **resolution(context)}
 
 
-def revolved(
+def revolve(
     section: Any, parameters: Any, evaluator: Any, spend: Callable[[float], None]
 ) -> Any:
     """Return a section that is turned about its y axis, which becomes z; None if it cannot be."""
@@ -323,9 +333,11 @@ def revolved(
     if section.is_empty() or angle == 0:
         return None
     west, _, east, _ = section.bounds()
-    low, high = min(west, 0.0), max(east, 0.0)
+    low = min(west, 0.0)
+    high = max(east, 0.0)
     radius = high - low
-    if radius > max(high, -low):  # on both sides of the axis
+    is_on_both_sides = radius > max(high, -low)
+    if is_on_both_sides:
         return None
     segments = 3
     if radius >= _FINE:
@@ -334,21 +346,23 @@ def revolved(
     fragments = max(1, int(segments * abs(angle) / 360))
     spend(float(section.num_vert()) * fragments)
     if angle != 360:
-        return swept(section, fragments, angle)
+        return sweep(section, fragments, angle)
     # A full turn begins on the other side of the axis.
     if low < 0:
         return section.mirror((1, 0)).revolve(fragments).rotate((0, 0, 0))
     return section.revolve(fragments).rotate((0, 0, 180))
 
 
-def swept(section: Any, fragments: int, angle: float) -> Any:
+def sweep(section: Any, fragments: int, angle: float) -> Any:
     """Return a section swept from y = 0 by part of a turn, in flat pieces."""
     # The section is extruded with a layer for each fragment; then every layer is rotated.
     prism = manifold3d.Manifold.extrude(section, float(fragments), fragments - 1)
     mesh = prism.to_mesh64()
     points = np.asarray(mesh.vert_properties)[:, :3]
     triangles = np.asarray(mesh.tri_verts)
-    x, y, layer = points[:, 0], points[:, 1], points[:, 2]
+    x = points[:, 0]
+    y = points[:, 1]
+    layer = points[:, 2]
     turns = np.radians(np.round(layer) * angle / fragments)
     turned = np.stack([x * np.cos(turns), x * np.sin(turns), y], axis=1)
     if float(x.sum()) * angle > 0:

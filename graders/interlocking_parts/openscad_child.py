@@ -47,6 +47,7 @@ _TABLES: dict[str, list[str]] = _EXPECTED["tables"]
 # results.
 PROBES: list[dict[str, Any]] = _EXPECTED["probes"]
 _PROBE_FIGURES = ("steps", "corners", "triangles", "hash of corners")
+# Limits of a probe; the probes need far less.
 _PROBE_STEPS = 10**6
 _PROBE_TRIANGLES = 10**5
 
@@ -91,7 +92,7 @@ class SolidMesh(NamedTuple):
     """(m, 3) indices of vertices."""
 
 
-def _beside(name: str) -> Any:
+def _module_next_to_this(name: str) -> Any:
     """Return the module in a file next to this one, which is in no package in the sandbox."""
     spec = util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     if spec is None or spec.loader is None:
@@ -101,8 +102,8 @@ def _beside(name: str) -> Any:
     return module
 
 
-_mended = _beside("openscad_2021")
-_steps = _beside("openscad_steps")
+_patches = _module_next_to_this("openscad_2021")
+_steps = _module_next_to_this("openscad_steps")
 Meter = _steps.Meter
 TooMuchError = _steps.TooMuchError
 
@@ -271,7 +272,7 @@ def evaluate(source: str, meter: Any) -> list[Any]:
     _library.random.seed(0)
     evaluator = _library.Evaluator(echo_fn=lambda _: None)
     _steps.count_evaluation(evaluator, meter)
-    _mended.mend(_library, evaluator, meter.spend)
+    _patches.patch_library(_library, evaluator, meter.spend)
     # Last, because it wraps the replaced functions.
     _steps.count_bodies(evaluator, meter)
     try:

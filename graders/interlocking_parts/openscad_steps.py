@@ -104,7 +104,9 @@ class Meter:
         """Count the elements that an operator or function visits; a few are free."""
         self.spend(max(0.0, elements - _FREE_ELEMENTS))
 
-    def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
+    def charged_by_depth(
+        self, function: Callable[..., Any], steps: int
+    ) -> Callable[..., Any]:
         """Return the function, charged with these steps and one level of depth for each call."""
 
         def call(node: Any, context: Any) -> Any:
@@ -118,7 +120,9 @@ class Meter:
 
         return call
 
-    def sized(self, function: Callable[..., Any], size: Callable[[Any], float]) -> Any:
+    def charged_by_size(
+        self, function: Callable[..., Any], size: Callable[[Any], float]
+    ) -> Any:
         """Return a function that also spends steps on the sizes of its arguments and result."""
 
         def call(*arguments: Any, **named: Any) -> Any:
@@ -142,9 +146,13 @@ class Meter:
 def count_evaluation(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch the evaluation of expressions and statements."""
     for name, steps in (("_eval_expr", 1), ("_eval_statement", _STATEMENT_STEPS)):
-        setattr(evaluator, name, meter.nested(getattr(evaluator, name), steps))
+        setattr(
+            evaluator, name, meter.charged_by_depth(getattr(evaluator, name), steps)
+        )
     for name in ("_loop_values", "_fmt_val", "_eval_list_comp"):
-        setattr(evaluator, name, meter.sized(getattr(evaluator, name), length))
+        setattr(
+            evaluator, name, meter.charged_by_size(getattr(evaluator, name), length)
+        )
     count_functions(evaluator, meter)
     count_operators(evaluator, meter)
     count_costly_functions(evaluator, meter)
@@ -157,10 +165,11 @@ def count_evaluation(evaluator: Any, meter: Meter) -> None:
 def count_bodies(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch the functions with which an evaluator makes bodies."""
     count_flat_shapes(evaluator, meter)
-    resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH
-    resolve["polyhedron"] = counting_faces(resolve["polyhedron"], meter)
+    resolve = evaluator._RESOLVE_DISPATCH
+    generate = evaluator._GENERATE_DISPATCH
+    resolve["polyhedron"] = charged_by_faces(resolve["polyhedron"], meter)
     for kind, function in generate.items():
-        generate[kind] = weighed(kind, function, meter)
+        generate[kind] = charged_by_triangles(kind, function, meter)
 
 
 # Sizes of values
@@ -171,22 +180,22 @@ def length(value: object) -> int:
     return len(value) if isinstance(value, list | str) else 0
 
 
-def extent(value: Any, known: dict[int, float] | None = None) -> float:
+def extent(value: Any, extents: dict[int, float] | None = None) -> float:
     """Return how many elements a traversal of a value visits; shared parts count each time.
 
-    ``known`` has the extents of lists by their ids, so that this goes through each list only once.
+    ``extents`` has the extents of lists by their ids, so that each list is traversed only once.
     """
     if isinstance(value, _library.OscRange):
         return float(_library._range_count(value))
     if isinstance(value, _library.OscObject):
-        return sum((extent(entry, known) for _, entry in value.items()), 1.0)
+        return sum((extent(entry, extents) for _, entry in value.items()), 1.0)
     if not isinstance(value, list):
         return 1.0 + length(value)
-    if known is None:
-        known = {}
-    if id(value) not in known:
-        known[id(value)] = 1 + sum(extent(entry, known) for entry in value)
-    return known[id(value)]
+    if extents is None:
+        extents = {}
+    if id(value) not in extents:
+        extents[id(value)] = 1 + sum(extent(entry, extents) for entry in value)
+    return extents[id(value)]
 
 
 def factor_extent(value: Any) -> float:
@@ -216,29 +225,30 @@ def count_functions(evaluator: Any, meter: Meter) -> None:
     functions = evaluator._math_fns
     for name, function in functions.items():
         size = reach if name in _DEEP_FUNCTIONS else length
-        functions[name] = meter.sized(function, size)
+        functions[name] = meter.charged_by_size(function, size)
 
 
 def count_operators(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch operators, wherever the library applies them."""
-    inside = False
+    # An operator on nested lists calls itself; only the outermost call pays.
+    is_inside = False
 
-    def counted(
+    def charged_operator(
         function: Callable[..., Any], cost: Callable[..., float]
     ) -> Callable[..., Any]:
         """Return a function that pays for lists and everything in them before it recurses."""
 
         def call(*operands: Any) -> Any:
-            nonlocal inside
+            nonlocal is_inside
             deep = (list, _library.OscObject)
-            if inside or not any(isinstance(operand, deep) for operand in operands):
+            if is_inside or not any(isinstance(operand, deep) for operand in operands):
                 return function(*operands)
             meter.spend_on(cost(*operands))
-            inside = True
+            is_inside = True
             try:
                 return meter.guarded(function, *operands)
             finally:
-                inside = False
+                is_inside = False
 
         return call
 
@@ -252,9 +262,10 @@ def count_operators(evaluator: Any, meter: Meter) -> None:
         "_matmul": product_cost,
     }
     for name, cost in costs.items():
-        setattr(_library, name, counted(_PLAIN_OPERATORS[name], cost))
-    evaluator._negate_list = counted(evaluator._negate_list, extent)
-    multiply, power = evaluator._mul_value, evaluator._builtin_pow
+        setattr(_library, name, charged_operator(_PLAIN_OPERATORS[name], cost))
+    evaluator._negate_list = charged_operator(evaluator._negate_list, extent)
+    multiply = evaluator._mul_value
+    power = evaluator._builtin_pow
 
     def counted_multiply(a: Any, b: Any) -> Any:
         if type(a) is not float or type(b) is not float:
@@ -298,7 +309,8 @@ def scaling_cost(a: Any, b: Any) -> float:
 
 def product_cost(a: Any, b: Any) -> float:
     """Return the steps of a product of vectors or matrices, of any depth."""
-    a_size, b_size = factor_extent(a), factor_extent(b)
+    a_size = factor_extent(a)
+    b_size = factor_extent(b)
     row: Any = a
     while isinstance(row, list) and row and isinstance(row[0], list):
         row = row[0]
@@ -307,20 +319,22 @@ def product_cost(a: Any, b: Any) -> float:
 
 def count_costly_functions(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch functions that do more than go through their arguments once."""
-    search, solve = evaluator._builtin_search, evaluator._builtin_linear_solve
+    search = evaluator._builtin_search
+    solve = evaluator._builtin_linear_solve
     functions = evaluator._math_fns
-    rands, concat = functions["rands"], functions["concat"]
+    rands = functions["rands"]
+    concat = functions["concat"]
 
-    def counted_search(match: Any, vector: Any, *rest: Any, **named: Any) -> Any:
-        looked_for = len(match) if isinstance(match, list | str) else 1
-        meter.spend_on(looked_for * extent(vector))
-        return meter.guarded(search, match, vector, *rest, **named)
+    def counted_search(match: Any, vector: Any, *others: Any, **named: Any) -> Any:
+        searched = len(match) if isinstance(match, list | str) else 1
+        meter.spend_on(searched * extent(vector))
+        return meter.guarded(search, match, vector, *others, **named)
 
-    def counted_solve(a: Any, b: Any, *rest: Any, **named: Any) -> Any:
+    def counted_solve(a: Any, b: Any, *others: Any, **named: Any) -> Any:
         size = extent(a) + extent(b)
         columns = length(a[0]) if isinstance(a, list) and a else 0
         meter.spend_on(size + size * columns / _PRODUCTS)
-        return meter.guarded(solve, a, b, *rest, **named)
+        return meter.guarded(solve, a, b, *others, **named)
 
     def counted_rands(low: float, high: float, count: float, *seed: float) -> object:
         meter.spend(max(0.0, count))
@@ -330,7 +344,9 @@ def count_costly_functions(evaluator: Any, meter: Meter) -> None:
         meter.spend_on(len(lists) * sum(map(length, lists)) / _PRODUCTS)
         return concat(*lists)
 
-    def measured(function: Callable[..., Any], each: int) -> Callable[..., Any]:
+    def charged_by_length(
+        function: Callable[..., Any], each: int
+    ) -> Callable[..., Any]:
         def call(arguments: Any, node: Any) -> Any:
             meter.spend(each * sum(map(length, arguments.values())))
             return meter.guarded(function, arguments, node)
@@ -339,10 +355,10 @@ def count_costly_functions(evaluator: Any, meter: Meter) -> None:
 
     evaluator._builtin_search = counted_search
     evaluator._builtin_linear_solve = counted_solve
-    evaluator._builtin_textmetrics = measured(
+    evaluator._builtin_textmetrics = charged_by_length(
         evaluator._builtin_textmetrics, _STEPS_PER_CHARACTER
     )
-    evaluator._builtin_object = measured(evaluator._builtin_object, 1)
+    evaluator._builtin_object = charged_by_length(evaluator._builtin_object, 1)
     functions |= {"rands": counted_rands, "concat": counted_concat}
 
 
@@ -416,7 +432,7 @@ def count_segments(evaluator: Any, meter: Meter) -> None:
 def count_flat_shapes(evaluator: Any, meter: Meter) -> None:
     """Let a meter watch operations on flat shapes, wherever the library uses them."""
 
-    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+    def charged_operation(function: Callable[..., Any]) -> Callable[..., Any]:
         """Return an operation that makes one flat shape from two."""
 
         def call(a: Any, b: Any) -> Any:
@@ -427,34 +443,36 @@ def count_flat_shapes(evaluator: Any, meter: Meter) -> None:
         return call
 
     for name, function in _PLAIN_FLAT.items():
-        setattr(manifold3d.CrossSection, name, counted(function))
-    united = evaluator._to_cross_section
+        setattr(manifold3d.CrossSection, name, charged_operation(function))
+    make_section = evaluator._to_cross_section
 
-    def cut_up(bodies: Any) -> Any:
-        section = united(bodies)
+    def charged_section(bodies: Any) -> Any:
+        section = make_section(bodies)
         if section is not None:
             pairs = section.num_vert() * section.num_contour()
             meter.spend(pairs / _CORNERS_AND_OUTLINES)
         return section
 
-    evaluator._to_cross_section = cut_up
+    evaluator._to_cross_section = charged_section
 
 
-def counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
+def charged_by_faces(
+    polyhedron: Callable[..., Any], meter: Meter
+) -> Callable[..., Any]:
     """Return a maker of polyhedra that counts steps for cutting faces, n squared for n corners."""
 
-    def cut(points: Any, loop: Any, out: Any) -> None:
+    def charged_cut(points: Any, loop: Any, out: Any) -> None:
         meter.spend(len(loop) ** 2 / 4 if len(loop) > 4 else 1)
         _plain_cut_face(points, loop, out)
 
     def call(node: Any, context: Any) -> Any:
-        _library._triangulate_face = cut
+        _library._triangulate_face = charged_cut
         return polyhedron(node, context)
 
     return call
 
 
-def weighed(
+def charged_by_triangles(
     kind: str, function: Callable[..., Any], meter: Meter
 ) -> Callable[..., Any]:
     """Return a maker of bodies that pays in advance, and then for the triangles of the bodies."""

@@ -132,7 +132,8 @@ def as_body(shell: Shell) -> tuple[Fault, Manifold | None]:
         why = "too many of its facets are close to each other"
         return Fault("resource_limit", why), None
     contacts = find_contacts(triangles, pairs, _CONTACT)
-    crossing, covering = len(contacts.crossing), len(contacts.covering)
+    crossing = len(contacts.crossing)
+    covering = len(contacts.covering)
     if crossing or covering:
         why = f"pairs of facets that cut each other: {crossing}, that lie on each other: {covering}"
         tangled = crossing > _MAX_CROSSING
@@ -222,7 +223,8 @@ def check_spacing(
 ) -> Verdict:
     """Criterion 2: a small column passes each part somewhere, a large one nowhere."""
     rules = params.spacing
-    opened, too_complex = [], []
+    opened = []
+    too_complex = []
     for i, part in enumerate(parts):
         if part.openings is not None:
             opened.append((i, part.openings))
@@ -271,7 +273,8 @@ def check_thickness(
 ) -> Verdict:
     """Criterion 7: the bars of every part and of the cage are as thick as required."""
     rules = params.thickness
-    distances, too_large = [], []
+    distances = []
+    too_large = []
     for i, part in enumerate(parts):
         if part.thickness is not None:
             distances.append((i, part.thickness))

@@ -112,7 +112,8 @@ def triangle_sides(shell: Shell) -> TriangleSides:
     """Return the sides of a mesh's triangles."""
     start = shell.corners.reshape(-1)
     end = np.roll(shell.corners, -1, axis=1).reshape(-1)
-    low, high = np.minimum(start, end), np.maximum(start, end)
+    low = np.minimum(start, end)
+    high = np.maximum(start, end)
     return TriangleSides(low * len(shell.points) + high, start < end)
 
 

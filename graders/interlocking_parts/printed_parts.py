@@ -50,6 +50,7 @@ _CHILD = "scbench.graders.interlocking_parts.openscad_child"
 # The libraries that evaluate OpenSCAD sources, in the versions that pyproject.toml allows.
 _OPENSCAD = {"openscad-evaluator": ">=1.8,<1.9", "openscad-lalr-parser": ">=2.1,<2.2"}
 
+# Maximum number of parts that are kept for later answers.
 _MAX_CACHED = 256
 _cache: dict[tuple[FileType, str], PrintedPart] = {}
 # Differences from the library that verdicts depend on; None until it has been probed.
@@ -77,7 +78,7 @@ def read_parts(
         cached_part = _cache.get(file)
         if cached_part is None:
             with budget.spending():
-                part_or_source = read_part(*file, seconds=budget.left)
+                part_or_source = read_part(*file, seconds=budget.seconds_left)
         else:
             part_or_source = cached_part
         if isinstance(part_or_source, str):
@@ -243,7 +244,8 @@ def parts_of_output(
             problem = body.get("limit") or body["problem"]
             parts.append(PrintedPart(None, problem, "limit" in body, steps))
             continue
-        vertices, triangles = body["vertices"], body["triangles"]
+        vertices = body["vertices"]
+        triangles = body["triangles"]
         points = np.frombuffer(output, "<f8", 3 * vertices, place).reshape(-1, 3)
         place += points.nbytes
         corners = np.frombuffer(output, "<i4", 3 * triangles, place).reshape(-1, 3)
@@ -257,14 +259,14 @@ def check_library(unlike: list[str]) -> None:
     global _unlike  # noqa: PLW0603  (a process has one library)
     _unlike = _unlike or unlike
     if _unlike:
-        there = ", ".join(
+        installed = ", ".join(
             f"{name} {number}" for name, number in library_versions().items()
         )
         right = " ".join(f"'{name}{versions}'" for name, versions in _OPENSCAD.items())
         raise CannotGrade(
             "the answer contains OpenSCAD source, and the installed libraries evaluate it "
-            f"differently ({there}); pip install {right}. Differences: {len(_unlike)}; the first: "
-            f"{_unlike[0]}"
+            f"differently ({installed}); pip install {right}. Differences: "
+            f"{len(_unlike)}; the first: {_unlike[0]}"
         )
 
 

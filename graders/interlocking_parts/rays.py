@@ -68,7 +68,8 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
     (m, 3, 3). `TooManyRaysError` is raised if the meter's budget is too small.
     """
     axes = frame(direction)
-    start, turned = origins @ axes, corners @ axes
+    start = origins @ axes
+    turned = corners @ axes
     hits = triangle_hits(start[:, :2], turned, meter)
     distance = hits.height - start[hits.point, 2]
     ahead = distance > 0
@@ -122,11 +123,11 @@ def grids_on(
     start = 0
     for grid in grids:
         end = start + len(grid.points)
-        here = (point >= start) & (point < end)
-        on = np.empty((int(np.count_nonzero(here)), 3))
-        flat = grid.points[point[here] - start]
+        in_grid = (point >= start) & (point < end)
+        on = np.empty((int(np.count_nonzero(in_grid)), 3))
+        flat = grid.points[point[in_grid] - start]
         on[:, across] = flat + grid.low - (grid.shift, 0.0)
-        on[:, axis] = height[here]
+        on[:, axis] = height[in_grid]
         face_points.append(on)
         start = end
     return face_points
@@ -134,7 +135,8 @@ def grids_on(
 
 def face_grid(flat: Array, cell: float, max_cells: int, shift: float) -> FaceGrid:
     """Return the grid over a face (m, 3, 3) whose third coordinate is the height."""
-    low, high = flat[:, :, :2].min(axis=(0, 1)), flat[:, :, :2].max(axis=(0, 1))
+    low = flat[:, :, :2].min(axis=(0, 1))
+    high = flat[:, :, :2].max(axis=(0, 1))
     sides = []
     for length in (high - low).tolist():
         count = max(1.0, math.ceil(round(length / cell, 6)))
@@ -148,7 +150,9 @@ def face_grid(flat: Array, cell: float, max_cells: int, shift: float) -> FaceGri
 
 def triangle_hits(points: Array, corners: Array, meter: Meter) -> Hits:
     """Return which points (k, 2) lie below or above triangles (m, 3, 3), and the heights there."""
-    a, b, c = corners[:, 0, :2], corners[:, 1, :2], corners[:, 2, :2]
+    a = corners[:, 0, :2]
+    b = corners[:, 1, :2]
+    c = corners[:, 2, :2]
     double = cross_2d(b - a, c - a)
     facing = np.flatnonzero(np.abs(double) > _EDGE_ON)
     low = corners[facing, :, :2].min(axis=1) - _EDGE
@@ -163,7 +167,8 @@ def triangle_hits(points: Array, corners: Array, meter: Meter) -> Hits:
         meets_block = (low <= block.max(axis=0)) & (high >= block.min(axis=0))
         near = np.flatnonzero(meets_block.all(axis=1))
         meter.spend(len(rows) * len(near))
-        x, y = block[:, :1], block[:, 1:]
+        x = block[:, :1]
+        y = block[:, 1:]
         inside = (low[near, 0] <= x) & (high[near, 0] >= x)
         inside &= (low[near, 1] <= y) & (high[near, 1] >= y)
         i, j = np.nonzero(inside)

@@ -76,13 +76,14 @@ def share_around(section: CrossSection, axis: Array, radius: float) -> float:
     along = np.stack([np.cos(angles), np.sin(angles)])
     across = np.stack([-np.sin(angles), np.cos(angles)])
     # The ends (k, directions) of all sides, seen in each direction: how far to the left they lie.
-    start_left, end_left = starts @ across, ends @ across
-    crosses = (start_left > 0) != (end_left > 0)
-    weight = start_left / np.where(crosses, start_left - end_left, 1.0)
+    start_left = starts @ across
+    end_left = ends @ across
+    crosses_line = (start_left > 0) != (end_left > 0)
+    weight = start_left / np.where(crosses_line, start_left - end_left, 1.0)
     distance = starts @ along + weight * ((ends - starts) @ along)
-    crosses &= distance > 0
+    crosses_ray = crosses_line & (distance > 0)
     # Rays from a point in material leave it once more than they enter it.
-    if np.count_nonzero(crosses[:, 0]) % 2:
+    if np.count_nonzero(crosses_ray[:, 0]) % 2:
         return 0.0
-    is_near = np.any(crosses & (distance <= radius), axis=0)
+    is_near = np.any(crosses_ray & (distance <= radius), axis=0)
     return float(np.mean(is_near))

@@ -12,7 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from scbench.graders.interlocking_parts.columns import fitting, grown_box, opened
+from scbench.graders.interlocking_parts.columns import (
+    dilate_by_rectangle,
+    erode,
+    morphological_opening,
+)
 from scbench.graders.interlocking_parts.part_meshes import (
     Shell,
     normals_and_areas,
@@ -87,7 +91,7 @@ def has_strap(
 ) -> bool:
     """Whether a square much wider than a bar fits on a side, over more than the ignored area."""
     for section in sections:
-        places = fitting(section, WIDE * bar) ^ face
+        places = erode(section, WIDE * bar) ^ face
         if round(places.area(), 3) > ignored:
             return True
     return False
@@ -108,14 +112,15 @@ def has_slot(
     west, south, east, north = face.bounds()
     short, long = block
     for section in sections:
-        bars = opened(section, NARROW * bar - BAR_SLACK)
+        bars = morphological_opening(section, NARROW * bar - BAR_SLACK)
         for x, y in ((short, long), (long, short)):
-            width, height = east - west - x, north - south - y
+            width = east - west - x
+            height = north - south - y
             if min(width, height) <= 0:
                 continue
             places = CrossSection.square((width, height))
             places = places.translate((west + x / 2, south + y / 2))
-            free = places - grown_box(bars, x / 2, y / 2)
+            free = places - dilate_by_rectangle(bars, x / 2, y / 2)
             if round(free.area(), 3) > ignored:
                 return True
     return False
@@ -129,10 +134,9 @@ def bars_of(
     The lower face is the plane with the largest area of facets that face down, the upper face that
     of facets that face up. Facets count if they are in the layer or at most a bar beyond its ends.
     """
-    low, high = low - bar, high + bar
     shells = [shell_of(body) for body in bodies]
-    lower = largest_plane(shells, -1.0, low, high)
-    upper = largest_plane(shells, 1.0, low, high)
+    lower = largest_plane(shells, -1.0, low - bar, high + bar)
+    upper = largest_plane(shells, 1.0, low - bar, high + bar)
     below_upper = CrossSection()
     above_lower = CrossSection()
     for body in bodies:
@@ -148,23 +152,24 @@ def largest_plane(
     shells: Sequence[Shell], way: float, low: float, high: float
 ) -> float | None:
     """Return the height with the largest area of facets that face up (1) or down (-1)."""
-    heights, areas = [np.zeros(0)], [np.zeros(0)]
+    heights = [np.zeros(0)]
+    areas = [np.zeros(0)]
     for shell in shells:
         normals, sizes = normals_and_areas(shell)
         middle = shell.points[shell.corners][:, :, 2].mean(axis=1)
         in_layer = (middle > low) & (middle < high)
-        level = in_layer & (normals[:, 2] * way > _LEVEL)
-        heights.append(middle[level])
-        areas.append(sizes[level])
-    return densest(np.concatenate(heights), np.concatenate(areas))
+        is_level = in_layer & (normals[:, 2] * way > _LEVEL)
+        heights.append(middle[is_level])
+        areas.append(sizes[is_level])
+    return height_of_fullest_bin(np.concatenate(heights), np.concatenate(areas))
 
 
-def densest(heights: Array, areas: Array) -> float | None:
+def height_of_fullest_bin(heights: Array, areas: Array) -> float | None:
     """Return the mean height in the fullest bin of a histogram of areas; None without areas."""
     if not len(heights):
         return None
     bins = np.floor(np.round(heights / PLANE, 3)).astype(np.int64)
-    names, place = np.unique(bins, return_inverse=True)
+    bin_numbers, place = np.unique(bins, return_inverse=True)
     totals = np.round(np.bincount(place, weights=areas), 3)
-    rows = bins == names[int(np.argmax(totals))]
-    return float(np.average(heights[rows], weights=areas[rows]))
+    in_fullest = bins == bin_numbers[int(np.argmax(totals))]
+    return float(np.average(heights[in_fullest], weights=areas[in_fullest]))

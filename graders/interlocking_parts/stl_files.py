@@ -54,7 +54,7 @@ def read_stl(data: bytes) -> PrintedPart:
     """Return the part in an STL file: text, bytes, or bytes in base64."""
     part = read_plain_stl(data)
     if part is None:
-        part = read_plain_stl(decoded(data))
+        part = read_plain_stl(decode_base64(data))
     if part is None:
         problem = "it is neither STL text nor a binary STL file in base64"
         return PrintedPart(None, problem)
@@ -73,7 +73,7 @@ def read_plain_stl(data: bytes) -> PrintedPart | None:
     return None
 
 
-def decoded(data: bytes) -> bytes:
+def decode_base64(data: bytes) -> bytes:
     """Return the bytes encoded in a base64 text, with or without a data URL; b"" if faulty."""
     text = _DATA_URL.sub(
         "", data.removeprefix(BYTE_ORDER_MARK.encode()).decode("latin-1").strip()

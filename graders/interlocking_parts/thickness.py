@@ -53,6 +53,15 @@ class Distances(NamedTuple):
     """The share of values near the mode."""
 
 
+class NearPlane(NamedTuple):
+    """The faces of a survey, as seen from one plane."""
+
+    is_near: Array
+    """(n,) mask of the faces near the plane."""
+    region: Indices
+    """(n,) number of the connected region near the plane to which each face belongs."""
+
+
 def survey(
     shell: Shell, rules: Survey, way: Literal["in", "out"], axes: tuple[int, ...]
 ) -> Distances | None:
@@ -108,18 +117,18 @@ def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
     """
     if not flat:
         return []
-    triangles, edges = triangles_of(shell), neighbours(shell)
+    triangles = triangles_of(shell)
+    edges = neighbours(shell)
     # The triangles of all faces, face after face, so that one call serves all faces.
     members = np.concatenate([facet.triangles for facet in flat])
     sizes = [len(facet.triangles) for facet in flat]
     starts = np.cumsum([0, *sizes])[:-1]
     normals = np.stack([facet.normal for facet in flat])
-    # For each plane: which faces lie near it, and the region each belongs to.
-    planes: dict[tuple[float, ...], tuple[Array, Indices]] = {}
-    free = np.ones(len(flat), dtype=bool)
+    planes: dict[tuple[float, ...], NearPlane] = {}
+    is_free = np.ones(len(flat), dtype=bool)
     joined = []
     for k in sorted(range(len(flat)), key=lambda k: (-round(flat[k].area, 6), k)):
-        if not free[k]:
+        if not is_free[k]:
             continue
         normal = flat[k].normal
         height = float(np.mean(triangles[flat[k].triangles] @ normal))
@@ -127,19 +136,21 @@ def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
         if key not in planes:
             if (len(planes) + 1) * len(triangles) > MOST_WORK:
                 return None
-            near = np.all(np.abs(triangles @ normal - height) < ONE_FACE, axis=1)
-            label = regions(triangles, edges, np.flatnonzero(near))
-            if label is None:
+            is_near = np.all(np.abs(triangles @ normal - height) < ONE_FACE, axis=1)
+            region = regions(triangles, edges, np.flatnonzero(is_near))
+            if region is None:
                 return None
-            all_near = np.logical_and.reduceat(near[members], starts)
-            planes[key] = (all_near, label[members[starts]])
-        inside, label = planes[key]
-        alike = free & inside & (label == label[k]) & (normals @ normal > _PARALLEL)
-        alike[k] = True
-        free &= ~alike
-        parts = [flat[i] for i in np.flatnonzero(alike).tolist()]
-        together = np.concatenate([part.triangles for part in parts])
-        joined.append(Facet(together, normal, sum(part.area for part in parts)))
+            # A face is near the plane if all its triangles are; they are in one region.
+            face_is_near = np.logical_and.reduceat(is_near[members], starts)
+            planes[key] = NearPlane(face_is_near, region[members[starts]])
+        plane = planes[key]
+        is_reachable = plane.is_near & (plane.region == plane.region[k])
+        is_joined = is_free & is_reachable & (normals @ normal > _PARALLEL)
+        is_joined[k] = True
+        is_free &= ~is_joined
+        parts = [flat[i] for i in np.flatnonzero(is_joined).tolist()]
+        all_triangles = np.concatenate([part.triangles for part in parts])
+        joined.append(Facet(all_triangles, normal, sum(part.area for part in parts)))
     return joined
 
 
@@ -159,8 +170,8 @@ def regions(triangles: Array, edges: Indices, within: Indices) -> Indices | None
         near = close_pairs(triangles[within], ONE_FACE, _MAX_PAIRS)
         if near is None:
             return None
-        strangers = near[label[near[:, 0]] != label[near[:, 1]]]
-        touching = nearer_than(triangles[within], strangers, ONE_FACE)
+        is_separate = label[near[:, 0]] != label[near[:, 1]]
+        touching = nearer_than(triangles[within], near[is_separate], ONE_FACE)
         label = components(len(within), np.concatenate([pairs, touching]))
     labels = np.full(len(triangles), -1)
     labels[within] = label
@@ -205,8 +216,11 @@ def with_mode(values: list[float], rules: Survey) -> Distances:
     # If several bins are equally full, the lowest counts.
     fullest = max(bins, key=lambda index: (len(bins[index]), -index))
     mode = round(float(np.median(bins[fullest])), _DECIMALS)
-    near = len(bins[fullest])
+    near_values = bins[fullest]
     if rules.near is not None:
-        gaps = [round(abs(value - mode), _DECIMALS) for value in values]
-        near = sum(gap <= rules.near for gap in gaps)
-    return Distances(tuple(values), mode, near / len(values))
+        near_values = [
+            value
+            for value in values
+            if round(abs(value - mode), _DECIMALS) <= rules.near
+        ]
+    return Distances(tuple(values), mode, len(near_values) / len(values))

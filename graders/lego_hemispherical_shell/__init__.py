@@ -31,8 +31,8 @@ from scbench.graders.lego_hemispherical_shell.target import (
     Body,
     Boxes,
     body,
+    boxes_off_target,
     shared_volumes,
-    strays,
 )
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
@@ -132,7 +132,7 @@ def judge_layers(checks: Checklist, bricks: Bricks) -> None:
 
 def judge_places(checks: Checklist, target: Body, boxes: Boxes) -> None:
     """Check that every brick is at least partly in the target."""
-    hollow, outside = strays(target, boxes)
+    hollow, outside = boxes_off_target(target, boxes)
     for check_id, mask, place in (
         ("hollow", hollow, "in the hollow"),
         ("outside", outside, "outside the target"),

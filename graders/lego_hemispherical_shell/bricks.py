@@ -11,6 +11,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from scbench.base.runs import expand_runs
 from scbench.graders.lego_hemispherical_shell.target import (
     Floats,
     Mask,
@@ -161,14 +162,9 @@ def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     end = np.stack(ends)
     if int((end - begin).sum()) > max_pairs:
         return None
-    # One entry for each brick of each run. Runs are numbered step by step, with a run for every
-    # brick in each step.
-    count = (end - begin).ravel()
-    run = np.repeat(np.arange(len(count)), count)
-    first_of_run = np.cumsum(count) - count
-    place_in_run = np.arange(len(run)) - first_of_run[run]
+    # Runs are numbered step by step, with a run for every brick in each step.
+    run, partner_place = expand_runs(begin.ravel(), end.ravel())
     place = run % len(code)
-    partner_place = begin.ravel()[run] + place_in_run
     return _measure_pairs(bricks, order[place], order[partner_place])
 
 

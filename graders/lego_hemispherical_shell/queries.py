@@ -24,7 +24,9 @@ from scbench.graders.lego_hemispherical_shell.target import body, shared_volumes
 from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.lego_hemispherical_shell import Brick, Params
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 30
+# Maximum number of bricks in a query.
 _MAX_BRICKS = 10
 # Largest coordinate of a brick, in millimetres.
 _REACH = 10_000.0

@@ -64,6 +64,15 @@ class Boxes(NamedTuple):
         return np.hypot(self.first + along, self.second + across)
 
 
+class OffTarget(NamedTuple):
+    """Masks (n,) of the boxes that share no volume with a body."""
+
+    in_hollow: Mask
+    """Completely inside the hollow."""
+    outside: Mask
+    """Completely outside."""
+
+
 @lru_cache(maxsize=256)
 def body(params: Params) -> Body:
     """Return the target of an instance, in millimetres."""
@@ -111,13 +120,13 @@ def half_width(r: float, z: Floats) -> Floats:
     return width
 
 
-def strays(target: Body, boxes: Boxes) -> tuple[Mask, Mask]:
-    """Return masks of the boxes completely inside the hollow and completely outside."""
+def boxes_off_target(target: Body, boxes: Boxes) -> OffTarget:
+    """Return which boxes share no volume with the target."""
     _, outer_radius = radius_range(target.outer, boxes)
     inner_radius, _ = radius_range(target.inner, boxes)
     outside = (boxes.low > target.outer.top) | (boxes.near() > outer_radius)
     in_hollow = ~outside & (boxes.far() < inner_radius)
-    return in_hollow, outside
+    return OffTarget(in_hollow, outside)
 
 
 def radius_range(surface: Surface, boxes: Boxes) -> tuple[Floats, Floats]:

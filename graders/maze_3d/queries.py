@@ -19,7 +19,9 @@ from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import Text, WholeIndexPair
 from scbench.schemas.maze_3d import Params
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 20
+# Maximum number of rows in a maze of a query, and of characters in a row.
 _MOST_ROWS = 60
 # Rows and columns of a map.
 _WINDOW = 40

@@ -16,6 +16,7 @@ from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.pack_rectangular_prisms import Box, Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 # Largest coordinate of a box.
 _REACH = 10**6
@@ -103,8 +104,8 @@ class Play:
                     f"only {counted(len(self._boxes), 'prism')} placed so far; positions count "
                     "from 0"
                 )
-            gone = set(action.places)
-            self._boxes = [box for i, box in enumerate(self._boxes) if i not in gone]
+            removed = set(action.places)
+            self._boxes = [box for i, box in enumerate(self._boxes) if i not in removed]
             return self.look()
         boxes = [(box.XyzMin, box.XyzMax) for box in action.boxes]
         for low, high in boxes:

@@ -34,7 +34,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if not checks.expect("readable", readable, wrong):
         checks.skip(("count", "terms"), "There is no list of numbers to compare.")
         return checks.binary()
-    right = following(params)
+    right = next_terms(params)
     wrong = f"The answer has {counted(len(numbers), 'term')} instead of {len(right)}."
     checks.expect("count", len(numbers) == len(right), wrong)
     first_place = params.shown + 1
@@ -52,7 +52,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 @lru_cache(maxsize=1024)
-def following(params: Params) -> tuple[int, ...]:
+def next_terms(params: Params) -> tuple[int, ...]:
     """Return the requested terms."""
     term = params.start
     before = {term}

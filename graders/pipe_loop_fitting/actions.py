@@ -14,6 +14,7 @@ from scbench.graders.shared.interaction import Action, Observation, QueryError
 from scbench.schemas.base import Int
 from scbench.schemas.pipe_loop_fitting import Joint, Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 # Maximum pipes with length and angle, and maximum pairs of pipes, in an observation.
 _LAST = 40

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from scbench.base.runs import expand_runs
 from scbench.graders.shared.plane_geometry import XY, orient
 
 Floats = npt.NDArray[np.float64]
@@ -36,6 +37,13 @@ class Contacts(NamedTuple):
     """They do not cross, but are less than `TOUCH` apart."""
 
 
+class ExactContact(NamedTuple):
+    """Whether two pieces cross, and whether an end of one is near the other."""
+
+    crosses: bool
+    touches: bool
+
+
 def contacts(points: Floats) -> Contacts:
     """Find every pair of pieces of a loop (n, 2) that cross or touch; no point is beyond 10**5.
 
@@ -49,30 +57,26 @@ def contacts(points: Floats) -> Contacts:
     first, second = close_pieces(low, high)
     if not first.size:
         return Contacts([], [])
-    crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
+    crosses, is_apart = _piece_sides(
+        start[first], end[first], start[second], end[second]
+    )
     crossings = _index_pairs(first[crosses], second[crosses])
     first = first[~crosses]
     second = second[~crosses]
-    apart = apart[~crosses]
-    # Pieces that do not cross are closest at an end of one of them.
-    a = start[first]
-    b = end[first]
-    c = start[second]
-    d = end[second]
-    to_first = np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b))
-    to_second = np.minimum(_piece_distances(a, c, d), _piece_distances(b, c, d))
-    gap = np.minimum(to_first, to_second)
-    close = gap < TOUCH + _DOUBT
-    touch = apart & (gap < TOUCH - _DOUBT)
-    beyond = np.nonzero(close & ~touch)[0][_EXACT_PAIRS:]
-    touch[beyond] = gap[beyond] < TOUCH / 2
-    touches = _index_pairs(first[touch], second[touch])
-    doubtful = close & ~touch
-    for i, j in _index_pairs(first[doubtful], second[doubtful]):
-        crossed, touched = exact_contact(points, i, j)
-        if crossed:
+    is_apart = is_apart[~crosses]
+    gap = _end_distances(start[first], end[first], start[second], end[second])
+    # A gap in between is decided in integers, and so is a pair that may cross.
+    is_close = gap < TOUCH + _DOUBT
+    touches_surely = is_apart & (gap < TOUCH - _DOUBT)
+    beyond_limit = np.flatnonzero(is_close & ~touches_surely)[_EXACT_PAIRS:]
+    touches_surely[beyond_limit] = gap[beyond_limit] < TOUCH / 2
+    touches = _index_pairs(first[touches_surely], second[touches_surely])
+    is_doubtful = is_close & ~touches_surely
+    for i, j in _index_pairs(first[is_doubtful], second[is_doubtful]):
+        contact = exact_contact(points, i, j)
+        if contact.crosses:
             crossings.append((i, j))
-        elif touched:
+        elif contact.touches:
             touches.append((i, j))
     return Contacts(sorted(crossings), sorted(touches))
 
@@ -89,22 +93,22 @@ def close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     order = np.argsort(low[:, 0], kind="stable")
     begin = low[order, 0]
     end = high[order, 0]
-    at = np.arange(n)
-    run = np.searchsorted(begin, end, side="right") - at - 1
-    left_piece = np.repeat(at, run)
-    place_in_run = np.arange(len(left_piece)) - np.repeat(np.cumsum(run) - run, run)
+    first_after = np.arange(1, n + 1)
+    left_piece, right_piece = expand_runs(
+        first_after, np.searchsorted(begin, end, side="right")
+    )
     i = order[left_piece]
-    j = order[left_piece + 1 + place_in_run]
+    j = order[right_piece]
     # They meet along y as well if neither ends before the other begins.
-    meet = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
-    i = i[meet]
-    j = j[meet]
+    overlaps = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
+    i = i[overlaps]
+    j = j[overlaps]
     first = np.minimum(i, j)
     second = np.maximum(i, j)
     # Neighbours always meet; the last piece and the first are neighbours.
-    strangers = (second - first > 1) & (second - first < n - 1)
-    first = first[strangers]
-    second = second[strangers]
+    are_neighbours = (second - first <= 1) | (second - first >= n - 1)
+    first = first[~are_neighbours]
+    second = second[~are_neighbours]
     by_position = np.lexsort((second, first))
     return first[by_position], second[by_position]
 
@@ -115,9 +119,12 @@ def _index_pairs(first: Positions, second: Positions) -> list[Pair]:
 
 def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
     """Return masks of pieces a-b and c-d, all (m, 2), that certainly cross and certainly do not."""
-    across_ab = _side(a, b, c) * _side(a, b, d)
-    across_cd = _side(c, d, a) * _side(c, d, b)
-    return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)
+    # Negative if the ends of the second piece lie on opposite sides of the first, and vice versa.
+    sides_of_ab = _side(a, b, c) * _side(a, b, d)
+    sides_of_cd = _side(c, d, a) * _side(c, d, b)
+    crosses = (sides_of_ab < 0) & (sides_of_cd < 0)
+    is_apart = (sides_of_ab > 0) | (sides_of_cd > 0)
+    return crosses, is_apart
 
 
 def _side(a: Floats, b: Floats, c: Floats) -> Floats:
@@ -143,8 +150,18 @@ def _piece_distances(p: Floats, a: Floats, b: Floats) -> Floats:
     return distances
 
 
-def exact_contact(points: Floats, i: int, j: int) -> tuple[bool, bool]:
-    """Return whether two pieces cross, and whether an end of one is near the other, in integers."""
+def _end_distances(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
+    """Return the distances (m,) of pieces a-b and c-d that do not cross; each is (m, 2).
+
+    Such pieces are closest at an end of one of them.
+    """
+    to_ab = np.minimum(_piece_distances(c, a, b), _piece_distances(d, a, b))
+    to_cd = np.minimum(_piece_distances(a, c, d), _piece_distances(b, c, d))
+    return np.minimum(to_ab, to_cd)
+
+
+def exact_contact(points: Floats, i: int, j: int) -> ExactContact:
+    """Decide in integers whether pieces i and j of a loop cross or touch."""
     n = len(points)
     ends = points[[i, (i + 1) % n, j, (j + 1) % n]]
     ratios = [value.as_integer_ratio() for value in ends.ravel().tolist()]
@@ -154,7 +171,6 @@ def exact_contact(points: Floats, i: int, j: int) -> tuple[bool, bool]:
     a, b, c, d = zip(integers[::2], integers[1::2], strict=True)
     parts_ab = _opposite(orient(a, b, c), orient(a, b, d))
     parts_cd = _opposite(orient(c, d, a), orient(c, d, b))
-    crossed = parts_ab and parts_cd
     limit = (scale * Fraction(TOUCH).limit_denominator(10**9)) ** 2
     nearest = min(
         _square_distance(c, a, b),
@@ -162,7 +178,7 @@ def exact_contact(points: Floats, i: int, j: int) -> tuple[bool, bool]:
         _square_distance(a, c, d),
         _square_distance(b, c, d),
     )
-    return crossed, nearest < limit
+    return ExactContact(parts_ab and parts_cd, nearest < limit)
 
 
 def _opposite(first: int, second: int) -> bool:

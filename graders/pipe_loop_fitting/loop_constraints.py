@@ -163,11 +163,11 @@ def joint_distances(loop: Loop) -> Floats:
     y = loop.points[:, 1]
     dx = x[:, None] - x
     dy = y[:, None] - y
-    away: Floats = np.sqrt(dx * dx + dy * dy)
-    at = np.arange(len(x))
+    distances: Floats = np.sqrt(dx * dx + dy * dy)
+    joints = np.arange(len(x))
     for step in (-1, 0, 1):
-        away[at, (at + step) % len(x)] = np.inf
-    return away
+        distances[joints, (joints + step) % len(x)] = np.inf
+    return distances
 
 
 # Checks: each is called with the checklist, the side of the square, the constraint, and the loop.
@@ -218,14 +218,12 @@ def judge_angles(checks: Checklist, limits: AngleRange, loop: Loop) -> None:
 def judge_centroid(checks: Checklist, limits: CentroidBox, loop: Loop) -> None:
     """Check that the mean of the joints is in a box."""
     x, y = centroid(loop)
-    inside = (
-        limits.xmin - SLACK <= x <= limits.xmax + SLACK
-        and limits.ymin - SLACK <= y <= limits.ymax + SLACK
-    )
+    inside_x = limits.xmin - SLACK <= x <= limits.xmax + SLACK
+    inside_y = limits.ymin - SLACK <= y <= limits.ymax + SLACK
     wrong = (
         f"The mean of the joints, ({x:.6f}, {y:.6f}), lies outside the required box."
     )
-    checks.expect("centroid_box", inside, wrong, centroid=[x, y])
+    checks.expect("centroid_box", inside_x and inside_y, wrong, centroid=[x, y])
 
 
 def judge_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -> None:
@@ -323,14 +321,14 @@ def judge_start(checks: Checklist, limits: FixedStart, loop: Loop) -> None:
 
 def judge_separation(checks: Checklist, limits: JointSeparation, loop: Loop) -> None:
     """Check the distances of joints that no pipe connects."""
-    away = joint_distances(loop)
-    pairs = np.argwhere(np.triu(away < limits.distance - SLACK)).tolist()
+    distances = joint_distances(loop)
+    pairs = np.argwhere(np.triu(distances < limits.distance - SLACK)).tolist()
     checks.forbid(
         "min_point_separation",
         pairs,
         lambda pair: with_total(
-            f"Joints {pair[0]} and {pair[1]} are {away[pair[0], pair[1]]:.6f} m apart instead of "
-            f"at least {limits.distance:g} m",
+            f"Joints {pair[0]} and {pair[1]} are {distances[pair[0], pair[1]]:.6f} m apart "
+            f"instead of at least {limits.distance:g} m",
             len(pairs),
             "pairs",
         ),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from scbench.graders.polynomial_curve_fitting.nodes import Node, Op
 
+# Maximum length of a formula, depth of its brackets, exponent of a power, and degree.
 MAX_CHARACTERS = 400_000
 MAX_BRACKETS = 150
 MAX_EXPONENT = 512
@@ -232,7 +233,8 @@ class Reader:
             rank = _RANKS[piece]
             # Operators of equal rank are applied from left to right, powers from right
             # to left.
-            self._apply(above=rank if rank == _POWER_RANK else rank - 1)
+            is_power = rank == _POWER_RANK
+            self._apply(above=rank if is_power else rank - 1)
             self.pending.append(Pending(rank, piece))
             self.wants_operand = True
         elif piece in {"+", "-"}:

@@ -197,10 +197,10 @@ class Evaluation:
                 operands = []
                 for child in children:
                     memory -= live[child].size
-                    whole = self._multiplied(live[child])
-                    live[child] = whole
-                    memory += whole.size
-                    operands.append(whole)
+                    multiplied = self._multiplied(live[child])
+                    live[child] = multiplied
+                    memory += multiplied.size
+                    operands.append(multiplied)
                 values = self._step(node, operands)
             live[number] = values
             memory += values.size
@@ -222,8 +222,8 @@ class Evaluation:
         if sum(factor.bits for factor in factors) > MAX_BITS:
             return None
         first, second = map(parts_of, factors)
-        across, down, both = map(self._product_of_parts, first, second)
-        return Product((across, down, both))
+        columns, rows, cells = map(self._product_of_parts, first, second)
+        return Product((columns, rows, cells))
 
     def _product_of_parts(self, a: Values | None, b: Values | None) -> Values | None:
         """Return the product of two parts, or the one that is there."""

@@ -42,9 +42,9 @@ def newell_normals(mesh: PolygonMesh) -> Array:
     rings = face_rings(mesh.faces)
     # Measured from the face's first corner, because products lose digits far from 0.
     origin = np.repeat(mesh.points[rings.corner[rings.start]], rings.size, axis=0)
-    here = mesh.points[rings.corner] - origin
-    after = mesh.points[rings.after] - origin
-    normals: Array = np.add.reduceat(cross(here, after), rings.start, axis=0)
+    corners = mesh.points[rings.corner] - origin
+    next_corners = mesh.points[rings.after] - origin
+    normals: Array = np.add.reduceat(cross(corners, next_corners), rings.start, axis=0)
     return normals
 
 
@@ -83,7 +83,7 @@ def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
             corners.append(face)
             owners.append(i)
             continue
-        outline = flattened(mesh.points[list(face)], normals[i])
+        outline = project_to_plane(mesh.points[list(face)], normals[i])
         for places in cut_polygon([outline]).tolist():
             corners.append([face[place] for place in places])
             owners.append(i)
@@ -93,7 +93,7 @@ def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
     )
 
 
-def flattened(points: Array, normal: Array) -> Array:
+def project_to_plane(points: Array, normal: Array) -> Array:
     """Return points (n, 2) seen along the axis nearest to a normal, counter-clockwise around it."""
     axis = int(np.argmax(np.abs(normal)))
     across = [(axis + 1) % 3, (axis + 2) % 3]

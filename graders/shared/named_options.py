@@ -61,7 +61,7 @@ class OptionNames:
     """Options with their labels, in the form used by answers."""
 
     def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
-        self._texts = [folded(text) for text in options]
+        self._texts = [fold_text(text) for text in options]
         self._plurals = [plural(text) for text in self._texts]
         self._short = without_common_words(self._texts)
         self._labels: dict[str, int] = {}
@@ -79,7 +79,7 @@ class OptionNames:
 
     def place_by_text(self, text: str) -> int | None:
         """Return the option that has this text, with or without an article."""
-        for name in (folded(text), folded(_ARTICLE.sub("", text, count=1))):
+        for name in (fold_text(text), fold_text(_ARTICLE.sub("", text, count=1))):
             for texts in (self._texts, self._short, self._plurals):
                 if name and texts.count(name) == 1:
                     return texts.index(name)
@@ -157,7 +157,7 @@ class OptionNames:
         return places
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return text in lowercase, with spaces for hyphens and underscores, without a final mark."""
     blanks = re.sub(r"[-_\u2010\u2011]", " ", text)
     return " ".join(blanks.casefold().split()).rstrip(".,;:")

@@ -251,7 +251,7 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def unspaced(value: Value) -> str | None:
+def without_spaces(value: Value) -> str | None:
     """Return a string, or a list's strings joined, without spaces, commas and quotes."""
     if not isinstance(value, str | int | float):
         words = entries(value)

@@ -15,6 +15,7 @@ from scbench.graders.shared.interaction import (
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.shikaku_rectangles import Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 150
 # Maximum open clues and fitting rectangles in an observation.
 _OPEN = 100

@@ -41,8 +41,8 @@ def outcome(params: Params) -> str:
     Raises:
         ValueError: the options are not the things that people have.
     """
-    same = sorted(params.options) == sorted(params.things)
-    if not same or len(params.things) != len(params.people):
+    options_match = sorted(params.options) == sorted(params.things)
+    if not options_match or len(params.things) != len(params.people):
         raise ValueError("things and options must be the same, one for each person")
     owner = params.asked
     for swaps, a, b, _ in reversed(params.events):

@@ -112,7 +112,8 @@ def four_sided_kind(sides: Sequence[Sequence[Piece]]) -> Kind:
     a, b, c, d = lengths
     equal_pairs = 0
     for opposite in ((a, c), (b, d)):
-        equal_pairs += min(opposite) >= _ALIKE * max(opposite)
+        if min(opposite) >= _ALIKE * max(opposite):
+            equal_pairs += 1
     kinds: tuple[Kind, ...] = ("kite", "trapezoid", "rectangle")
     return kinds[equal_pairs]
 
@@ -205,12 +206,12 @@ def read_commands(path: str) -> list[Command]:
     """Return the commands of a path, in order."""
     commands: list[Command] = []
     for match in _WORD.finditer(path):
-        letter, whole, decimals = match.groups()
+        letter, integer, decimals = match.groups()
         if letter:
             commands.append(Command(letter, []))
         elif commands:
-            hundredths = 100 * abs(int(whole)) + int((decimals or "").ljust(2, "0"))
+            hundredths = 100 * abs(int(integer)) + int((decimals or "").ljust(2, "0"))
             # The sign is read separately, because of -0.5.
-            is_negative = whole.startswith("-")
+            is_negative = integer.startswith("-")
             commands[-1].numbers.append(-hundredths if is_negative else hundredths)
     return commands

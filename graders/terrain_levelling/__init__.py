@@ -111,7 +111,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         if check_id in {"depth", "resource_limit"}:
             checks.expect(check_id, False, wrong, blast=end.simulated)
         why = f"The simulation stopped before blast {end.simulated} (counting from 0)."
-        checks.skip(("level",) if check_id == "depth" else ("depth", "level"), why)
+        skipped = ("level",) if check_id == "depth" else ("depth", "level")
+        checks.skip(skipped, why)
     legal = checks.all_passed
 
     flat = largest_flat(end.heights, n, params.flat_tolerance)

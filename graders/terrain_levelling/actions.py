@@ -9,6 +9,7 @@ from scbench.graders.terrain_levelling.queries import cost_of, look_from
 from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 
 

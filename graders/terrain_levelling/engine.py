@@ -5,6 +5,7 @@ A file for `scbench.machine.physics`, run by a Python that has PyBullet but may 
 
 import pybullet
 
+# The settings of the paper's simulation, in metres, kilograms and seconds.
 GRAVITY = -9.81
 STEPS_PER_SECOND = 240
 STEPS = 360

@@ -18,6 +18,7 @@ from scbench.graders.terrain_levelling.blast_simulation import blast_work
 from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 100
 # Side length of the part of the map that is shown.
 WINDOW = 24

@@ -19,8 +19,8 @@ from scbench.graders.tetrahedra_shadow_projection.bodies import (
     BASE,
     Floats,
     corners,
-    cuts,
-    table,
+    find_overlaps,
+    pose_table,
 )
 from scbench.graders.tetrahedra_shadow_projection.shadows import (
     STRAY,
@@ -44,12 +44,12 @@ __all__ = [
     "area",
     "corners",
     "cover",
-    "cuts",
+    "find_overlaps",
     "grade",
     "outlines",
     "polygons",
+    "pose_table",
     "swept_edges",
-    "table",
 ]
 
 VERSION = 2
@@ -90,7 +90,7 @@ DIFFERENCE_WEIGHT = 0.5
 # Scores from here on count as full.
 FULL = 0.98
 # Maximum length of a list in the metrics.
-_CUTS_SHOWN = 200
+_OVERLAPS_SHOWN = 200
 _POINTS_DRAWN = 2000
 
 
@@ -137,8 +137,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     # Copies that are out of reach or have a zero quaternion have no shadow; the others
     # are still graded.
     used = sorted(set(range(len(poses))).difference(far, lost))
-    bodies = corners(table([poses[i] for i in used]))
-    clashes = cuts(bodies, TOUCH, _CUTS_SHOWN)
+    bodies = corners(pose_table([poses[i] for i in used]))
+    clashes = find_overlaps(bodies, TOUCH, _OVERLAPS_SHOWN)
     pairs = [[used[i], used[j], depth] for i, j, depth in clashes.pairs]
     apart = checks.forbid(
         "intersection",
@@ -175,7 +175,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         difference=shadow.difference / target_area,
         spill=shadow.spill / target_area,
         factor=factor,
-        cutting_pairs=pairs[:_CUTS_SHOWN],
+        cutting_pairs=pairs[:_OVERLAPS_SHOWN],
         all_cutting_pairs=clashes.complete,
         gaps=polygon_rings(shadow.gaps, _POINTS_DRAWN),
         spills=polygon_rings(shadow.spills, _POINTS_DRAWN),

@@ -36,8 +36,8 @@ _ROWS = 128
 _CHUNK = 2000
 
 
-class Cuts(NamedTuple):
-    """Pairs of intersecting bodies."""
+class Overlaps(NamedTuple):
+    """Pairs of bodies that overlap."""
 
     pairs: list[tuple[int, int, float]]
     """Both indices and the depth."""
@@ -45,7 +45,7 @@ class Cuts(NamedTuple):
     """False if there are more."""
 
 
-def table(poses: Sequence[Pose]) -> Floats:
+def pose_table(poses: Sequence[Pose]) -> Floats:
     """Return poses as rows of seven numbers, see `corners`."""
     rows = [(p.x, p.y, p.z, p.q0, p.q1, p.q2, p.q3) for p in poses]
     return np.array(rows, dtype=np.float64).reshape(-1, 7)
@@ -76,7 +76,7 @@ def corners(poses: Floats) -> Floats:
     return bodies + poses[:, None, :3]
 
 
-def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
+def find_overlaps(bodies: Floats, allowed: float, enough: int) -> Overlaps:
     """Return the pairs of unit tetrahedra (n, 4, 3) that overlap by more than ``allowed``.
 
     The depth of a pair is the shortest move that separates it: the smallest overlap
@@ -105,8 +105,8 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
         columns = (first[hit].tolist(), second[hit].tolist(), depth[hit].tolist())
         pairs += zip(*columns, strict=True)
         if len(pairs) >= enough:
-            return Cuts(pairs, complete=False)
-    return Cuts(pairs, complete=True)
+            return Overlaps(pairs, complete=False)
+    return Overlaps(pairs, complete=True)
 
 
 def _face_normals(bodies: Floats) -> Floats:

@@ -15,13 +15,15 @@ from scbench.graders.tetrahedra_shadow_projection import (
     REACH,
     Floats,
     corners,
-    cuts,
+    find_overlaps,
     outlines,
-    table,
+    pose_table,
 )
 from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 
+# Total cost of the queries in a trial, unless the trial sets another limit.
 BUDGET = 30
+# Maximum number of tetrahedra in a query, and decimals of the figures in an observation.
 _MAX_POSES = 12
 _DECIMALS = 4
 # Depths below this round to 0.
@@ -44,7 +46,7 @@ def bodies_at(poses: Sequence[Pose]) -> Floats:
             raise QueryError(
                 f"the quaternion of tetrahedron {i} (counting from 0) is all zeros"
             )
-    return corners(table(poses))
+    return corners(pose_table(poses))
 
 
 class Shadow(Query):
@@ -96,7 +98,7 @@ class Cut(Query):
 
     def observe(self, params: Params) -> Observation:  # noqa: ARG002  (the same for every target)
         """Return the pairs that intersect, with their depths."""
-        pairs = cuts(
+        pairs = find_overlaps(
             bodies_at(self.tetrahedrons), _LEAST, _MAX_POSES * _MAX_POSES
         ).pairs
         return {"pairs": [[i, j, round(depth, 6)] for i, j, depth in pairs]}

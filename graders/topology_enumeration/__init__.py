@@ -69,9 +69,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     missing = sorted(right - counts.keys())
 
     def forbid_patterns(
-        check_id: str, patterns: Sequence[Labels], one: str, many: str
+        check_id: str, patterns: Sequence[Labels], singular: str, plural: str
     ) -> None:
-        fault = counted(len(patterns), one, many)
+        fault = counted(len(patterns), singular, plural)
         checks.forbid(check_id, patterns, lambda p: f"{fault}; the first is {list(p)}.")
 
     # Labels start from 0.

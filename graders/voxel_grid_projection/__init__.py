@@ -91,7 +91,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ),
     )
     counts = Counter(cells)
-    bad_sums, bad_cells = forbidden(params)
+    bad_sums, bad_cells = find_forbidden(params)
     barred = []
     for cell in counts:
         is_barred = sum(cell) in bad_sums or cell in bad_cells
@@ -165,7 +165,9 @@ def sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
 
 
 @lru_cache(maxsize=64)
-def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]]]:
+def find_forbidden(
+    params: Params,
+) -> tuple[frozenset[int], frozenset[tuple[int, ...]]]:
     """Return the sums and the cells that are forbidden."""
     digit = params.forbidden_digit
     residue = params.forbidden_residue

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from scbench.graders.shared.interaction import Action, Observation, QueryError
-from scbench.graders.voxel_grid_projection import forbidden, symmetries_of
+from scbench.graders.voxel_grid_projection import find_forbidden, symmetries_of
 from scbench.schemas.base import WholeIndex
 from scbench.schemas.voxel_grid_projection import Params
 
+# Total cost of the actions in a trial, unless the trial sets another limit.
 BUDGET = 100
 # Maximum pairs and symmetries in an observation.
 _EMPTY = 40
@@ -90,7 +91,7 @@ class Play:
         """Carry out an action; a `QueryError` changes nothing."""
         after = dict(self._chosen)
         size = self._params.size
-        sums, cells = forbidden(self._params)
+        sums, cells = find_forbidden(self._params)
         for cell in action.cells:
             if isinstance(action, Remove):
                 if cell not in after:

@@ -49,12 +49,12 @@ def share_read(read: int, replies: int) -> Ceiling:
     return Ceiling(share, max(share - error, LEAST_CEILING), min(share + error, 1.0))
 
 
-def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
+def fit_ceiling(tasks: Sequence[Answers], from_statuses: Ceiling) -> Ceiling:
     """Return the share of one run's replies that are readable, over all its tasks.
 
     Args:
         tasks: answers of the run on each ladder.
-        known: the share according to the statuses of the replies. It is used unless the
+        from_statuses: the share according to the statuses of the replies. It is used unless the
             scores contradict it: a readable reply can still score 0, even on the
             easiest item.
     """
@@ -66,9 +66,9 @@ def fit_ceiling(tasks: Sequence[Answers], known: Ceiling) -> Ceiling:
     # `np.interp` needs ascending x values.
     rising = _CEILINGS[::-1]
     likelihoods = total[::-1]
-    known_likelihood = float(np.interp(known.value, rising, likelihoods))
+    known_likelihood = float(np.interp(from_statuses.value, rising, likelihoods))
     if known_likelihood >= total[best] - _AGAINST:
-        return known
+        return from_statuses
     value = float(_CEILINGS[best])
     if 0 < best < len(total) - 1:
         # The maximum of the parabola through the three best ceilings.

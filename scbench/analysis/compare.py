@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.columns import LINE_TYPES, counts, figures, texts
-from scbench.analysis.differences import Difference, Paired, difference_of, paired
+from scbench.analysis.differences import Difference, Paired, difference_of, pair_scores
 from scbench.analysis.layout import (
     Column,
     Row,
@@ -30,7 +30,7 @@ from scbench.analysis.sheets import (
     share,
     signed,
 )
-from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
+from scbench.analysis.sign_flips import DRAWS, Tested, sign_flip_tests
 from scbench.base.errors import ResultsError, printable
 from scbench.base.intervals import LEVEL, Floats
 from scbench.grading.means import Run
@@ -190,7 +190,7 @@ def test_family(lines: Sequence[PairLine], level: float, draws: int, seed: int) 
     """Test a family of lines, corrected together, and add the results to their rows."""
     differences = np.column_stack([line.differences for line in lines])
     weights = np.column_stack([line.weights for line in lines])
-    tested = lines_tested(differences, weights, level, draws, seed)
+    tested = sign_flip_tests(differences, weights, level, draws, seed)
     for place, line in enumerate(lines):
         line.row.update(test_cells(tested, place, line.row, level))
 
@@ -229,7 +229,7 @@ def lines_of_pair(
     first_name = run_name(*matrix.runs[first])
     second_name = run_name(*matrix.runs[second])
     pairs = {
-        task: paired(block, first, second) for task, block in matrix.blocks.items()
+        task: pair_scores(block, first, second) for task, block in matrix.blocks.items()
     }
     if not any(len(pair.weights) for pair in pairs.values()):
         raise ResultsError(

@@ -11,7 +11,7 @@ from scbench.base.intervals import (
     LEVEL,
     Floats,
     condense_differences,
-    ends_of_differences,
+    difference_interval,
 )
 from scbench.grading.means import Block
 
@@ -98,7 +98,7 @@ class Difference(NamedTuple):
     of_means_high: float | None = None
 
 
-def paired(block: Block, first: int, second: int) -> Paired:
+def pair_scores(block: Block, first: int, second: int) -> Paired:
     """Return two runs' scores of a task, answer by answer.
 
     Samples are averaged first: otherwise unequal numbers of samples would weight items differently
@@ -153,7 +153,7 @@ def difference_of(pairs: Sequence[Paired], level: float = LEVEL) -> Difference:
     for pair in pairs:
         means = (pair.differences / pair.weights)[:, None]
         parts.append(condense_differences(means, pair.weights[:, None]))
-    low, high = (float(end[0]) for end in ends_of_differences(parts, level))
+    low, high = (float(end[0]) for end in difference_interval(parts, level))
     plain = Difference(
         round(n),
         first_mean=first,
@@ -184,7 +184,7 @@ def with_normalized(
         scale += stretched / total
         part = condense_differences((pair.u[1] - pair.u[0])[pair.room][:, None])
         parts.append(replace(part, weight=np.array([stretched])))
-    low, high = (scale * float(end[0]) for end in ends_of_differences(parts, level))
+    low, high = (scale * float(end[0]) for end in difference_interval(parts, level))
     return plain._replace(
         first_normalized=first,
         second_normalized=second,

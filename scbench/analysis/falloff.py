@@ -16,7 +16,7 @@ from scbench.analysis.manifolds import Cases, joined
 from scbench.analysis.sheets import number, run_words, task_cell
 from scbench.base.intervals import LEVEL
 from scbench.base.model import Status
-from scbench.grading.means import RUN, lifted
+from scbench.grading.means import RUN, scores_with_guesses
 
 # Columns of `falloff_table`.
 SCHEMA: Mapping[str, Any] = (
@@ -59,7 +59,7 @@ def falloff_table(
     rows = joined(results, cases).filter(pl.col("score").is_not_null())
     is_answered = pl.col("status") == Status.ANSWERED.value
     guessed = pl.when(is_answered).then("floor").otherwise(0.0)
-    rows = rows.with_columns(guessed=guessed, raised=lifted())
+    rows = rows.with_columns(guessed=guessed, raised=scores_with_guesses())
     lines: list[dict[str, Any]] = []
     for task, name, values in ordered_parameters(cases, parameter):
         value = pl.col("id").replace_strict(

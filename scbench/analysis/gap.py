@@ -22,7 +22,7 @@ from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.leaks import EASY, ROUNDING, Leak, LineTest, item_tests, leak_of
 from scbench.analysis.level_means import level_difference
 from scbench.analysis.levels import DRAWS as FITS
-from scbench.analysis.results import one_grader
+from scbench.analysis.results import check_grader_versions
 from scbench.analysis.sheets import (
     chance,
     interval,
@@ -33,7 +33,7 @@ from scbench.analysis.sheets import (
     share,
     signed,
 )
-from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
+from scbench.analysis.sign_flips import DRAWS, Tested, sign_flip_tests
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL, Floats
 from scbench.catalog import MANIFOLDS
@@ -119,26 +119,26 @@ def gap_table(
             or graders, or they have no rung in common.
     """
     check_twins(public, private)
-    here = climbs_of(public, fits, level)
-    there = climbs_of(private, fits, level)
-    public_means = rung_means(here.climbs[0])
-    private_means = rung_means(there.climbs[0])
+    public_climbs = climbs_of(public, fits, level)
+    private_climbs = climbs_of(private, fits, level)
+    public_means = rung_means(public_climbs.climbs[0])
+    private_means = rung_means(private_climbs.climbs[0])
     cells = sorted(public_means.keys() & private_means.keys())
     if not cells:
         raise ResultsError("no rung has scores on both ladders")
     # Tasks, buckets, overall and rungs share one table and, except overall, one
     # correction.
-    lines = list(gap_lines(here, there, cells))
+    lines = list(gap_lines(public_climbs, private_climbs, cells))
     main_line = main_line_of(lines)
     means = np.array(
         [(public_means[cell].mean, private_means[cell].mean) for cell in cells]
     )
-    weight = rung_weights(cells, means, here, there)
+    weight = rung_weights(cells, means, public_climbs, private_climbs)
     change = (means[:, 0] - means[:, 1]) * weight
     membership = line_membership(lines, cells)
     tests = _line_tests(lines, main_line, change, membership, level, draws, seed)
-    by_items = item_tests(here.climbs[0], there.climbs[0])
-    run = dict(zip(RUN, here.matrix.runs[0], strict=True))
+    by_items = item_tests(public_climbs.climbs[0], private_climbs.climbs[0])
+    run = dict(zip(RUN, public_climbs.matrix.runs[0], strict=True))
     rows = []
     for i, line in enumerate(lines):
         row: dict[str, Any] = dict.fromkeys(SCHEMA) | run | line.labels
@@ -177,7 +177,7 @@ def check_twins(public: pl.DataFrame, private: pl.DataFrame) -> None:
         )
     # Different graders give different scores to the same answers.
     versions = [rows.select("task", "grader_version") for rows in (public, private)]
-    one_grader(pl.concat(versions))
+    check_grader_versions(pl.concat(versions))
 
 
 def _run_words(run: tuple[Any, ...]) -> str:
@@ -197,26 +197,28 @@ def rung_means(climbs: Mapping[str, Climb]) -> dict[RungCell, RungMean]:
 
 
 def gap_lines(
-    here: Climbs, there: Climbs, cells: Sequence[RungCell]
+    public_climbs: Climbs, private_climbs: Climbs, cells: Sequence[RungCell]
 ) -> Iterator[GapLine]:
     """Yield a line for each task and bucket and for all tasks, then one for each rung.
 
     Single rungs cover the spatial tasks, or text tasks if there are no others.
     """
-    first_fits = there.fits[0]
-    second_fits = here.fits[0]
-    for bucket, task, tasks in here.matrix.lines("task"):
+    public_fits = public_climbs.fits[0]
+    private_fits = private_climbs.fits[0]
+    for bucket, task, tasks in public_climbs.matrix.lines("task"):
         of_line = [cell for cell in cells if cell.task in tasks]
         if not of_line:
             continue
         # A task whose floor is 1 has no curve.
-        both = [name for name in tasks if name in second_fits and name in first_fits]
+        fitted_tasks = [
+            name for name in tasks if name in public_fits and name in private_fits
+        ]
         value, low, high = level_difference(
-            # Second minus first: public minus private.
-            [first_fits[name].level for name in both],
-            [second_fits[name].level for name in both],
+            # It subtracts its first argument from its second.
+            [private_fits[name].level for name in fitted_tasks],
+            [public_fits[name].level for name in fitted_tasks],
         )
-        labels: dict[str, Any] = here.matrix.labels(bucket, task, 0)
+        labels: dict[str, Any] = public_climbs.matrix.labels(bucket, task, 0)
         labels |= {"levels": value, "levels_low": low, "levels_high": high}
         yield GapLine(labels, of_line)
     family = families(dict.fromkeys(cell.task for cell in cells))[0]
@@ -238,7 +240,10 @@ def main_line_of(lines: Sequence[GapLine]) -> int:
 
 
 def rung_weights(
-    cells: Sequence[RungCell], means: Floats, here: Climbs, there: Climbs
+    cells: Sequence[RungCell],
+    means: Floats,
+    public_climbs: Climbs,
+    private_climbs: Climbs,
 ) -> Floats:
     """Return the weight of each rung of a task, higher where the curves expect lower scores.
 
@@ -246,7 +251,7 @@ def rung_weights(
     must not depend on the rung's scores, because rungs with low scores by chance differ
     little.
     """
-    curves = [expected_on_rungs(side) for side in (here, there)]
+    curves = [expected_on_rungs(side) for side in (public_climbs, private_climbs)]
     fitted = []
     for cell, mean in zip(cells, means.mean(axis=1), strict=True):
         # A task without a curve uses its mean instead.
@@ -288,7 +293,7 @@ def _line_tests(
     is_main = np.arange(len(lines)) == main_line
     tests = []
     for family in (is_main, ~is_main):
-        tested = lines_tested(
+        tested = sign_flip_tests(
             differences[:, family], membership[:, family], level, draws, seed
         )
         tests.append([_line_test(tested, place) for place in range(int(family.sum()))])

@@ -86,10 +86,10 @@ def human_table(people: pl.DataFrame) -> pl.DataFrame:
         bucket_scores = scores.filter((pl.col("bucket") == bucket) & is_scored)
         values = bucket_scores["normalized"].drop_nulls().to_list()
         # Only answers worse than the floor are below 0.
-        normalized = over_players(values, min([0.0, *values]), 1.0)
+        normalized = players_mean(values, min([0.0, *values]), 1.0)
         bucket_levels = levels.filter(pl.col("bucket") == bucket).to_dicts()
         top = max(row["rungs"] for row in bucket_levels) + BEYOND
-        level = over_players(list(level_values(bucket_levels)), 1 - BEYOND, top)
+        level = players_mean(list(level_values(bucket_levels)), 1 - BEYOND, top)
         rows.append(
             {
                 "bucket": bucket,
@@ -116,7 +116,7 @@ def level_values(rows: Sequence[Row]) -> Iterator[float]:
             yield row["rungs"] + BEYOND if is_above else 1 - BEYOND
 
 
-def over_players(values: Sequence[float], least: float, most: float) -> PlayersMean:
+def players_mean(values: Sequence[float], least: float, most: float) -> PlayersMean:
     """Return the mean of one value per player, with Student's t-interval.
 
     Args:
@@ -137,7 +137,8 @@ def over_players(values: Sequence[float], least: float, most: float) -> PlayersM
 
 def t_quantile(probability: float, freedom: int) -> float:
     """Return a quantile of Student's distribution, for a probability of at least one half."""
-    low, high = 0.0, LARGEST_QUANTILE
+    low = 0.0
+    high = LARGEST_QUANTILE
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if t_probability(middle, freedom) < probability:

@@ -11,7 +11,7 @@ from scbench.analysis.columns import ITEM, counts, figures, texts
 from scbench.analysis.layout import Column, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import Matrix, score_matrix
 from scbench.analysis.sheets import changes_of, interval, number, share, task_cell
-from scbench.base.intervals import Floats, condense, ends
+from scbench.base.intervals import Floats, condense, mean_interval
 from scbench.base.model import Status
 from scbench.base.wording import by_frequency
 from scbench.catalog import all_tasks
@@ -175,7 +175,7 @@ def label_table(results: pl.DataFrame, release: Release) -> pl.DataFrame:
             if means is None:
                 continue
             part = condense(np.array(means)[:, None])
-            low, high = (float(end[0]) for end in ends([part]))
+            low, high = (float(end[0]) for end in mean_interval([part]))
             mean = float(np.mean(means))
             rows.append(
                 {

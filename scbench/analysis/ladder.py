@@ -17,7 +17,7 @@ from scbench.analysis.ladder_sheets import interval_words, level_cell
 from scbench.analysis.level_means import level_difference, mean_level
 from scbench.analysis.levels import DRAWS, Fit, fit
 from scbench.analysis.matrix import score_matrix
-from scbench.analysis.results import one_grader, read_results
+from scbench.analysis.results import check_grader_versions, read_results
 from scbench.analysis.shared_luck import SharedLuck
 from scbench.base.errors import ResultsError, did_you_mean
 from scbench.base.intervals import LEVEL
@@ -102,7 +102,7 @@ def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.Da
     ]
     rows = on_ladder(pl.concat(frames))
     # Each file was checked separately, but not against the other files.
-    one_grader(rows)
+    check_grader_versions(rows)
     return rows
 
 

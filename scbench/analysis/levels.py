@@ -35,6 +35,7 @@ from scbench.analysis.curves import (
     SLOPES,
     STEP,
     Answers,
+    RungSums,
     curve_chances,
     curve_weights,
     dispersion_of,
@@ -178,6 +179,18 @@ class FittedRuns(NamedTuple):
     highest: Floats
 
 
+class Simulation(NamedTuple):
+    """Runs that were simulated at the estimate, compared with the real run.
+
+    Attributes:
+        shortfalls: for each run, its greatest log-likelihood minus that at the estimate.
+        share_as_bad: share of the runs whose rungs fit their curve as badly as the real ones.
+    """
+
+    shortfalls: Floats
+    share_as_bad: float
+
+
 def fit(
     answers: Answers, draws: int = DRAWS, level: float = LEVEL, ceiling: float = 1.0
 ) -> Fit:
@@ -192,7 +205,7 @@ def fit(
     """
     top = answers.top
     sums = rung_sums(answers)
-    n, right, floor = sums
+    floor = sums.floor
     chances = curve_chances(floor, ceiling)
     places = places_of(top)
     dispersion = dispersion_of(answers, sums, chances)
@@ -222,21 +235,10 @@ def fit(
     high = np.inf
     misfit = ""
     if draws:
-        runs = simulated_runs(n, chances[nearest], by_slope, dispersion, draws)
-        fitted = fitted_runs(runs, n, chances, dispersion)
-        # The interval.
-        at_level = np.maximum(fitted.shares[:, nearest], _LEAST_SHARE)
-        shortfalls = np.log(fitted.shares.max(axis=1)) - np.log(at_level)
-        limit = float(np.quantile(shortfalls, level))
+        simulation = simulate_at(nearest, by_slope, sums, chances, dispersion, draws)
+        limit = float(np.quantile(simulation.shortfalls, level))
         low, high = interval_ends(marginal, places, limit)
-        # The fit. The greatest likelihoods of curves, real and simulated, include the
-        # log-prior.
-        simulated_deviances = saturated_likelihood(runs, n, dispersion) - fitted.highest
-        saturated = saturated_likelihood(right[None], n, dispersion)[0]
-        highest = log_likelihood(right[None], n, chances, dispersion).max()
-        deviance = saturated - highest
-        is_as_bad = simulated_deviances >= deviance - _DEVIANCE_ROUNDING
-        if is_as_bad.mean() < _MISFIT_SHARE:
+        if simulation.share_as_bad < _MISFIT_SHARE:
             misfit = misfit_words(sums, expected)
     estimate = Level(
         value,
@@ -259,6 +261,38 @@ def fit(
     )
 
 
+def simulate_at(
+    place: int,
+    by_slope: Floats,
+    sums: RungSums,
+    chances: Floats,
+    dispersion: float,
+    draws: int,
+) -> Simulation:
+    """Simulate runs at a level of the grid, and compare them with the real one.
+
+    Args:
+        place: position of the level on the grid.
+        by_slope: probability of each slope.
+        sums: the real scores.
+        chances: expected scores of the curves, of shape (places, slopes, rungs).
+        dispersion: dispersion of the scores.
+        draws: number of simulated runs.
+    """
+    n = sums.n
+    runs = simulated_runs(n, chances[place], by_slope, dispersion, draws)
+    fitted = fitted_runs(runs, n, chances, dispersion)
+    at_level = np.maximum(fitted.shares[:, place], _LEAST_SHARE)
+    shortfalls = np.log(fitted.shares.max(axis=1)) - np.log(at_level)
+    # The greatest likelihoods of curves, real and simulated, include the log-prior.
+    simulated_deviances = saturated_likelihood(runs, n, dispersion) - fitted.highest
+    right = sums.right[None]
+    saturated = saturated_likelihood(right, n, dispersion)[0]
+    deviance = saturated - log_likelihood(right, n, chances, dispersion).max()
+    is_as_bad = simulated_deviances >= deviance - _DEVIANCE_ROUNDING
+    return Simulation(shortfalls, float(is_as_bad.mean()))
+
+
 def peak_of(marginal: Floats, places: Floats) -> float:
     """Return the maximum of a curve, by a parabola through its highest place and neighbours.
 
@@ -270,8 +304,8 @@ def peak_of(marginal: Floats, places: Floats) -> float:
         return -np.inf
     if highest == len(places) - 1:
         return np.inf
-    before, here, after = marginal[highest - 1 : highest + 2]
-    curvature = before - 2 * here + after
+    before, peak, after = marginal[highest - 1 : highest + 2]
+    curvature = before - 2 * peak + after
     # From the highest place to the vertex of the parabola.
     shift = STEP * (before - after) / (2 * curvature) if curvature < 0 else 0.0
     return float(places[highest] + shift)

@@ -64,7 +64,7 @@ class Matrix:
             # A task counts if every one of these runs has a row for it.
             if not runs or block.rows[:, list(runs)].any(axis=0).all():
                 present[name] = self.buckets[name]
-        over = None if task else said_over(bucket, present, self.release_tasks)
+        over = None if task else covered_tasks(bucket, present, self.release_tasks)
         return {"bucket": bucket, "task": task, "over": over}
 
     def lines(self, by: str) -> Iterator[Line]:
@@ -140,7 +140,7 @@ def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
     return by_bucket
 
 
-def said_over(
+def covered_tasks(
     bucket: str,
     present: Mapping[str, str],
     release_tasks: Mapping[str, Collection[str]],
@@ -159,15 +159,17 @@ def said_over(
     expected = []
     for task in all_tasks():
         expected += [task for name in included if task in release_tasks.get(name, ())]
-    there = [task for task in expected if task in present]
-    if len(there) == len(expected):
+    present_tasks = [task for task in expected if task in present]
+    if len(present_tasks) == len(expected):
         return None
     whole_buckets = [
         name for name in included if present.keys() >= set(release_tasks[name])
     ]
     # Whole buckets are named instead of their tasks.
-    if bucket == OVERALL and {present[task] for task in there} == {*whole_buckets}:
+    if bucket == OVERALL and {present[task] for task in present_tasks} == {
+        *whole_buckets
+    }:
         return " and ".join(whole_buckets)
-    if len(there) > _MAX_NAMES:
-        return f"{len(there)} of {len(expected)} tasks"
-    return f"only {', '.join(there)}"
+    if len(present_tasks) > _MAX_NAMES:
+        return f"{len(present_tasks)} of {len(expected)} tasks"
+    return f"only {', '.join(present_tasks)}"

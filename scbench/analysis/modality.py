@@ -96,11 +96,11 @@ def gap_lines_of_rung(
         if not seeing:
             continue
         reading = {without_prompt(name) for name in seeing}
-        both = results.filter(pl.col("model").is_in([*reading, *seeing]))
+        paired = results.filter(pl.col("model").is_in([*reading, *seeing]))
         # No model answered both.
-        if both["model"].n_unique() < 2:
+        if paired["model"].n_unique() < 2:
             continue
-        for line in compare_runs(both, draws=_DRAWS).iter_rows(named=True):
+        for line in compare_runs(paired, draws=_DRAWS).iter_rows(named=True):
             cells = {name: line[name] for name in (*LINE_TYPES, "n", "low", "high")}
             yield cells | {
                 "run": line["second"],

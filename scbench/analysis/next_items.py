@@ -32,7 +32,7 @@ _PASSED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ModelProgress:
     """The current knowledge about a model, and the items that can still be asked.
 
     Attributes:
@@ -47,8 +47,8 @@ class Standing:
     passed: Mapping[int, list[str]] = field(default_factory=dict)
 
 
-def nothing_asked(ids: Iterable[str]) -> Standing:
-    """Return the standing of a model without answers.
+def nothing_asked(ids: Iterable[str]) -> ModelProgress:
+    """Return the progress of a model without answers.
 
     Args:
         ids: ids of a ladder's instances; others are left out.
@@ -58,11 +58,11 @@ def nothing_asked(ids: Iterable[str]) -> Standing:
     fits = {}
     for task, rungs in waiting.items():
         fits[task] = fit(Answers(none, none, none, max(rungs)), 0)
-    return Standing(fits, waiting)
+    return ModelProgress(fits, waiting)
 
 
-def asked_of(rows: pl.DataFrame) -> Standing:
-    """Return the standing of a model after these results.
+def asked_of(rows: pl.DataFrame) -> ModelProgress:
+    """Return the progress of a model after these results.
 
     Args:
         rows: rows of one run, as returned by `scbench.analysis.ladder.on_ladder`.
@@ -80,7 +80,7 @@ def asked_of(rows: pl.DataFrame) -> Standing:
     may_wait = pl.col("status").is_in(_WAITING).any()
     waits = pl.col("score").is_null().all() & may_wait
     ids = rows.group_by("id").agg(waits=waits).filter("waits")["id"].sort()
-    return Standing(fits, ids_by_rung(ids), passed)
+    return ModelProgress(fits, ids_by_rung(ids), passed)
 
 
 def is_passed(answers: Answers) -> bool:
@@ -103,7 +103,7 @@ def ids_by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
     return by_task
 
 
-def next_items(standing: Standing, limit: int) -> pl.DataFrame:
+def next_items(standing: ModelProgress, limit: int) -> pl.DataFrame:
     """Return the most informative items, best first.
 
     Args:

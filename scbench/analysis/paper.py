@@ -19,7 +19,7 @@ from scbench.analysis.columns import (
     filled_columns,
     texts,
 )
-from scbench.analysis.differences import Difference, difference_of, paired
+from scbench.analysis.differences import Difference, difference_of, pair_scores
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.sheets import (
@@ -133,7 +133,7 @@ def paper_table(
     # Pairs are computed once, because a task counts in several lines.
     for baseline, tools in tool_pairs(matrix.runs):
         for name, block in matrix.blocks.items():
-            pairs[name, tools] = paired(block, baseline, tools)
+            pairs[name, tools] = pair_scores(block, baseline, tools)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines(by):
         means = means_of([matrix.blocks[name] for name in tasks], level)

@@ -157,13 +157,13 @@ def _of_one_release(results: pl.DataFrame, release: str) -> pl.DataFrame:
     renamed = results.with_columns(release=name)
     rows = renamed.filter(pl.col("instance_hash").is_not_null())
     check_release(rows)
-    one_grader(rows)
+    check_grader_versions(rows)
     check_duplicates(rows)
     return renamed
 
 
-def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that may share a mean: loop trials are separated from other answers.
+def comparable_rows(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that may share a mean: without loop trials, if there are other answers.
 
     Raises:
         ResultsError: there are only loop trials, of several settings.
@@ -182,7 +182,7 @@ def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
     return results
 
 
-def machines(results: pl.DataFrame) -> list[str]:
+def machine_warnings(results: pl.DataFrame) -> list[str]:
     """Return a warning for each task graded on machines that compute differently.
 
     Args:
@@ -228,7 +228,7 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
         raise ResultsError("the results contain no item of their release")
     check_release(rows)
     check_tasks(rows)
-    one_grader(rows)
+    check_grader_versions(rows)
     check_scores(rows)
     check_statuses(rows)
     check_duplicates(rows)
@@ -282,7 +282,7 @@ def check_tasks(rows: pl.DataFrame) -> None:
         )
 
 
-def one_grader(rows: pl.DataFrame) -> None:
+def check_grader_versions(rows: pl.DataFrame) -> None:
     """Refuse rows of a task that were graded by two versions of its grader.
 
     Raises:

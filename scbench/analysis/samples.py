@@ -22,7 +22,7 @@ from scbench.analysis.sheets import (
     points,
     run_words,
 )
-from scbench.base.intervals import QUANTILE, Part, condense, ends
+from scbench.base.intervals import QUANTILE, Part, condense, mean_interval
 from scbench.grading.means import MEANS, RUN, means_of, normalized_answers
 
 # Columns of the results that are needed in addition to
@@ -41,6 +41,7 @@ SCHEMA: Mapping[str, Any] = (
     | figures("pass_at_k pass_low pass_high")
 )
 
+# Scores that are closer than this are equal up to rounding.
 _EXACT = 1e-9
 # Share of items without a repeated answer above which a vote is meaningless.
 _MOST_UNSETTLED = 0.1
@@ -223,7 +224,7 @@ def pass_cells(items: pl.DataFrame, k: int) -> dict[str, Any]:
         parts.append(condense(by_answer["chance"].to_numpy(), weights))
     if not item_count:
         return {}
-    low, high = map(float, ends(parts))
+    low, high = map(float, mean_interval(parts))
     return {
         "k": k,
         "pass_n": round(item_count),

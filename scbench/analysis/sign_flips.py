@@ -25,6 +25,7 @@ from scbench.base.seeding import Stream
 DRAWS = 10_000
 # Power at the detectable difference.
 POWER = 0.8
+# Tolerance for rounding errors in comparisons of statistics.
 EXACT = 1e-9
 # Draws of signs that are multiplied at a time.
 _CHUNK = 1_000
@@ -32,6 +33,7 @@ _CHUNK = 1_000
 _MAX_CACHED = 4_000_000
 # Up to this many answers, all combinations of signs are used instead of random draws.
 _ALL_SIGNS = 13
+# Differences smaller than this are rounding errors.
 _NONE = 1e-12
 
 
@@ -83,7 +85,7 @@ class _Statistics:
             yield np.abs(np.column_stack(sums))
 
 
-def lines_tested(
+def sign_flip_tests(
     differences: Floats,
     weights: Floats,
     level: float = LEVEL,
@@ -120,9 +122,10 @@ def lines_tested(
         if exact is not None:
             p_values[line] = exact
     p_values = np.where(has_difference, p_values, 1.0)
-    step_down = adjusted(observed, simulated, n)
-    corrected = np.where(has_difference, step_down, 1.0)
-    corrected = np.maximum(corrected, p_values)
+    step_down = step_down_p_values(observed, simulated, n)
+    step_down = np.where(has_difference, step_down, 1.0)
+    # A single line's exact p-value can exceed the one from draws.
+    corrected = np.maximum(step_down, p_values)
 
     # Significant lines no longer count in the correction of the others.
     is_tied = corrected > alpha
@@ -132,7 +135,7 @@ def lines_tested(
     too_few = is_tied & (least_p_values(answers, largest, n) > alpha)
     limit_of_draws = float(np.quantile(largest, level, method="higher"))
     limit = max(limit_of_draws, NormalDist().inv_cdf(1 - alpha / 2))
-    shows = findable_differences(spread, weights, limit)
+    shows = detectable_differences(spread, weights, limit)
     return Tested(p_values, corrected, too_few, shows)
 
 
@@ -163,7 +166,7 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     return ones.astype(np.float64) * 2 - 1
 
 
-def adjusted(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
+def step_down_p_values(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
     """Return p-values, corrected over all lines of a table by the step-down.
 
     Args:
@@ -205,23 +208,23 @@ def exact_p_value(differences: Floats) -> float | None:
     nonzero = differences[np.abs(differences) > _NONE]
     # All of one size: only their signs matter.
     if np.ptp(np.abs(nonzero)) < EXACT:
-        less = int((nonzero < 0).sum())
-        return sign_test(less, len(nonzero) - less)
+        negative = int((nonzero < 0).sum())
+        return sign_test(negative, len(nonzero) - negative)
     if len(nonzero) > _ALL_SIGNS:
         return None
     sums = np.abs(signs(len(nonzero)) @ nonzero)
     return float((sums >= abs(nonzero.sum()) - EXACT).mean())
 
 
-def sign_test(less: int, greater: int) -> float:
+def sign_test(negative: int, positive: int) -> float:
     """Return the two-sided p-value of the sign test: McNemar's exact test.
 
     Args:
-        less: differences below 0.
-        greater: above 0.
+        negative: number of differences below 0.
+        positive: number of differences above 0.
     """
-    n = less + greater
-    tail = sum(comb(n, k) for k in range(min(less, greater) + 1))
+    n = negative + positive
+    tail = sum(comb(n, k) for k in range(min(negative, positive) + 1))
     return min(1.0, float(2 * tail / 2**n))
 
 
@@ -241,7 +244,7 @@ def least_p_values(answers: Floats, largest: Floats, n: int) -> Floats:
     return np.maximum(by_draws, by_signs)
 
 
-def findable_differences(spread: Floats, weights: Floats, limit: float) -> Floats:
+def detectable_differences(spread: Floats, weights: Floats, limit: float) -> Floats:
     """Return the differences that a test with this limit detects with probability `POWER`.
 
     Assumes that runs differ as often as observed, or only in favour of the better one if that
@@ -254,5 +257,5 @@ def findable_differences(spread: Floats, weights: Floats, limit: float) -> Float
         usual = reach * spread / n
         mean_square = (weights**2).sum(axis=0) / n
         all_one_way = reach**2 * mean_square / n
-        findable = np.maximum(usual, all_one_way)
-        return np.where(findable <= 1, findable, np.nan)
+        detectable = np.maximum(usual, all_one_way)
+        return np.where(detectable <= 1, detectable, np.nan)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from scbench.analysis.columns import RUN_TYPES, counts, figures, texts
-from scbench.analysis.differences import difference_of, paired
+from scbench.analysis.differences import difference_of, pair_scores
 from scbench.analysis.layout import Column, Row, Sheet, notes_of, sheet_of
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.sheets import (
@@ -166,7 +166,7 @@ def turn_lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, 
             for name in ("mean", "low", "high", "normalized", "floor"):
                 row[name] = mean_cells[name]
             if i:
-                pairs = [paired(block, i - 1, i) for block in blocks]
+                pairs = [pair_scores(block, i - 1, i) for block in blocks]
                 gain = difference_of(pairs, level)
                 row["gain"] = gain.of_means
                 row["gain_low"] = gain.of_means_low

@@ -31,8 +31,8 @@ _REFUSALS = {
     errno.EAGAIN: "too many processes or threads (see ulimit -u)",
     errno.EIO: "the disk failed to read or write",
 }
-# The refusals that no input can cause. An input may use up memory, for example.
-_FAULTS_OF_MACHINE = {
+# Refusals that no input can cause. Memory is not among them, because an input may use it up.
+_MACHINE_FAULT_ERRNOS = {
     errno.ENOSPC,
     errno.EDQUOT,
     errno.EMFILE,
@@ -191,7 +191,7 @@ def machine_fault(error: BaseException) -> str:
         if cause is None:
             break
         # Messages of other errors may quote an input, so only numbers are trusted.
-        if isinstance(cause, OSError) and cause.errno in _FAULTS_OF_MACHINE:
+        if isinstance(cause, OSError) and cause.errno in _MACHINE_FAULT_ERRNOS:
             return refused(cause)
         cause = cause.__cause__ or cause.__context__
     return ""
@@ -318,12 +318,12 @@ def did_you_mean(wrong: str, candidates: Iterable[str]) -> str:
 
 
 @contextmanager
-def reading_parquet(what: object, refusal: type[ScbenchError]) -> "Iterator[None]":
+def reading_parquet(name: object, error_type: type[ScbenchError]) -> "Iterator[None]":
     """Turn any polars failure on a damaged Parquet file into a one-sentence error.
 
     Args:
-        what: the file, for the message.
-        refusal: type of the error that is raised.
+        name: the file, for the message.
+        error_type: type of the error that is raised.
     """
     import polars as pl  # noqa: PLC0415  (heavy)
 
@@ -331,4 +331,4 @@ def reading_parquet(what: object, refusal: type[ScbenchError]) -> "Iterator[None
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = printable(str(error).partition("\n")[0])[:300]
-        raise refusal(f"{what} cannot be read as Parquet: {first}") from None
+        raise error_type(f"{name} cannot be read as Parquet: {first}") from None

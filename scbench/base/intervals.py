@@ -46,12 +46,12 @@ class Part:
     Attributes:
         weight: number of scores; 0 for none.
         mean: mean score, in [0, 1]; NaN if there is none.
-        worth: number of binary scores that carry as much information.
+        effective_size: number of binary scores that carry as much information.
     """
 
     weight: Floats
     mean: Floats
-    worth: Floats
+    effective_size: Floats
 
 
 def condense(scores: Floats, weights: Floats | None = None) -> Part:
@@ -65,7 +65,7 @@ def condense(scores: Floats, weights: Floats | None = None) -> Part:
     """
     shares = np.ones_like(scores) if weights is None else weights
     weight = shares.sum(axis=0)
-    # A run without scores divides 0 by 0: its mean and worth are NaN.
+    # A run without scores divides 0 by 0: its mean and effective_size are NaN.
     with np.errstate(invalid="ignore", divide="ignore"):
         size = weight**2 / (shares**2).sum(axis=0)
         mean = _weighted_sum(shares, scores) / weight
@@ -73,8 +73,8 @@ def condense(scores: Floats, weights: Floats | None = None) -> Part:
         # The variance with a score of 0 and a score of 1 added.
         variance = (size * spread + mean**2 + (1 - mean) ** 2) / (size + 2)
         binary_variance = np.maximum(mean * (1 - mean), _TINY)
-        worth = size / np.minimum(1, variance / binary_variance)
-    return Part(weight, mean, worth)
+        effective_size = size / np.minimum(1, variance / binary_variance)
+    return Part(weight, mean, effective_size)
 
 
 def _weighted_sum(shares: Floats, values: Floats) -> Floats:
@@ -83,7 +83,7 @@ def _weighted_sum(shares: Floats, values: Floats) -> Floats:
     return total
 
 
-def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
+def mean_interval(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
     """Return the interval of the mean over all scores of some tasks; NaN where there are none.
 
     Args:
@@ -92,21 +92,23 @@ def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
     """
     weights = np.stack([part.weight for part in parts])
     means = np.stack([part.mean for part in parts])
-    worths = np.stack([part.worth for part in parts])
+    effective_sizes = np.stack([part.effective_size for part in parts])
     # A task without scores has no share. Its NaNs must not spread.
     has_scores = weights > 0
     means = np.where(has_scores, means, 0.0)
-    worths = np.where(has_scores, worths, 1.0)
+    effective_sizes = np.where(has_scores, effective_sizes, 1.0)
     # Runs without any scores divide 0 by 0.
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = weights / weights.sum(axis=0)
         mean = (shares * means).sum(axis=0)
         mean = np.where(has_scores.any(axis=0), mean, np.nan)
-        shrunk = (means * worths + _SHRINKAGE * mean) / (worths + _SHRINKAGE)
-        variance = (shares**2 * shrunk * (1 - shrunk) / worths).sum(axis=0)
+        shrunk = (means * effective_sizes + _SHRINKAGE * mean) / (
+            effective_sizes + _SHRINKAGE
+        )
+        variance = (shares**2 * shrunk * (1 - shrunk) / effective_sizes).sum(axis=0)
         binary_variance = mean * (1 - mean)
         # Both variances vanish where all scores are 0, or all are 1; this is the limit.
-        limit = 1 / (shares**2 / worths).sum(axis=0)
+        limit = 1 / (shares**2 / effective_sizes).sum(axis=0)
         size = np.where(binary_variance > _TINY, binary_variance / variance, limit)
         return wilson_interval(mean, size, level)
 
@@ -148,13 +150,13 @@ def poisson_corrected(low: Floats, count: Floats, n: Floats, level: float) -> Fl
 
 
 def condense_differences(differences: Floats, weights: Floats | None = None) -> Part:
-    """Summarize differences in [-1, 1] for `ends_of_differences`; see `condense`."""
+    """Summarize differences in [-1, 1] for `difference_interval`; see `condense`."""
     return condense((differences + 1) / 2, weights)
 
 
-def ends_of_differences(
+def difference_interval(
     parts: Sequence[Part], level: float = LEVEL
 ) -> tuple[Floats, Floats]:
-    """Return the interval of a mean difference, in [-1, 1]; see `ends`."""
-    low, high = ends(parts, level)
+    """Return the interval of a mean difference, in [-1, 1]; see `mean_interval`."""
+    low, high = mean_interval(parts, level)
     return 2 * low - 1, 2 * high - 1

@@ -20,7 +20,12 @@ from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder, overal
 from scbench.analysis.ladder_sheets import level_pairs_sheets
 from scbench.analysis.modality import modality_sheets, modality_table
 from scbench.analysis.paper import paper_sheet, paper_table, run_lines_sheet
-from scbench.analysis.results import kept_apart, machines, read_results, release_weights
+from scbench.analysis.results import (
+    comparable_rows,
+    machine_warnings,
+    read_results,
+    release_weights,
+)
 from scbench.analysis.runs import COLUMNS as RUN_COLUMNS
 from scbench.analysis.runs import run_table, runs_sheet
 from scbench.analysis.samples import COLUMNS as SAMPLE_COLUMNS
@@ -175,7 +180,7 @@ def compare(
 def comparison(results: list[Path], by: By, *, levels: bool) -> Result:
     """Return the table of `compare`: scores, or levels on the ladder if ``levels`` is set."""
     rows = read_results(results, ("metrics",), add_file_names=True, both_prompts=True)
-    for remark in machines(rows):
+    for remark in machine_warnings(rows):
         say(remark)
     level_sheets = []
     if levels or is_ladder(rows):
@@ -308,7 +313,7 @@ def items(
     Also shows whether difficulty labels agree with the scores of models.
     """
     with reported_errors():
-        rows = kept_apart(rows_of_bucket(results, ("failed_checks",), bucket))
+        rows = comparable_rows(rows_of_bucket(results, ("failed_checks",), bucket))
         graded_release = release_of(rows, release)
         table = item_table(rows, graded_release)
         difficulty = label_table(rows, graded_release)

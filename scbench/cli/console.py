@@ -110,7 +110,7 @@ def is_whole_number(text: str) -> bool:
     return text.isascii() and text.isdecimal()
 
 
-def hush() -> None:
+def discard_output() -> None:
     """Discard all further output, because its reader closed the pipe."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -159,7 +159,7 @@ def reported_errors(
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         # Not an error: `scbench tables RESULTS | head` closes the pipe when it has enough lines.
-        hush()
+        discard_output()
         raise typer.Exit(0) from None
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]

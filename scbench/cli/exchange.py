@@ -158,8 +158,8 @@ def prompts(
             # All ids come from one config, so one id is enough to find it.
             source = source.fitting(min(only_ids))
         instances = chosen_instances(source, names, only_ids)
-        with_images = split_by_images(instances)[True]
-        sent = instances if images else split_by_images(instances)[False]
+        with_images, without_images = split_by_images(instances)
+        sent = instances if images else without_images
         if with_images and not quiet:
             share = f"{len(with_images)} of {counted(len(instances), 'prompt')}"
             consequence = (

@@ -134,12 +134,12 @@ def items_to_ask(
         release: release of the items, if there are no results.
     """
     if results:
-        standing = asked_of(one_run(read_ladders(results, partial=True), model))
+        progress = asked_of(one_run(read_ladders(results, partial=True), model))
     else:
         config = find_release(release).ladder()
-        standing = nothing_asked(config.ids(config.manifest.default_tasks))
-    table = choose_next_items(standing, count)
-    for top, tasks in standing.passed.items():
+        progress = nothing_asked(config.ids(config.manifest.default_tasks))
+    table = choose_next_items(progress, count)
+    for top, tasks in progress.passed.items():
         names = ",".join(tasks)
         say(
             f"the model passed the top rung of {names}; generate higher rungs with "

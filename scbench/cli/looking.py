@@ -271,7 +271,9 @@ def show(
     answer_sources = [predictions is not None, results is not None, reference]
     if sum(answer_sources) > 1:
         misused("choose one of --predictions, --results and --reference")
-    if prompt and (any(answer_sources) or out is not None or text or open_page):
+    shows_answer = any(answer_sources)
+    has_form = out is not None or text or open_page
+    if prompt and (shows_answer or has_form):
         misused("--prompt prints the prompt only: leave out the other options")
     if out is not None and text:
         misused("--text prints and --out writes a file; choose one")
@@ -304,7 +306,7 @@ def show(
         elif results is not None:
             view, note = single.stored_by(results, instance, run)
         else:
-            view = single.unanswered(instance)
+            view = single.item_without_answer(instance)
         if note:
             say(note)
         if out is None:

@@ -136,8 +136,8 @@ def play(
         from scbench.grading.workers.live import LiveGrader
         from scbench.play.server import (
             HOST,
-            Desk,
             Opening,
+            ServerState,
             new_token,
             open_socket,
             serve,
@@ -165,7 +165,7 @@ def play(
         say(f"play at {address} (Ctrl-C stops)")
         if browser:
             webbrowser.open(address)
-        serve(Desk(items, opening, LiveGrader(), study), token, listener)
+        serve(ServerState(items, opening, LiveGrader(), study), token, listener)
 
 
 def chosen_tasks(available: list[str], names: str | None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from scbench.cli.console import hush, say
+from scbench.cli.console import discard_output, say
 from scbench.cli.quiet import Quiet, waiting_text
 
 if TYPE_CHECKING:
@@ -159,4 +159,4 @@ def murmur(message: str) -> None:
     try:
         say(message)
     except BrokenPipeError:
-        hush()
+        discard_output()

@@ -27,7 +27,7 @@ from scbench.cli.console import (
 )
 from scbench.cli.options import FromScratchOption, WorkersOption
 from scbench.cli.seeds import SeedFileOption, read_seed
-from scbench.freezing.compare import overlap as measure
+from scbench.freezing.compare import shared_items
 from scbench.freezing.experiment import Experiment
 from scbench.freezing.experiment import manifolds as manifolds_experiment
 from scbench.freezing.ladder import Ladder, TaskLadder, ladder, own_ladder, read_ladder
@@ -237,7 +237,7 @@ def overlap(
     """
     with reported_errors():
         total = 0
-        for shared in measure(find_release(first), find_release(second)):
+        for shared in shared_items(find_release(first), find_release(second)):
             print(  # noqa: T201
                 f"{shared.task} ({shared.first:,} and {shared.second:,} items): "
                 f"{counted(len(shared.prompts), 'prompt')} and "
@@ -574,44 +574,57 @@ def verify(
             root = find_release().root
         else:
             root = installed_releases().get(folder, Path(folder))
+        progress = VerificationProgress(quiet)
         # A .zip, or a release on the Hub.
         is_elsewhere = root.is_file() or (hub_name(str(root)) and not root.exists())
-        printed = 0
-
-        def say_step(name: str) -> None:
-            if not quiet:
-                say(f"checking {name}")
-
-        def print_new(problems: Sequence[str]) -> None:
-            nonlocal printed
-            for problem in problems[printed:]:
-                print(plain(problem), flush=True)  # noqa: T201
-            printed = len(problems)
-
-        def report_hashes(problems: Sequence[str]) -> None:
-            print_new(problems)
-            if quiet:
-                return
-            outcome = "hashes match"
-            if problems:
-                outcome = f"hashes show {counted(len(problems), 'problem')}"
-            say(f"{outcome}; now regenerating everything, which takes minutes")
-
         check = (
             partial(verify_anywhere, str(root))
             if is_elsewhere
             else partial(verify_release, root)
         )
         problems = check(
-            say_step,
+            progress.say_step,
             workers=workers or processors(),
             seed=read_seed(seed, seed_file),
-            on_hashes=report_hashes,
+            on_hashes=progress.report_hashes,
             proofs=proofs_file(from_scratch=from_scratch),
         )
-        print_new(problems)
+        progress.print_new(problems)
         if problems:
             say(f"{root}: {counted(len(problems), 'problem')}")
             raise typer.Exit(PROBLEMS)
         if not quiet:
             say(f"{root}: no problems")
+
+
+class VerificationProgress:
+    """Prints the steps and problems of a verification.
+
+    Args:
+        quiet: whether only problems are printed.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._printed = 0
+
+    def say_step(self, name: str) -> None:
+        """Say which part is being checked."""
+        if not self._quiet:
+            say(f"checking {name}")
+
+    def report_hashes(self, problems: Sequence[str]) -> None:
+        """Print the problems that the hashes show, before the slow part begins."""
+        self.print_new(problems)
+        if self._quiet:
+            return
+        outcome = "hashes match"
+        if problems:
+            outcome = f"hashes show {counted(len(problems), 'problem')}"
+        say(f"{outcome}; now regenerating everything, which takes minutes")
+
+    def print_new(self, problems: Sequence[str]) -> None:
+        """Print the problems that were not printed yet; ``problems`` are all so far."""
+        for problem in problems[self._printed :]:
+            print(plain(problem), flush=True)  # noqa: T201
+        self._printed = len(problems)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scbench.base.wording import counted
-from scbench.cli.console import as_json, hush, say, terminal_csv
+from scbench.cli.console import as_json, discard_output, say, terminal_csv
 from scbench.cli.options import ScoreForm
 from scbench.machine.tables import csv_bytes
 
@@ -48,7 +48,7 @@ def print_report(
         sys.stdout.flush()
     except BrokenPipeError:
         # The exit code still says whether the run succeeded.
-        hush()
+        discard_output()
 
 
 def print_tables(report: "RunReport", style: ScoreForm) -> None:

@@ -45,7 +45,7 @@ from scbench.machine.work_folder import no_empty
 from scbench.release.load import find_release
 
 if TYPE_CHECKING:
-    from scbench.integrations.inspect.play import Pace, Plan, Played
+    from scbench.integrations.inspect.play import Plan, Played, PlayOptions
 
 # Folder of Inspect's logs, in the folder of the results.
 LOGS = "logs"
@@ -267,10 +267,10 @@ def run(
         )
         budgets = sorted(set(budget or ()))
         if dry_run:
-            sent = instances if images else split_by_images(instances)[False]
+            sent = instances if images else split_by_images(instances).without_images
             print_size(sent[:limit], samples * max(len(budget or ()), 1), price)
             return
-        from scbench.integrations.inspect.play import Pace, Plan
+        from scbench.integrations.inspect.play import Plan, PlayOptions
 
         parameters: dict[str, Any] = {
             "tasks": covered,
@@ -291,7 +291,7 @@ def run(
         sampling = {"temperature": temperature, "seed": seed}
         arguments = dict(map(model_argument, model_arg or ()))
         plan = Plan(model, source.version, parameters, sampling, budgets, arguments)
-        pace = Pace(
+        play_options = PlayOptions(
             samples,
             limit,
             only_ids,
@@ -302,7 +302,7 @@ def run(
             attempt_timeout,
         )
         folder = out or Path("scbench-results", model.replace("/", "-"))
-        played = play_shown(plan, pace, folder, quiet=quiet)
+        played = play_shown(plan, play_options, folder, quiet=quiet)
         complete, files, exhausted = played
         if exhausted:
             say(f"stopped, because 10 calls in a row failed: {exhausted}")
@@ -311,7 +311,7 @@ def run(
         if not images:
             left_out = folder / LOGS / "left-out.jsonl"
             left_out.unlink(missing_ok=True)
-            pictured = split_by_images(instances)[True]
+            pictured = split_by_images(instances).with_images
             write_left_out(requests(pictured, samples, budgets), left_out)
             files.append(str(left_out))
         # The logs of a loop state its setting.
@@ -352,7 +352,7 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
         PredictionsError: the price is not two numbers.
     """
     prompts = len(instances) * times
-    pictured = len(split_by_images(instances)[True]) * times
+    pictured = len(split_by_images(instances).with_images) * times
     characters = sum(len(instance.prompt) for instance in instances) * times
     tokens_sent = round(characters / CHARACTERS_A_TOKEN)
     # The length of answers is unknown, so the estimate assumes 1,000 tokens per answer.
@@ -378,7 +378,9 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
     )
 
 
-def play_shown(plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool) -> "Played":
+def play_shown(
+    plan: "Plan", play_options: "PlayOptions", folder: Path, *, quiet: bool
+) -> "Played":
     """Ask the model, and show progress."""
     from scbench.integrations.inspect.play import play
 
@@ -396,13 +398,13 @@ def play_shown(plan: "Plan", pace: "Pace", folder: Path, *, quiet: bool) -> "Pla
             ) as bar,
         ):
             if not quiet:
-                pace = replace(
-                    pace,
+                play_options = replace(
+                    play_options,
                     say=say,
                     on_reply=partial(show_replies, bar),
                     on_error=bar.failing,
                 )
-            return play(plan, pace, logs)
+            return play(plan, play_options, logs)
     except KeyboardInterrupt:
         state = "no prompt was sent and nothing was saved"
         if logs.is_dir():

@@ -16,7 +16,7 @@ from types import FrameType
 import typer
 
 from scbench.base.errors import refused
-from scbench.cli.console import FAILED, INTERRUPTED, USAGE, hush, say
+from scbench.cli.console import FAILED, INTERRUPTED, USAGE, discard_output, say
 from scbench.cli.interrupts import restore_interrupts
 
 # Signals of schedulers and closed terminals, if the system has them. They end a command like
@@ -79,7 +79,7 @@ def start(app: typer.Typer, name: str) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        hush()
+        discard_output()
     # Searching all loaded objects for garbage at exit would take 0.1 s. Objects of manifold3d must
     # be freed, because nanobind, which binds it, reports unfreed objects as leaks.
     if "manifold3d" not in sys.modules:

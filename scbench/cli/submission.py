@@ -31,7 +31,7 @@ from scbench.leaderboard.findings import (
     as_annotation,
     as_text,
     in_order,
-    shortened,
+    limit_findings,
     with_advice_once,
 )
 from scbench.machine.files import read_regular, write_whole
@@ -335,7 +335,7 @@ def print_findings(
     findings: list[Finding], opened: "Opened", style: ReportKind
 ) -> None:
     """Print the findings in a submission, one per line."""
-    shown: Iterable[Finding] = shortened(findings)
+    shown: Iterable[Finding] = limit_findings(findings)
     write = as_annotation
     # Annotations of a pull request are read one at a time; text is read from the top.
     if style == "text":

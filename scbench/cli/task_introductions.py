@@ -84,7 +84,7 @@ def introduction(record: dict[str, Any], style: ListForm) -> str:
         start = "Example" if is_whole else "Beginning of an example"
         advice = f"`scbench show {example['id']} --prompt` prints the whole prompt"
         if is_wrapped:
-            prompt = reflowed(prompt)
+            prompt = unwrap_paragraphs(prompt)
         paragraphs += [
             fit(f"{start} ({advice}):"),
             fit(as_block(prompt, style)),
@@ -99,7 +99,7 @@ def text_width() -> int:
     return min(shutil.get_terminal_size().columns, _PROMPT_WIDTH + len(_INDENT))
 
 
-def reflowed(prompt: str) -> str:
+def unwrap_paragraphs(prompt: str) -> str:
     """Return a prompt with each paragraph and list item on one line; data keeps its lines."""
     joined: list[str] = []
     last_line = ""

@@ -157,13 +157,13 @@ def open_predictions(path: str) -> BinaryIO:
         PredictionsError: the file cannot be opened.
     """
     try:
-        return unpacked(_open_raw(path))
+        return unpacked_stream(_open_raw(path))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise PredictionsError(f"cannot read {path!r}: {reason}") from None
 
 
-def unpacked(raw: io.RawIOBase | BinaryIO) -> BinaryIO:
+def unpacked_stream(raw: io.RawIOBase | BinaryIO) -> BinaryIO:
     """Return a stream of an open file, unpacked if its first bytes say so.
 
     Closing it also closes the file.

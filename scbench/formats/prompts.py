@@ -158,11 +158,21 @@ def chosen_instances(
     return [instance for row_id, instance in rows.items() if row_id in selection]
 
 
-def split_by_images(instances: Sequence[Instance]) -> Mapping[bool, list[Instance]]:
-    """Return the instances that need vision (True) and those that do not (False)."""
-    parts: dict[bool, list[Instance]] = {True: [], False: []}
+class SplitByImages(NamedTuple):
+    """Instances that need vision, because their prompts have images, and the others."""
+
+    with_images: list[Instance]
+    without_images: list[Instance]
+
+
+def split_by_images(instances: Sequence[Instance]) -> SplitByImages:
+    """Split instances by whether they need vision."""
+    parts = SplitByImages([], [])
     for instance in instances:
-        parts[bool(instance.images)].append(instance)
+        if instance.images:
+            parts.with_images.append(instance)
+        else:
+            parts.without_images.append(instance)
     return parts
 
 

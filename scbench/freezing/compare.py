@@ -130,7 +130,7 @@ def error_line(error: Exception) -> str:
     return f"{type(error).__name__}: {lines[0]}"
 
 
-def overlap(first: Release, second: Release) -> Iterator[Overlap]:
+def shared_items(first: Release, second: Release) -> Iterator[Overlap]:
     """Yield the items that two releases share, for each task that is in both.
 
     Raises:

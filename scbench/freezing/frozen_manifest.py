@@ -12,7 +12,7 @@ from scbench.base.canonical import content_hash, rows_hash
 from scbench.base.model import Instance, style_of
 from scbench.freezing.floors import floor_record
 from scbench.freezing.frozen_task import FrozenTask
-from scbench.freezing.proofs import LIBRARIES, installed
+from scbench.freezing.proofs import LIBRARIES, installed_version
 from scbench.release.load import Reference
 from scbench.release.manifest import (
     CANARY,
@@ -74,7 +74,7 @@ def make_manifest(
             terse[part.task.id] = rows_hash(id_hashes(part.terse))
     libraries = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in LIBRARIES:
-        libraries[name] = installed(name)
+        libraries[name] = installed_version(name)
     # The bytes also depend on the version of scbench's drawing code.
     libraries["pictures"] = LOOK
     return Manifest(

@@ -191,13 +191,13 @@ def own_ladder(tasks: Collection[Task] | None = None) -> Experiment | None:
 
 def oversized(prompt: str, answer: str) -> str:
     """Return why an instance with its correct answer is too long for a ladder; empty if it fits."""
-    for what, text, limit in (
+    for part, text, limit in (
         ("prompt", prompt, MOST_PROMPT),
         ("answer", answer, MOST_ANSWER),
     ):
         if len(text) >= limit:
             return (
-                f"its {what} has {len(text):,} characters; on a ladder it must have fewer "
+                f"its {part} has {len(text):,} characters; on a ladder it must have fewer "
                 f"than {limit:,}"
             )
     return ""

@@ -285,7 +285,9 @@ def transfer_of(part: FrozenPoint) -> float | None:
     means = []
     for item in items:
         other_items = [
-            other for other in items if other is not item and other.reference.floor < 1
+            candidate
+            for candidate in items
+            if candidate is not item and candidate.reference.floor < 1
         ]
         scores = scores_above(task, item, other_items)
         if scores:

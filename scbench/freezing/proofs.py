@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 from zlib import compress, decompress
@@ -178,7 +177,9 @@ def code_state(folders: Sequence[str]) -> str:
     for path in paths:
         if path.is_file() and path.suffix != ".pyc":
             code[path.relative_to(package).as_posix()] = sha256(path.read_bytes())
-    libraries: dict[str, str | None] = {name: installed(name) for name in LIBRARIES}
+    libraries: dict[str, str | None] = {
+        name: installed_version(name) for name in LIBRARIES
+    }
     # Some graders depend on the processor's arithmetic.
     for task in all_tasks().values():
         libraries[task.id] = task.fingerprint()
@@ -187,9 +188,9 @@ def code_state(folders: Sequence[str]) -> str:
     )
 
 
-def installed(name: str) -> str:
+def installed_version(name: str) -> str:
     """Return the installed version of a library, or "not installed"."""
     try:
-        return installed_version(name)
+        return version(name)
     except PackageNotFoundError:
         return "not installed"

@@ -173,13 +173,22 @@ def programs(
         if len({json.dumps(item.values[name]) for item in items}) == 1:
             continue
         if all(isinstance(item.values[name], list) for item in items):
-            yield f"{name} emptied", masked(builder, items, name, is_emptied=True)
-        yield f"{name}{EXCHANGED}", masked(builder, items, name, is_emptied=False)
-    yield from transferred(task, items)
-    yield "empty answer", [Answered(item, emptied(item.answer)) for item in items]
+            yield (
+                f"{name} emptied",
+                masked_answers(builder, items, name, is_emptied=True),
+            )
+        yield (
+            f"{name}{EXCHANGED}",
+            masked_answers(builder, items, name, is_emptied=False),
+        )
+    yield from transfer_programs(task, items)
+    yield (
+        "empty answer",
+        [Answered(item, without_content(item.answer)) for item in items],
+    )
 
 
-def masked(
+def masked_answers(
     builder: Solver, items: Sequence[FreshItem], name: str, *, is_emptied: bool
 ) -> list[Answered]:
     """Return our solver's answers to items in which one parameter is hidden from it."""
@@ -192,9 +201,11 @@ def masked(
 
 def other_value(items: Sequence[FreshItem], k: int, name: str) -> JsonValue:
     """Return the value of a parameter in the next item in which it differs from item k."""
-    own = items[k].values[name]
+    value_of_k = items[k].values[name]
     following = [*items[k + 1 :], *items[:k]]
-    return next(item.values[name] for item in following if item.values[name] != own)
+    return next(
+        item.values[name] for item in following if item.values[name] != value_of_k
+    )
 
 
 def masked_answer(
@@ -212,7 +223,7 @@ def masked_answer(
         return None
 
 
-def transferred(
+def transfer_programs(
     task: Task, items: Sequence[FreshItem]
 ) -> Iterator[tuple[str, list[Answered]]]:
     """Yield the right answers of some items, each given to all others.
@@ -242,11 +253,11 @@ def carried_over(task: Task, donor: FreshItem, item: FreshItem) -> JsonValue:
     return task.builder().carried_over(answer, donor.params, item.params)
 
 
-def emptied(answer: JsonValue) -> JsonValue:
+def without_content(answer: JsonValue) -> JsonValue:
     """Return an answer of the same form without content."""
     match answer:
         case dict():
-            return {name: emptied(value) for name, value in answer.items()}
+            return {name: without_content(value) for name, value in answer.items()}
         case list():
             return []
         case bool():

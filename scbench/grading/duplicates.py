@@ -68,7 +68,10 @@ class DuplicateAnswers:
             self._remember(line.answer.key, outcome)
         duplicates = self._waiting.pop(line.answer.key)
         self.waiting -= len(duplicates)
-        return [FinishedLine(it, relocated(outcome, it)) for it in duplicates]
+        return [
+            FinishedLine(duplicate, relocated(outcome, duplicate))
+            for duplicate in duplicates
+        ]
 
     def _remember(self, key: str, outcome: WireOutcome) -> None:
         """Store an outcome, and forget the oldest ones if there are too many."""

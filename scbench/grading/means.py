@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scbench.base.intervals import LEVEL, Floats, Part, condense, ends
+from scbench.base.intervals import LEVEL, Floats, Part, condense, mean_interval
 from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.release.manifest import weight_of
@@ -44,6 +44,8 @@ MEANS = (
     "floor",
 )
 AMOUNTS = ("output_tokens", "cost")
+# For each amount, the number of answers that report it.
+_REPORT_COUNTS = ("output_tokens_reported", "cost_reported")
 
 # Model, setting and budget.
 Run = tuple[str, str | None, int | None]
@@ -54,6 +56,8 @@ _GROUP = (*RUN, "bucket", "task")
 # Scores are counted in integers of this unit, whose sums do not depend on the order.
 _UNIT = 2.0**40
 _DOLLAR = 1e9
+# Units in which each amount is summed.
+_AMOUNT_UNITS = np.array([1.0, _DOLLAR])
 # A score further below its floor than this is not a rounding error.
 _BELOW = 1e-9
 # Columns that are summed when frames are joined.
@@ -70,12 +74,6 @@ _SUMS = (
     "cost",
     "cost_reported",
 )
-# For each amount, its sum and the number of answers that report it, in the order of
-# `Block.amounts`.
-_SPENT = ("output_tokens", "output_tokens_reported", "cost", "cost_reported")
-_COST = _SPENT.index("cost")
-TOTALS = slice(0, None, 2)
-_REPORTS = slice(1, None, 2)
 
 
 class RunBlocks(NamedTuple):
@@ -193,12 +191,14 @@ def with_floors(results: pl.DataFrame) -> pl.DataFrame:
     return results.with_columns(floor=pl.lit(None, pl.Float64))
 
 
-def lifted() -> pl.Expr:
+def scores_with_guesses() -> pl.Expr:
     """Return scores; rows of text tasks without an answer get their floor."""
     is_text = pl.col("bucket") == MANIFOLDS
     is_unanswered = pl.col("status") != Status.ANSWERED.value
-    is_lifted = is_text & is_unanswered & pl.col("score").is_not_null()
-    return pl.when(is_lifted).then(pl.col("floor").fill_null(0.0)).otherwise("score")
+    counts_as_guess = is_text & is_unanswered & pl.col("score").is_not_null()
+    return (
+        pl.when(counts_as_guess).then(pl.col("floor").fill_null(0.0)).otherwise("score")
+    )
 
 
 def answer_facts(rows: pl.DataFrame) -> pl.DataFrame:
@@ -217,7 +217,7 @@ def answer_facts(rows: pl.DataFrame) -> pl.DataFrame:
         "id",
         "sample",
         "floor",
-        points=in_units(lifted()).fill_null(0),
+        points=in_units(scores_with_guesses()).fill_null(0),
         scored=has_score.cast(pl.Int64),
         readable=is_readable.cast(pl.Int64),
         **amounts,
@@ -299,8 +299,8 @@ class Block:
         readable: share of an answer's samples that could be read; NaN without a score.
         below: share of samples with room that score less than the floor.
         answer_floors: floors of each answer, by run.
-        amounts: sum of each amount, and the number of answers that report it; shape (4,
-            runs).
+        amounts: sum of each of `AMOUNTS` over answers; shape (amounts, runs).
+        reports: number of the answers that report each amount, in the same shape.
         is_text: whether the floor is the mean score of guessing.
         weight: weight of the task in the release; None if each answer is weighted by
             its room.
@@ -317,6 +317,7 @@ class Block:
     below: Floats
     answer_floors: Floats
     amounts: Floats
+    reports: Floats
     is_text: bool
     weight: float | None
 
@@ -444,7 +445,8 @@ def block_of(
             readable=answer_grid.filled("readable") / answer_grid.filled("scored"),
             below=answer_grid.filled("below") / tries,
             answer_floors=answer_floors,
-            amounts=amounts_by_run(answers, runs),
+            amounts=sums_by_run(answers, AMOUNTS, runs) / _AMOUNT_UNITS[:, None],
+            reports=sums_by_run(answers, _REPORT_COUNTS, runs),
             is_text=items["bucket"][0] == MANIFOLDS,
             weight=weight,
         )
@@ -471,15 +473,14 @@ class Grid(NamedTuple):
         return array
 
 
-def amounts_by_run(answers: pl.DataFrame, runs: int) -> Floats:
-    """Return the sums of `_SPENT` over answers; costs are in dollars."""
+def sums_by_run(answers: pl.DataFrame, names: Sequence[str], runs: int) -> Floats:
+    """Return the sums of some columns over the answers of each run; shape (columns, runs)."""
     answer_run = answers["run"].to_numpy()
-    amounts: Floats = np.zeros((len(_SPENT), runs))
-    for i, name in enumerate(_SPENT):
-        spent = answers[name].to_numpy().astype(float)
-        amounts[i] = np.bincount(answer_run, spent, runs)
-    amounts[_COST] /= _DOLLAR
-    return amounts
+    sums = []
+    for name in names:
+        values = answers[name].to_numpy().astype(float)
+        sums.append(np.bincount(answer_run, values, runs))
+    return np.stack(sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,8 +498,7 @@ class Means:
         mean: mean of the scores; `low` and `high` are the ends of its interval.
         floor: mean of their floors.
         missing_as_zero: the mean that counts rows without a score as zeros.
-        spent: mean amounts per answer, and the number of answers that report them, like
-            `Block.amounts`.
+        spent: mean of each of `AMOUNTS` over the answers that report it; shape (amounts, runs).
     """
 
     scores: Floats
@@ -522,8 +522,7 @@ class Means:
 
     def amounts(self, run: int) -> dict[str, float | None]:
         """Return the mean amounts per answer in one run, by `AMOUNTS`."""
-        values = self.spent[TOTALS, run]
-        pairs = zip(AMOUNTS, values, strict=True)
+        pairs = zip(AMOUNTS, self.spent[:, run], strict=True)
         return {name: known_number(value) for name, value in pairs}
 
 
@@ -538,7 +537,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
     present = sum_over(block.counts > 0 for block in blocks)
     rows = sum_over(block.rows for block in blocks)
     expected = sum_over(block.rows > 0 for block in blocks)
-    low, high = ends([block.plain for block in blocks], level)
+    low, high = mean_interval([block.plain for block in blocks], level)
     normalized = normalized_mean(blocks, level)
     # In a text task, a guesser is below the floor half of the time, so this share is
     # meaningless.
@@ -549,7 +548,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
         totals = [np.nansum(block.item_means, axis=0) for block in blocks]
         as_zero = [np.nansum(block.sums / block.rows, axis=0) for block in blocks]
         amounts = np.sum([block.amounts for block in blocks], axis=0)
-        amounts[TOTALS] /= amounts[_REPORTS]
+        reports = np.sum([block.reports for block in blocks], axis=0)
         return Means(
             scores=expected,
             expected=rows,
@@ -564,7 +563,7 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
             high=high,
             floor=floors / present,
             missing_as_zero=np.sum(as_zero, axis=0) / expected,
-            spent=amounts,
+            spent=amounts / reports,
         )
 
 
@@ -614,7 +613,7 @@ def normalized_mean(blocks: Sequence[Block], level: float) -> MeanWithInterval:
         scale = stretched.sum(axis=0) / total
         shift = (stretched * (1 - room)).sum(axis=0) / total
         middle = (stretched * means).sum(axis=0) / total - shift
-        low, high = ends(parts, level)
+        low, high = mean_interval(parts, level)
         # A mean over only the known floors would look like a mean over all.
         unknown = np.any([block.unknown() for block in blocks], axis=0)
         return MeanWithInterval(

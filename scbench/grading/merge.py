@@ -9,6 +9,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -332,13 +333,11 @@ def admitted_rows(
     runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
 ) -> Iterator[pl.DataFrame]:
     """Admit every line again, in order; yield the rows of the lines that count."""
-    forgeries: list[Problem] = []
-    all_duplicates: set[int | None] = set()
+    readmission = Readmission(coverage, problems)
     problem_lines = heapq.merge(
         *map(shard_problems, runs), key=lambda line: line.number
     )
     next_problem = next(problem_lines, None)
-    has_stopped = False
     for frame in rows_by_line(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
         lines = lines_with_rows(frame)
@@ -346,28 +345,54 @@ def admitted_rows(
         while next_problem is not None and next_problem.number <= end:
             lines.append(next_problem)
             next_problem = next(problem_lines, None)
-        duplicates: list[int] = []
-        for line in sorted(lines, key=lambda line: line.number):
-            problem = line.problem
-            if problem is None or problem.code in _FOUND_ANEW:
-                kind = admit(line, coverage, problems)
-                if kind is LineKind.DUPLICATE:
-                    duplicates.append(line.number)
-            elif problem.code == FORGED:
-                # Counts only if its line counts, which is known when all lines are
-                # admitted.
-                forgeries.append(problem)
-            elif problem.code != _STOPPED:
-                problems.add(problem)
-            elif not has_stopped:
-                # Every shard reports that reading stopped; once is enough.
-                has_stopped = True
-                problems.add(problem)
-        all_duplicates.update(duplicates)
+        lines.sort(key=lambda line: line.number)
+        duplicates = [line.number for line in lines if readmission.is_duplicate(line)]
         yield frame.filter(~pl.col("line").is_in(duplicates)) if duplicates else frame
-    for problem in sorted(forgeries, key=lambda problem: problem.line or 0):
-        if problem.line not in all_duplicates:
-            problems.add(problem)
+    readmission.add_forgeries()
+
+
+@dataclass(slots=True)
+class Readmission:
+    """The second admission of lines, in file order.
+
+    Attributes:
+        coverage: counts the lines.
+        problems: receives their problems.
+        duplicates: numbers of the lines that an earlier line replaces.
+        forgeries: answers that imitate a grader; each is a problem only if its line counts, which
+            is known when all lines are admitted.
+        has_stopped: whether a shard has reported that reading stopped. Every shard reports it, but
+            it is one problem of the file.
+    """
+
+    coverage: Coverage
+    problems: Problems
+    duplicates: set[int | None] = field(default_factory=set)
+    forgeries: list[Problem] = field(default_factory=list)
+    has_stopped: bool = False
+
+    def is_duplicate(self, line: ShardLine) -> bool:
+        """Admit a line, or record its problem; return whether an earlier line replaces it."""
+        problem = line.problem
+        if problem is None or problem.code in _FOUND_ANEW:
+            kind = admit(line, self.coverage, self.problems)
+            if kind is LineKind.DUPLICATE:
+                self.duplicates.add(line.number)
+                return True
+        elif problem.code == FORGED:
+            self.forgeries.append(problem)
+        elif problem.code != _STOPPED:
+            self.problems.add(problem)
+        elif not self.has_stopped:
+            self.has_stopped = True
+            self.problems.add(problem)
+        return False
+
+    def add_forgeries(self) -> None:
+        """Add the forgeries in lines that count, after the last line."""
+        for problem in sorted(self.forgeries, key=lambda problem: problem.line or 0):
+            if problem.line not in self.duplicates:
+                self.problems.add(problem)
 
 
 def lines_with_rows(frame: pl.DataFrame) -> list[ShardLine]:
@@ -450,23 +475,25 @@ def row_slices(run: ShardRun, size: int) -> Iterator[pl.DataFrame]:
         values = rows.select("line", "score").collect()
         lines = values["line"]
         scores = values["score"].drop_nulls()
-        total = run.shard.total
-        is_sound = (
-            len(lines) == run.summary["rows"]
-            and lines.null_count() == 0
-            and lines.is_sorted()
-            and (lines > 0).all()
-            and (lines % total == run.shard.number % total).all()
-            # NaN is not between 0 and 1 either.
-            and scores.is_between(0, 1).all()
-        )
-        if not is_sound:
+        has_all_rows = len(lines) == run.summary["rows"]
+        # NaN is not between 0 and 1 either.
+        has_valid_scores = scores.is_between(0, 1).all()
+        if not (has_all_rows and has_valid_scores and are_of_shard(lines, run.shard)):
             raise foreign
         start = 0
         while start < len(lines):
             stop = min(start + size, len(lines))
-            # All rows of one line are in one slice: the next frame begins with another line.
+            # Extend the slice to the last row of its last line.
             while stop < len(lines) and lines[stop] == lines[stop - 1]:
                 stop += 1
             yield rows.slice(start, stop - start).collect()
             start = stop
+
+
+def are_of_shard(lines: pl.Series, shard: Shard) -> bool:
+    """Return whether line numbers are sorted, and each is a line of this shard."""
+    if lines.null_count() or not lines.is_sorted():
+        return False
+    # The rule of `Shard.contains`, for all lines.
+    is_in_shard = lines % shard.total == shard.number % shard.total
+    return bool(((lines > 0) & is_in_shard).all())

@@ -222,17 +222,17 @@ def default_folder(file: str, ending: str = "") -> Path:
     if file == "-":
         return Path("scbench-results", f"stdin{ending}")
     path = Path(os.path.abspath(file))  # noqa: PTH100  (links count as separate names)
-    here = Path.cwd()
+    working_folder = Path.cwd()
     parts = path.parts[-2:]
-    if path.is_relative_to(here) and path != here:
-        parts = path.relative_to(here).parts
+    if path.is_relative_to(working_folder) and path != working_folder:
+        parts = path.relative_to(working_folder).parts
     name = "-".join([*parts[:-1], without_endings(parts[-1])]).lstrip("./-")
     name = name[-_LONGEST:] or "results"
     folder = Path("scbench-results", f"{name}{ending}")
     source = first_source(folder)
     if source is None or source in source_names(folder, file):
         return folder
-    path_hash = sha256(os.fsencode(os.path.relpath(path, here)))[:_HASH]
+    path_hash = sha256(os.fsencode(os.path.relpath(path, working_folder)))[:_HASH]
     return folder.with_name(f"{name}-{path_hash}{ending}")
 
 

@@ -156,10 +156,10 @@ def check_sources(folder: Path, files: Sequence[str]) -> None:
         refuse(folder, earlier, f"the results of {', '.join(stored[:5])}")
 
 
-def refuse(folder: Path, earlier: Mapping[str, Any], what: str) -> NoReturn:
+def refuse(folder: Path, earlier: Mapping[str, Any], contents: str) -> NoReturn:
     """Refuse to overwrite results; `earlier` is their summary."""
     raise ResultsError(
-        f"{folder} contains {what} on release {earlier['release']['version']}, which "
+        f"{folder} contains {contents} on release {earlier['release']['version']}, which "
         "would be overwritten; choose another --out, or replace them with --restart"
     )
 

@@ -17,7 +17,6 @@ from scbench.grading.means import (
     AMOUNTS,
     MEANS,
     RUN,
-    TOTALS,
     Cells,
     Means,
     RunBlocks,
@@ -189,7 +188,7 @@ def figure_columns(means: Means) -> dict[str, pl.Series]:
     """Return the figures of a line as columns with an entry per run."""
     figures = {name: getattr(means, name) for name in MEANS}
     figures["mean_missing_as_zero"] = means.missing_as_zero
-    figures |= dict(zip(AMOUNTS, means.spent[TOTALS], strict=True))
+    figures |= dict(zip(AMOUNTS, means.spent, strict=True))
     columns = {}
     for name, values in figures.items():
         # Null means "unknown"; NaN would spread into the means of tables.

@@ -26,6 +26,7 @@ from scbench.machine.files import whole_file
 from scbench.reward import outcome, packed, unpacked
 from scbench.scoring.outcomes import normalized
 
+# Time limits of an agent and of its verifier.
 _AGENT_SECONDS = 3600.0
 _VERIFIER_SECONDS = 900.0
 # The agent's working folder, in its container.

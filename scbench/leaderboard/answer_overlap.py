@@ -34,7 +34,7 @@ from scbench.grading.rows.index import LineKind, known_ids
 from scbench.leaderboard.copied_answers import is_long
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.folder import open_submission, submissions_in
-from scbench.leaderboard.names import alike
+from scbench.leaderboard.names import similar_names
 from scbench.leaderboard.predictions import Pair, answer_pair, unpacked_hash
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.leaderboard.validate import Validated, read_about
@@ -53,23 +53,23 @@ class AnswerOverlap(NamedTuple):
     """The overlap of two models' answers, in numbers of instances.
 
     Attributes:
-        same_long: both gave the same long answer.
-        both_long: both gave a long answer.
-        same_short: both gave the same short answer.
-        both_short: both gave a short answer.
+        equal_long: both gave the same long answer.
+        compared_long: both gave a long answer.
+        equal_short: both gave the same short answer.
+        compared_short: both gave a short answer.
     """
 
-    same_long: int
-    both_long: int
-    same_short: int
-    both_short: int
+    equal_long: int
+    compared_long: int
+    equal_short: int
+    compared_short: int
 
     @property
     def suspicious(self) -> bool:
         """Whether the overlap is too large to be chance."""
-        least_long = max(LEAST_LONG, LONG_SHARE * self.both_long)
-        least_short = max(LEAST_SHORT, SHORT_SHARE * self.both_short)
-        return self.same_long >= least_long or self.same_short >= least_short
+        least_long = max(LEAST_LONG, LONG_SHARE * self.compared_long)
+        least_short = max(LEAST_SHORT, SHORT_SHARE * self.compared_short)
+        return self.equal_long >= least_long or self.equal_short >= least_short
 
 
 def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
@@ -95,16 +95,16 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
             about = read_about(opened, lambda _: release).about
             if about is None:
                 continue
-            findings += alike(own_about, about, path.name)
+            findings += similar_names(own_about, about, path.name)
             same_release = about.release == own_about.release
             same_board = same_release and about.tasks == own_about.tasks
             if opened.predictions is not None and same_board:
-                answers = read_answers(opened.predictions[1], release)
+                answers = read_answers(opened.predictions.path, release)
                 warnings += overlap_warning(
                     own_answers,
                     answers_of(answers, stored),
                     path.name,
-                    predictions[0],
+                    predictions.name,
                 )
     return findings + warnings
 
@@ -144,16 +144,23 @@ def answers_of(pairs: Iterable[Pair], stored: frozenset[Pair]) -> Answers:
 
 def compare(first: Answers, second: Answers) -> AnswerOverlap:
     """Return the overlap of two models' answers."""
-    # Grouped by length, because a long answer never equals a short one.
-    same = Counter[bool]()
-    both = Counter[bool]()
+    # Counted by whether the answers are long; a long answer never equals a short one.
+    equal = Counter[bool]()
+    compared = Counter[bool]()
     for row_id in first.keys() & second.keys():
         for long in (True, False):
             first_digests = digests_of(first[row_id], long=long)
             second_digests = digests_of(second[row_id], long=long)
-            same[long] += bool(first_digests & second_digests)
-            both[long] += bool(first_digests and second_digests)
-    return AnswerOverlap(same[True], both[True], same[False], both[False])
+            if first_digests and second_digests:
+                compared[long] += 1
+            if first_digests & second_digests:
+                equal[long] += 1
+    return AnswerOverlap(
+        equal_long=equal[True],
+        compared_long=compared[True],
+        equal_short=equal[False],
+        compared_short=compared[False],
+    )
 
 
 def digests_of(answers: Mapping[str, bool], *, long: bool) -> set[str]:
@@ -176,16 +183,17 @@ def overlap_warning(
     if not overlap.suspicious:
         return
     shares = []
-    for same, both, kind in (
-        (overlap.same_long, overlap.both_long, "long"),
-        (overlap.same_short, overlap.both_short, "short"),
+    for equal, compared, kind in (
+        (overlap.equal_long, overlap.compared_long, "long"),
+        (overlap.equal_short, overlap.compared_short, "short"),
     ):
-        if both:
-            shares.append(f"{same} of {both} {kind} answers ({same / both:.0%})")
+        if compared:
+            share = equal / compared
+            shares.append(f"{equal} of {compared} {kind} answers ({share:.0%})")
     yield finding("alike", file, where=printable(where), shares=" and ".join(shares))
 
 
-def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
+def pairs_to_compare(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
     """Return the pairs of submissions that share enough answers to be worth comparing."""
     names_by_answer = defaultdict[Pair, list[str]](list)
     for name, by_row in answers.items():

@@ -21,7 +21,7 @@ from scbench.base.errors import (
     machine_fault,
     printable,
 )
-from scbench.formats.predictions import UNPACKING_ERRORS, unpacked
+from scbench.formats.predictions import UNPACKING_ERRORS, unpacked_stream
 from scbench.leaderboard.findings import Finding, finding
 from scbench.leaderboard.submission_files import (
     MOST_BYTES_OF,
@@ -35,6 +35,7 @@ from scbench.machine.files import open_regular
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 
+# Maximum number of entries in an archive; a submission has a handful of files.
 _MOST_ENTRIES = 100
 # A tar file may contain the predictions and all other files.
 _MOST_TAR = 2 * MOST_PACKED
@@ -125,7 +126,7 @@ def open_archive(path: Path, scratch: Path) -> Opened:
                 return copy_files(path, list(zip_entries(archive)), scratch)
         # Decompressed first, because a compressed tar file cannot be read out of order.
         plain = scratch / "content.tar"
-        with unpacked(open_regular(path)) as stream:
+        with unpacked_stream(open_regular(path)) as stream:
             write_at_most(_MOST_TAR, stream, plain, "the unpacked archive")
         with (
             plain.open("rb") as file,
@@ -259,14 +260,8 @@ def forgery_in(entry: Entry) -> Finding | None:
     """Return the reason for rejecting an entry; None if it is valid."""
     name = entry.name
     label = entry.label
-    parts = name.rstrip("/").split("/")
-    if (
-        not name.isprintable()
-        or "\\" in name
-        or ":" in name
-        or not {"", ".", ".."}.isdisjoint(parts)
-        or (name.endswith("/") and entry.kind == "file")
-    ):
+    is_file_named_as_folder = name.endswith("/") and entry.kind == "file"
+    if is_file_named_as_folder or not is_safe_path(name):
         return finding("unsafe_path", label=label)
     if entry.kind not in {"file", "folder"}:
         return finding("archived_link", label, label=label, kind=entry.kind)
@@ -278,6 +273,16 @@ def forgery_in(entry: Entry) -> Finding | None:
         if ratio > limit:
             return finding("suspicious_ratio", label, label=label, ratio=ratio)
     return None
+
+
+def is_safe_path(name: str) -> bool:
+    """Return whether a path stays inside the folder to which it is unpacked, on any system."""
+    # Windows separates folders with backslashes, and drives with a colon.
+    if not name.isprintable() or "\\" in name or ":" in name:
+        return False
+    parts = name.rstrip("/").split("/")
+    # An empty part comes from "//", or from "/" at the start.
+    return {"", ".", ".."}.isdisjoint(parts)
 
 
 def repeated_names(entries: Iterable[Entry]) -> Iterator[Finding]:

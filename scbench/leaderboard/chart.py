@@ -166,9 +166,9 @@ def label_of(name: str, x: float, y: float, width: float, taken: list[Box]) -> s
     length = _LETTER * len(text)
     # Labels point to the middle of the chart.
     box = Box(x, x + length, y) if x < width / 2 else Box(x - length, x, y)
-    for other in taken:
-        is_beside = box.right < other.left or other.right < box.left
-        if abs(box.y - other.y) < _LINE and not is_beside:
+    for taken_box in taken:
+        is_beside = box.right < taken_box.left or taken_box.right < box.left
+        if abs(box.y - taken_box.y) < _LINE and not is_beside:
             return ""
     taken.append(box)
     return text

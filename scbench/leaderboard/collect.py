@@ -32,7 +32,7 @@ from scbench.leaderboard.answer_overlap import (
     Answers,
     answers_of,
     overlap_warning,
-    sharing,
+    pairs_to_compare,
     stored_answers,
 )
 from scbench.leaderboard.archives import ARCHIVES
@@ -42,7 +42,7 @@ from scbench.leaderboard.copied_answers import (
     count_copies,
     telling_answers,
 )
-from scbench.leaderboard.findings import Finding, finding, problems, shortened
+from scbench.leaderboard.findings import Finding, finding, limit_findings, problems
 from scbench.leaderboard.folder import open_submission, submissions_in
 from scbench.leaderboard.grade import (
     REPORT,
@@ -51,7 +51,7 @@ from scbench.leaderboard.grade import (
     no_drawing,
     write_report_of,
 )
-from scbench.leaderboard.names import Organisation, alike, check_organisation
+from scbench.leaderboard.names import Organisation, check_organisation, similar_names
 from scbench.leaderboard.receipt import (
     RECEIPT,
     Receipt,
@@ -71,9 +71,9 @@ from scbench.scoring.outcomes import describe_error
 GRADED = "graded"
 # Names become folders, file names and links, so only plain characters are allowed.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
-# Errors that are never the fault of a submission. They stop the board, because one without a
-# submission must not replace one with it.
-_FAULTS_OF_MACHINE = (
+# Errors that are never the fault of a submission. They stop the board; otherwise it would be
+# published without that submission.
+_FATAL_ERRORS = (
     MachineError,
     EngineError,
     FolderInUseError,
@@ -110,7 +110,7 @@ class BoardEntry:
         results: the columns that tables need.
         answers: answers not stored with the release, for comparison.
         copied: number of telling answers copied from the release.
-        spent: tokens and cost of an answer, see `spent`.
+        spent: tokens and cost of an answer, see `mean_amounts`.
         files: the files of its ``graded`` folder to which the board can link.
         reused: whether its receipt is from an earlier grading.
     """
@@ -222,22 +222,22 @@ def collect(
             collected.refused[printable(path.name)] = [problem]
             continue
         job = Job(
-            name,
-            out / GRADED / name,
-            releases,
-            limits,
-            on_step,
-            open_display,
-            open_drawing,
-            regrade,
-            reports,
+            name=name,
+            folder=out / GRADED / name,
+            releases=releases,
+            limits=limits,
+            on_step=on_step,
+            open_display=open_display,
+            open_drawing=open_drawing,
+            regrade=regrade,
+            reports=reports,
         )
         entry = entry_or_problems(path, job)
         if isinstance(entry, BoardEntry):
             collected.entries.append(entry)
             places[name] = path.name
         else:
-            collected.refused[printable(path.name)] = shortened(entry)
+            collected.refused[printable(path.name)] = limit_findings(entry)
     compare_entries(collected, places, organisations)
     for place, findings in collected.refused.items():
         problem_count = counted(len(findings), "problem")
@@ -277,7 +277,7 @@ def entry_or_problems(path: Path, job: Job) -> BoardEntry | list[Finding]:
     try:
         with open_submission(path) as opened:
             return board_entry(opened, job)
-    except _FAULTS_OF_MACHINE:
+    except _FATAL_ERRORS:
         raise
     except Exception as error:  # noqa: BLE001  (one submission must not stop the others)
         # A full disk is not the fault of a submission.
@@ -297,14 +297,15 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
     if submission.problems or about is None or release is None:
         # The problems of the predictions are reported, too.
         return validate(opened, job.releases).problems
-    grading: Grading | list[Finding] | str = earlier_grading(submission, job)
-    reused = isinstance(grading, Grading)
-    if isinstance(grading, str):
-        job.on_step(f"{job.name}: grading ({grading})")
-        grading = grade_anew(opened, job)
-    if isinstance(grading, list):
-        return grading
-    receipt, results = grading
+    earlier = earlier_grading(submission, job)
+    if isinstance(earlier, Grading):
+        receipt, results = earlier
+    else:
+        job.on_step(f"{job.name}: grading ({earlier})")
+        new = grade_anew(opened, job)
+        if not isinstance(new, Grading):
+            return new
+        receipt, results = new
     if job.reports and not (job.folder / REPORT).is_file():
         check_writable(job.folder)
         job.on_step(f"{job.name}: writing the report")
@@ -326,9 +327,9 @@ def board_entry(opened: Opened, job: Job) -> BoardEntry | list[Finding]:
         results=graded.select(_COLUMNS),
         answers=answers_of(pairs, stored_answers(release)),
         copied=count_copies(pairs, telling_answers(release)),
-        spent=spent(graded),
+        spent=mean_amounts(graded),
         files=files,
-        reused=reused,
+        reused=isinstance(earlier, Grading),
     )
 
 
@@ -346,7 +347,7 @@ def earlier_grading(submission: Validated, job: Job) -> Grading | str:
         return "no receipt yet"
     try:
         receipt = read_receipt(path)
-        predictions_hash = sha256(predictions[1].read_bytes())
+        predictions_hash = sha256(predictions.path.read_bytes())
         graders = installed_graders(release, about.tasks)
         reason = mismatch(
             receipt, release.manifest, graders, predictions_hash, submission.about_hash
@@ -395,13 +396,13 @@ def check_writable(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The file has no name, and is gone when it is closed.
+        # The file has no name, and is deleted when it is closed.
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise MachineError(f"cannot write to {folder}: {error.strerror}") from None
 
 
-def spent(results: pl.DataFrame) -> dict[str, Any]:
+def mean_amounts(results: pl.DataFrame) -> dict[str, Any]:
     """Return the mean output tokens and mean cost (US dollars) per answer.
 
     Returns:
@@ -431,7 +432,9 @@ def compare_entries(
         entry.name: [] for entry in collected.entries
     }
     for entry, peer in permutations(collected.entries, 2):
-        findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
+        findings_of[entry.name] += similar_names(
+            entry.about, peer.about, places[peer.name]
+        )
     # Answers are compared within one release and board.
     boards: dict[tuple[str, str], dict[str, Answers]] = {}
     for entry in collected.entries:
@@ -443,7 +446,7 @@ def compare_entries(
         boards.setdefault(key, {})[entry.name] = entry.answers
     for answers in boards.values():
         # Comparing all pairs in full takes too long on a large board.
-        for pair in sharing(answers):
+        for pair in pairs_to_compare(answers):
             for name, peer_name in permutations(pair):
                 findings_of[name] += overlap_warning(
                     answers[name], answers[peer_name], places[peer_name]
@@ -451,9 +454,9 @@ def compare_entries(
     for name, findings in findings_of.items():
         entry_problems = problems(findings)
         if entry_problems:
-            collected.refused[places[name]] = shortened(entry_problems)
+            collected.refused[places[name]] = limit_findings(entry_problems)
         elif findings:
-            collected.warnings[places[name]] = shortened(findings)
+            collected.warnings[places[name]] = limit_findings(findings)
     collected.entries = [
         entry
         for entry in collected.entries

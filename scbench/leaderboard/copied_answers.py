@@ -90,7 +90,7 @@ class Copied:
         }
 
     def __str__(self) -> str:
-        same = sum(self.references.values())
+        matching = sum(self.references.values())
         total = sum(self.of.values())
         tasks = ", ".join(
             f"{task} {count} of {self.of[task]}"
@@ -99,9 +99,9 @@ class Copied:
         task_words = f" ({tasks})" if tasks else ""
         counters = sum(self.counter_references.values())
         return (
-            f"{same} of {total} answers to items with many right answers match reference answers "
-            f"of the release{task_words}; in total, {counted(counters, 'answer')} match its "
-            "counter-references"
+            f"{matching} of {total} answers to items with many right answers match reference "
+            f"answers of the release{task_words}; in total, {counted(counters, 'answer')} match "
+            "its counter-references"
         )
 
 

@@ -114,7 +114,7 @@ def problems(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.level == "problem"]
 
 
-def shortened(findings: Iterable[Finding]) -> list[Finding]:
+def limit_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Return the first findings of each kind, followed by the number of further ones."""
     shown = []
     counts: Counter[tuple[str, Level]] = Counter()

@@ -177,7 +177,7 @@ def write_report_of(
             [out],
             out / REPORT,
             release=done.release,
-            predictions=str(predictions[1]) if predictions else None,
+            predictions=str(predictions.path) if predictions else None,
             items="failed",
             workers=workers,
             on_item=on_item,

@@ -115,7 +115,7 @@ def check_organisation(
             yield finding("other_submitter", account=submitter, name=twin.name)
 
 
-def alike(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
+def similar_names(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
     """Yield the findings about the names of two submissions.
 
     Args:

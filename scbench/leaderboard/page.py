@@ -53,6 +53,7 @@ Cell = dict[str, Any]
 
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
 _NO_CELL = _NO_LEVEL | {"details": "", "level": ""}
+# Maximum length of a sampling parameter on the page.
 _MOST_LETTERS = 100
 # A chart of amounts with fewer models shows nothing that the table does not.
 _LEAST_DOTS = 2
@@ -271,7 +272,7 @@ def figure_cell(score: Record, level: Record | None = None) -> Cell:
     value = score["normalized"]
     if value is not None:
         heat = int(min(max(value, 0.0), 1.0) * _HEATS)
-        cell["value"] = sortable(value)
+        cell["value"] = sort_value(value)
         cell["heat"] = f"h{heat}"
         cell["between"] = interval(score, "normalized_").replace(" ", "\u00a0")
         details.insert(0, f"95 % interval {cell['between']}")
@@ -286,7 +287,7 @@ def figure_cell(score: Record, level: Record | None = None) -> Cell:
     return cell
 
 
-def sortable(value: float) -> str:
+def sort_value(value: float) -> str:
     """Return the sort value of a cell."""
     return f"{value:.9f}"
 
@@ -307,7 +308,7 @@ def level_cell(level: Record) -> Cell:
     value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
     text = level_words(row)
     between = interval_words(row)
-    return {"value": sortable(value), "text": text, "between": between}
+    return {"value": sort_value(value), "text": text, "between": between}
 
 
 def spent_cells(spent: Record) -> list[Cell]:
@@ -331,22 +332,22 @@ def spent_cells(spent: Record) -> list[Cell]:
 
 def overlap_cell(overlap: Mapping[str, int]) -> Cell:
     """Return the share of telling answers that equal the release's as a cell."""
-    same = overlap["same"]
+    equal = overlap["same"]
     total = overlap["of"]
     if not total:
         return {"value": "", "text": "-", "of": ""}
-    share = same / total
+    share = equal / total
     return {
-        "value": sortable(share),
+        "value": sort_value(share),
         "text": f"{share:.0%}",
-        "of": f"{same} of {total}",
+        "of": f"{equal} of {total}",
     }
 
 
 def gap_cell(gap: Record) -> Cell:
     """Return public minus private mean as a cell with its sort value."""
     return _NO_CELL | {
-        "value": sortable(gap["difference"]),
+        "value": sort_value(gap["difference"]),
         "text": points(gap["difference"]),
         "between": f"{points(gap['low'])} to {points(gap['high'])}",
         "details": gap["verdict"],
@@ -368,7 +369,7 @@ def history_line(row: Record, releases: Sequence[str]) -> Cell:
         value = score["normalized"]
         cells[own_name(score["release"])].append(
             {
-                "value": "" if value is None else sortable(value),
+                "value": "" if value is None else sort_value(value),
                 "text": normalized_words(score),
                 "rank": score["rank"],
                 "ranked": score["ranked"],

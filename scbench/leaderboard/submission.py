@@ -22,6 +22,7 @@ from scbench.leaderboard.lookalikes import without_badges, without_hidden_signs
 from scbench.leaderboard.strict_yaml import DocumentError, Place, read_yaml
 from scbench.schemas.base import json_schema
 
+# Maximum number of samples of each item in a submission.
 MOST_ATTEMPTS = 100
 # The benchmark did not exist earlier.
 _FIRST_DAY = date(2020, 1, 1)

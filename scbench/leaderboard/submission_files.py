@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from scbench.base.errors import did_you_mean, printable
 from scbench.leaderboard.findings import Finding, finding
@@ -36,6 +37,13 @@ _OUR_FILES = {
 }
 
 
+class PredictionsFile(NamedTuple):
+    """The predictions of a submission: the file's name in it, and the path to read."""
+
+    name: str
+    path: Path
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A submission whose files can be read.
@@ -51,12 +59,12 @@ class Opened:
     findings: Sequence[Finding] = ()
 
     @property
-    def predictions(self) -> tuple[str, Path] | None:
-        """Name and path of the predictions, if there is exactly one such file."""
+    def predictions(self) -> PredictionsFile | None:
+        """The predictions, if there is exactly one such file."""
         names = [name for name in PREDICTIONS if name in self.files]
         if len(names) != 1:
             return None
-        return names[0], self.files[names[0]]
+        return PredictionsFile(names[0], self.files[names[0]])
 
     def where(self, name: str) -> str:
         """Return the path of one of its files for messages; without a name, its own path."""

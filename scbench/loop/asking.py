@@ -13,9 +13,17 @@ from scbench.base.errors import CannotGrade, faults_of, printable
 from scbench.base.model import MAX_OBSERVATION, Prediction, Setup, Status
 from scbench.catalog import Task
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
-from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, State, is_answer, unjudged
+from scbench.loop.games import (
+    TEXTS,
+    UNJUDGED,
+    Game,
+    Move,
+    State,
+    is_answer,
+    is_unscored,
+)
 from scbench.scoring.answers.scan import scan
-from scbench.scoring.answers.visible import visible
+from scbench.scoring.answers.visible import visible_text
 from scbench.scoring.outcomes import Outcome, describe_error
 
 # Replies in addition to those that the budget pays for: the answer, and some failed
@@ -183,7 +191,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
 
 def last_object(reply: str, *keys: str) -> JsonValue | None:
     """Return the last JSON object in a reply that has one of these keys; None if there is none."""
-    for span in reversed(scan(visible(reply), keys)):
+    for span in reversed(scan(visible_text(reply), keys)):
         if not set(keys).isdisjoint(span.keys):
             return span.parse()
     return None
@@ -236,7 +244,7 @@ class Probe(Asking):
                 "This was your last reply, and it is not an answer. The trial is over."
             )
         outcome = self.judge_reply(reply)
-        if unjudged(outcome):
+        if is_unscored(outcome):
             return self.ended(outcome)
         self.talk += 1
         if is_answer(outcome):
@@ -325,7 +333,7 @@ class Act(Asking):
         outcome = None
         if self.over or (has_acted and not self.task.heavy):
             outcome = self.final()
-            if unjudged(outcome):
+            if is_unscored(outcome):
                 return self.ended(outcome)
         observation = move.observation
         if self.over:

@@ -28,7 +28,9 @@ LIST_SIZES = (20, 5, 2, 1)
 FORM_CHECKS = frozenset({"answer_found", "answer_schema"})
 
 
-def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[str]:
+def disclosure_lines(
+    task: Task, verdicts: tuple[Verdict, ...], disclose: str
+) -> list[str]:
     """Return the lines about a graded answer that a model gets in addition to its score.
 
     Args:

@@ -119,6 +119,6 @@ def is_answer(outcome: Outcome) -> bool:
     return outcome.status is Status.ANSWERED
 
 
-def unjudged(outcome: Outcome) -> bool:
+def is_unscored(outcome: Outcome) -> bool:
     """Return whether the score is missing through no fault of the model."""
     return not outcome.status.scored

@@ -8,7 +8,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Played, Prediction, Setup, Status, Turn
 from scbench.catalog import Task
 from scbench.loop.beginning import game_of
-from scbench.loop.games import is_answer, unjudged
+from scbench.loop.games import is_answer, is_unscored
 from scbench.scoring.outcomes import (
     Outcome,
     Trial,
@@ -59,19 +59,23 @@ def grade_trial(
 
 def setup_difference(loop: Played, task: Task) -> str:
     """Return why observations cannot be compared with ours; empty if they can."""
-    here = played_by(loop, task)
+    installed = played_by(loop, task)
     # Older lines contain fewer versions; missing ones (None) are not compared.
-    if loop.rules != here.rules:
+    if loop.rules != installed.rules:
         return (
             f"it was played with version {loop.rules} of the loop's rules, but "
-            f"version {here.rules} is installed"
+            f"version {installed.rules} is installed"
         )
-    if loop.grader is not None and loop.grader != here.grader:
+    if loop.grader is not None and loop.grader != installed.grader:
         return (
             f"it was played with version {loop.grader} of the grader, but the installed version is "
-            f"{here.grader}"
+            f"{installed.grader}"
         )
-    if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:
+    if (
+        loop.fingerprint
+        and installed.fingerprint
+        and loop.fingerprint != installed.fingerprint
+    ):
         return (
             "it was played on a machine whose simulator computes differently; grade it "
             "there"
@@ -119,7 +123,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
         outcome = move.outcome
         # Not compared, because the answer may have been gradable where the trace was
         # made.
-        if outcome is not None and unjudged(outcome):
+        if outcome is not None and is_unscored(outcome):
             return outcome
         if move.observation != turn.observation:
             raise TraceError(

@@ -3,8 +3,8 @@
 from typing_extensions import override
 
 from scbench.base.wording import counted
-from scbench.loop.disclosure import disclosed, one_right
-from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, is_answer, unjudged
+from scbench.loop.disclosure import disclosure_lines, one_right
+from scbench.loop.games import TEXTS, UNJUDGED, Game, Move, is_answer, is_unscored
 
 
 class Retry(Game):
@@ -33,13 +33,13 @@ class Retry(Game):
     @override
     def take(self, reply: str) -> Move:
         outcome = self.judge_reply(reply)
-        if unjudged(outcome):
+        if is_unscored(outcome):
             self.over = True
             return Move(UNJUDGED, outcome)
         head = f"Answer {self.turn} of {self.limit}: "
         if is_answer(outcome):
             lines = [f"{head}score {score_text(outcome.score or 0.0)} of 1."]
-            lines += disclosed(self.task, outcome.verdicts, self.setup.disclose)
+            lines += disclosure_lines(self.task, outcome.verdicts, self.setup.disclose)
         else:
             lines = [f"{head}no readable answer in this reply."]
         is_full = outcome.score == 1

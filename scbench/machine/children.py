@@ -137,20 +137,20 @@ def checked_parquet(
 
 
 def check_parquet(
-    file: Path | bytes, what: object, refusal: type[ScbenchError]
+    file: Path | bytes, name: object, error_type: type[ScbenchError]
 ) -> None:
     """Check that a Parquet file can be read before this process reads it.
 
     Args:
         file: path or content.
-        what: the file, for the message.
-        refusal: type of the error to raise.
+        name: the file, for the message.
+        error_type: type of the error to raise.
     """
     if isinstance(file, bytes):
         with NamedTemporaryFile(suffix=".parquet") as copy:
             copy.write(file)
             copy.flush()
-            check_parquet(Path(copy.name), what, refusal)
+            check_parquet(Path(copy.name), name, error_type)
         return
     with _LOCK:
         child = _parquet_child(os.getpid())
@@ -171,7 +171,7 @@ def check_parquet(
             _stop(child)
     fault = json.loads(reply) if reply else _exit_text(child.returncode)
     if fault:
-        raise refusal(f"{what} cannot be read as Parquet: {printable(fault)[:300]}")
+        raise error_type(f"{name} cannot be read as Parquet: {printable(fault)[:300]}")
 
 
 @cache

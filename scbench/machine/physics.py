@@ -148,7 +148,8 @@ class Engine:
         Raises:
             PhysicsError: the child ended first.
         """
-        stdin, stdout = self._child.stdin, self._child.stdout
+        stdin = self._child.stdin
+        stdout = self._child.stdout
         if stdin is None or stdout is None:
             raise PhysicsError(
                 "the physics engine's process has no input or output pipe"

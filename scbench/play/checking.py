@@ -59,7 +59,7 @@ def verdict_json(outcome: WireOutcome) -> dict[str, JsonValue]:
         "answer": answer,
         "source": outcome.source,
         "repairs": list(outcome.repairs),
-        "verdicts": [graded_json(one) for one in graded],
+        "verdicts": [graded_json(each) for each in graded],
     }
 
 

@@ -110,8 +110,8 @@ class Check(NamedTuple):
 
 
 @dataclass
-class Desk:
-    """The objects that one server works with.
+class ServerState:
+    """The state of one server.
 
     Attributes:
         items: items to choose from.
@@ -170,10 +170,10 @@ def open_socket(port: int) -> socket.socket:
     return listener
 
 
-def serve(desk: Desk, token: str, listener: socket.socket) -> None:
+def serve(state: ServerState, token: str, listener: socket.socket) -> None:
     """Answer requests until Ctrl-C, then stop all grading."""
     config = uvicorn.Config(
-        create_app(desk, token),
+        create_app(state, token),
         log_level="warning",
         lifespan="off",
         timeout_graceful_shutdown=1,
@@ -181,12 +181,12 @@ def serve(desk: Desk, token: str, listener: socket.socket) -> None:
     try:
         uvicorn.Server(config).run(sockets=[listener])
     finally:
-        desk.grader.close()
+        state.grader.close()
 
 
-def create_app(desk: Desk, token: str) -> Starlette:
+def create_app(state: ServerState, token: str) -> Starlette:
     """Return the application that answers the page's requests."""
-    handlers = Handlers(desk)
+    handlers = Handlers(state)
     routes = [
         Route("/", handlers.page),
         Route("/assets/{name:path}", handlers.asset_file),
@@ -206,7 +206,7 @@ def create_app(desk: Desk, token: str) -> Starlette:
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOST_NAMES)],
         exception_handlers={
             HTTPException: http_problem,
-            ScbenchError: our_problem,
+            ScbenchError: scbench_problem,
         },
     )
 
@@ -214,8 +214,8 @@ def create_app(desk: Desk, token: str) -> Starlette:
 class Handlers:
     """The answers to requests."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, state: ServerState) -> None:
+        self._state = state
 
     async def page(self, _request: Request) -> Response:
         """Return the page."""
@@ -231,16 +231,16 @@ class Handlers:
     async def start(self, _request: Request) -> Response:
         """Return the tasks, and the content to show first."""
         tasks: list[JsonValue] = []
-        for name in self._desk.items.tasks:
+        for name in self._state.items.tasks:
             task = get_task(name)
             tasks.append({"id": name, "title": task.title, "bucket": task.bucket})
         return json_response(
             {
                 "tasks": tasks,
-                "item": self._desk.opening.item,
-                "reply": self._desk.opening.reply,
-                "release": self._desk.items.release.version,
-                "measures": self._desk.study is not None,
+                "item": self._state.opening.item,
+                "reply": self._state.opening.reply,
+                "release": self._state.items.release.version,
+                "measures": self._state.study is not None,
                 "editors": list(editor_names()),
             }
         )
@@ -249,7 +249,7 @@ class Handlers:
         """Return the ids of a task's items."""
         self._refuse_in_study()
         task = request.path_params["task"]
-        items = await run_in_threadpool(self._desk.items.of_task, task)
+        items = await run_in_threadpool(self._state.items.of_task, task)
         rungs: dict[str, JsonValue] = {}
         for rung, ids in items.rungs.items():
             rungs[str(rung)] = list(ids)
@@ -271,7 +271,7 @@ class Handlers:
             raise HTTPException(HTTPStatus.BAD_REQUEST, "task: give a task")
         if rung is not None and (not isinstance(rung, int) or isinstance(rung, bool)):
             raise HTTPException(HTTPStatus.BAD_REQUEST, "rung: write a whole number")
-        instance = await run_in_threadpool(self._desk.items.draw, task, rung)
+        instance = await run_in_threadpool(self._state.items.draw, task, rung)
         return await run_in_threadpool(self._item_response, instance.id)
 
     async def begin_check(self, request: Request) -> Response:
@@ -281,8 +281,8 @@ class Handlers:
         name = values.get("id")
         if not isinstance(name, str):
             raise HTTPException(HTTPStatus.BAD_REQUEST, "id: give an item")
-        instance = await run_in_threadpool(self._desk.items.instance, name)
-        grader = self._desk.grader
+        instance = await run_in_threadpool(self._state.items.instance, name)
+        grader = self._state.grader
         reply = values.get("reply")
 
         def submit() -> "Future[WireOutcome]":
@@ -290,7 +290,7 @@ class Handlers:
                 return submit_reply(grader, instance, reply)
             return submit_answer(grader, instance, values.get("answer"))
 
-        number = await run_in_threadpool(self._desk.start_check, name, submit)
+        number = await run_in_threadpool(self._state.start_check, name, submit)
         return json_response({"check": number})
 
     async def verdict(self, request: Request) -> Response:
@@ -312,9 +312,9 @@ class Handlers:
         check = self._check_of(request)
         if check.outcome.cancelled() or not check.outcome.done():
             raise HTTPException(HTTPStatus.CONFLICT, "there is no verdict yet")
-        instance = await run_in_threadpool(self._desk.items.instance, check.item)
+        instance = await run_in_threadpool(self._state.items.instance, check.item)
         picture = await run_in_threadpool(
-            answer_picture_json, self._desk.grader, instance, check.outcome.result()
+            answer_picture_json, self._state.grader, instance, check.outcome.result()
         )
         return json_response(picture)
 
@@ -338,7 +338,7 @@ class Handlers:
             picture = figure_json(Figure())
             if step.instance.task not in editor_names():
                 picture = await run_in_threadpool(
-                    picture_json, self._desk.grader, step.instance
+                    picture_json, self._state.grader, step.instance
                 )
             values["item"] = item_json(step.instance)
             values["picture"] = picture
@@ -358,24 +358,24 @@ class Handlers:
         return json_response({})
 
     def _item_response(self, name: str) -> Response:
-        instance = self._desk.items.instance(name)
+        instance = self._state.items.instance(name)
         values = item_json(instance)
-        values["picture"] = picture_json(self._desk.grader, instance)
+        values["picture"] = picture_json(self._state.grader, instance)
         return json_response(values)
 
     def _check_of(self, request: Request) -> Check:
-        check = self._desk.checks.get(request.path_params["number"])
+        check = self._state.checks.get(request.path_params["number"])
         if check is None:
             raise HTTPException(HTTPStatus.NOT_FOUND, "there is no such check")
         return check
 
     def _study(self) -> Study:
-        if self._desk.study is None:
+        if self._state.study is None:
             raise HTTPException(HTTPStatus.NOT_FOUND, "nothing is being measured")
-        return self._desk.study
+        return self._state.study
 
     def _refuse_in_study(self) -> None:
-        if self._desk.study is not None:
+        if self._state.study is not None:
             raise HTTPException(
                 HTTPStatus.FORBIDDEN, "a measurement shows only its own items"
             )
@@ -428,6 +428,6 @@ async def http_problem(_request: Request, error: Exception) -> Response:
     return json_response({"problem": error.detail}, error.status_code)
 
 
-async def our_problem(_request: Request, error: Exception) -> Response:
+async def scbench_problem(_request: Request, error: Exception) -> Response:
     """Return the message of an error raised by our functions."""
     return json_response({"problem": str(error)}, HTTPStatus.BAD_REQUEST)

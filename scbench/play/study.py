@@ -113,7 +113,7 @@ class Study:
     def step(self) -> StudyStep:
         """Return the state of the session."""
         seconds_left = self._seconds - math.fsum(self._spent.values())
-        open_items = [one for one in self._instances if one.id not in self._spent]
+        open_items = [item for item in self._instances if item.id not in self._spent]
         answered = len(self._instances) - len(open_items)
         instance = open_items[0] if open_items and seconds_left > 0 else None
         return StudyStep(

@@ -61,6 +61,7 @@ PLUS_PICTURES = f"+{PICTURES}"
 # JSON Schemas that belong to no task.
 SHARED_SCHEMAS = ("prediction", "results", "submission")
 
+# Maximum size of a manifest that is read.
 MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 

@@ -157,6 +157,24 @@ class ScoreMark(NamedTuple):
     high: float
 
 
+class PanelLayout(NamedTuple):
+    """The layout of a panel in the chart of scores.
+
+    Attributes:
+        names: the names of all lines, in order.
+        start: lowest score of the scale, in points.
+        width: pixels of the scale.
+        names_width: pixels for the names; 0 to leave them out.
+        letters: letters after which a name is wrapped.
+    """
+
+    names: Sequence[str]
+    start: float
+    width: int
+    names_width: int
+    letters: int
+
+
 class Rung(NamedTuple):
     """Positions of a level and its interval on the scale of rungs; None if there is no score."""
 
@@ -182,46 +200,47 @@ def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
     # Scores of text tasks may be below the floor.
     start = min(0, 10 * math.floor(lowest / 10))
     width = min(_WIDE_PANELS // len(titles), _WIDEST_PANEL)
+    first_wide = PanelLayout(names, start, width, _WIDE_NAMES, _WIDE_NAME_LETTERS)
+    narrow = PanelLayout(
+        names, start, _NARROW_PANEL, _NARROW_NAMES, _NARROW_NAME_LETTERS
+    )
     wide_panels: list[Spec] = []
     narrow_charts: list[Spec] = []
     for title in titles:
         marks_of_panel = [mark for mark in marks if mark.panel == title]
-
-        def panel(
-            width: int,
-            names_width: int,
-            letters: int,
-            *,
-            title: str = title,
-            marks_of_panel: list[ScoreMark] = marks_of_panel,
-        ) -> Spec:
-            axis: Spec = {"ticks": False, "domain": False, "labelLimit": names_width}
-            axis["labelFontSize"] = 12
-            axis["labels"] = names_width > 0
-            wrapped_names = {name: wrapped(name, letters) for name in names}
-            lines = list(wrapped_names.values())
-            values = [
-                mark_values(mark) | {"name": wrapped_names[mark.name]}
-                for mark in marks_of_panel
-            ]
-            return filled_spec(
-                "overview panel",
-                title=title,
-                values=values,
-                width=width,
-                names=lines,
-                step=max(_PANEL_STEP, _NAME_LINE * most_lines(lines) + 4),
-                axis=axis | {"grid": True, "labelPadding": 8} | lines_axis(lines),
-                domain=[start, 100],
-                right=width + _FIGURES,
-            )
-
         # Names are written once, at the left.
-        names_width = 0 if wide_panels else _WIDE_NAMES
-        wide_panels.append(panel(width, names_width, _WIDE_NAME_LETTERS))
-        narrow_panel = panel(_NARROW_PANEL, _NARROW_NAMES, _NARROW_NAME_LETTERS)
+        wide = first_wide._replace(names_width=0) if wide_panels else first_wide
+        wide_panels.append(overview_panel(title, marks_of_panel, wide))
+        narrow_panel = overview_panel(title, marks_of_panel, narrow)
         narrow_charts.append(_overview([narrow_panel], title))
     return _overview(wide_panels, ", ".join(titles)), narrow_charts
+
+
+def overview_panel(title: str, marks: Sequence[ScoreMark], layout: PanelLayout) -> Spec:
+    """Return one panel of the chart of scores, with a line for each name."""
+    wrapped_names = {name: wrapped(name, layout.letters) for name in layout.names}
+    lines = list(wrapped_names.values())
+    values = [mark_values(mark) | {"name": wrapped_names[mark.name]} for mark in marks]
+    axis: Spec = {
+        "ticks": False,
+        "domain": False,
+        "labelLimit": layout.names_width,
+        "labelFontSize": 12,
+        "labels": layout.names_width > 0,
+        "grid": True,
+        "labelPadding": 8,
+    }
+    return filled_spec(
+        "overview panel",
+        title=title,
+        values=values,
+        width=layout.width,
+        names=lines,
+        step=max(_PANEL_STEP, _NAME_LINE * most_lines(lines) + 4),
+        axis=axis | lines_axis(lines),
+        domain=[layout.start, 100],
+        right=layout.width + _FIGURES,
+    )
 
 
 def _overview(panels: Sequence[Spec], titles: str) -> Spec:
@@ -405,9 +424,11 @@ def cost_chart(table: pl.DataFrame) -> Spec:
     The table comes from `scbench.analysis.usage.cost_table`; for each run, the line that covers the
     most answers is drawn.
     """
-    field, title = "output_tokens", "output tokens"
+    field = "output_tokens"
+    title = "output tokens"
     if table["cost_reported"].sum() > 0:
-        field, title = "cost", "US dollars"
+        field = "cost"
+        title = "US dollars"
     runs = ["model", "setting", "budget"]
     buckets = table.filter(pl.col("task").is_null())
     widest = buckets.sort("answers", descending=True).unique(
@@ -493,7 +514,8 @@ def heat_chart(table: pl.DataFrame, column: str, title: str) -> Spec:
     for row in table.to_dicts():
         panel = f"{row['task']} {run_words(row)}"
         rows_by_panel.setdefault(panel, []).append(row | {"panel": panel})
-    form, top = ".0%", 1.0
+    form = ".0%"
+    top = 1.0
     if column not in _SHARES:
         form = ",.0f"
         top = max((value or 0.0 for value in table[column]), default=0.0)
@@ -594,7 +616,7 @@ def level_mark(row: Mapping[str, Any]) -> Spec:
         words = f"{level_words(dict(row))} ({interval_words(dict(row))})"
     kind = "task" if row["task"] else "mean"
     if row["beyond"]:
-        # Below or above the ladder.
+        # "below" or "above", the first word of "below 0.5".
         kind = row["beyond"].partition(" ")[0] or kind
     return {
         "level": place.level,
@@ -669,20 +691,27 @@ def filled_spec(name: str, **values: object) -> Spec:
     templates = chart_templates()
     shared = {**_CONFIGS, **templates["shared"]}
 
-    def filled(node: Any) -> Any:  # noqa: ANN401
-        if isinstance(node, dict):
-            return {key: filled(value) for key, value in node.items()}
-        if isinstance(node, list):
-            return [filled(item) for item in node]
-        if not isinstance(node, str) or not node.startswith("$"):
-            return node
-        value_name = node.removeprefix("$")
+    def fill(text: str) -> Any:  # noqa: ANN401
+        if not text.startswith("$"):
+            return text
+        value_name = text.removeprefix("$")
         if value_name in values:
             return values[value_name]
-        return filled(shared[value_name])
+        return with_texts(shared[value_name], fill)
 
-    spec: Spec = filled(templates[name])
+    spec: Spec = with_texts(templates[name], fill)
     return spec
+
+
+def with_texts(node: Any, change: Callable[[str], Any]) -> Any:  # noqa: ANN401
+    """Return a description with each of its texts, except keys, replaced by its change."""
+    if isinstance(node, dict):
+        return {key: with_texts(value, change) for key, value in node.items()}
+    if isinstance(node, list):
+        return [with_texts(item, change) for item in node]
+    if isinstance(node, str):
+        return change(node)
+    return node
 
 
 @cache
@@ -704,9 +733,9 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
     """
     import vl_convert  # noqa: PLC0415  (an extra, and large)
 
-    spec = without_member_names(spec)
+    spec = with_texts(spec, without_member_name)
     if dark:
-        spec = replaced(spec, _DARK)
+        spec = with_texts(spec, in_dark_colours)
     if dark or form == "png":
         spec = {**spec, "background": ROLES["paper"][dark]}
     style = f"<style>{'' if dark else reader_rules()}</style>"
@@ -718,7 +747,7 @@ def draw(spec: Spec, form: str, *, dark: bool = False) -> bytes:
         return bytes(vl_convert.vegalite_to_png(spec, scale=3))
     if form == "html":
         # Without "<", a model's name cannot end the script of a page.
-        safe = replaced(spec, {"<": _LESS})
+        safe = with_texts(spec, lambda text: text.replace("<", _LESS))
         page = str(vl_convert.vegalite_to_html(safe, bundle=True, renderer="svg"))
         page = page.replace("</head>", f"{style}</head>", 1)
         return page.replace(_LESS, "\\u003c").encode()
@@ -734,28 +763,17 @@ def reader_rules() -> str:
     return f"@media (prefers-color-scheme:dark){{{rules}}}"
 
 
-def without_member_names(node: Any) -> Any:  # noqa: ANN401
-    """Return a description in which no text is the name of a member of JavaScript objects.
+def without_member_name(text: str) -> str:
+    """Return a text that is not the name of a member of JavaScript objects.
 
     Vega looks up texts of the data in such objects, and fails if it finds a member with that name.
     An invisible space at the end of the text prevents a match.
     """
-    if isinstance(node, dict):
-        return {key: without_member_names(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [without_member_names(item) for item in node]
-    if isinstance(node, str) and node in _MEMBER_NAMES:
-        return f"{node}\u00a0"
-    return node
+    return f"{text}\u00a0" if text in _MEMBER_NAMES else text
 
 
-def replaced(node: Any, signs: Mapping[str, str]) -> Any:  # noqa: ANN401
-    """Return a description with characters replaced in its texts."""
-    if isinstance(node, dict):
-        return {key: replaced(value, signs) for key, value in node.items()}
-    if isinstance(node, list):
-        return [replaced(item, signs) for item in node]
-    if isinstance(node, str):
-        for sign, replacement in signs.items():
-            node = node.replace(sign, replacement)
-    return node
+def in_dark_colours(text: str) -> str:
+    """Return a text with the colours of a light page replaced by those of a dark page."""
+    for light, dark in _DARK.items():
+        text = text.replace(light, dark)
+    return text

@@ -21,7 +21,7 @@ _LONG_NUMBER = re.compile(r"-?\d*\.\d\d+")
 _TOUCHING = 0.11
 
 
-def compacted(svg: str) -> str:
+def compact_svg(svg: str) -> str:
     """Return an SVG text rounded to a tenth of a pixel, with neighbouring tiles joined.
 
     Only positions and sizes change. Quotes in texts are escaped, so no text looks like

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from scbench.base.model import Instance
-from scbench.report.draw.png import squeezed
+from scbench.report.draw.png import compress_png
 from scbench.report.figures import Figure
 from scbench.report.html import environment, packed
 from scbench.report.items import Item, Run
@@ -72,7 +72,7 @@ def render_entry(
 
     The instance is None if the release is not installed; the strip shows the turns of a loop.
     """
-    scoped_figure = scoped(figure, anchor(item, runs))
+    scoped_figure = with_unique_patterns(figure, anchor(item, runs))
     if template == _ENTRY:
         scoped_figure = packed_figure(scoped_figure)
     values: dict[str, Any] = {
@@ -134,7 +134,7 @@ def anchor(item: Item, runs: Mapping[Run, str]) -> str:
     return name if len(runs) == 1 else f"{name}-run{list(runs).index(item.run) + 1}"
 
 
-def scoped(figure: Figure, name: str) -> Figure:
+def with_unique_patterns(figure: Figure, name: str) -> Figure:
     """Return a figure with pattern names that are unique in the page.
 
     Two items may have the same drawing, and browsers do not find patterns in hidden elements.
@@ -221,4 +221,4 @@ def clipped_metrics(item: Item) -> Clipped | None:
 @lru_cache(maxsize=64)
 def base64_png(image: bytes) -> str:
     """Return a prompt's image for a page; the images are the same in all runs."""
-    return base64.b64encode(squeezed(image)).decode()
+    return base64.b64encode(compress_png(image)).decode()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task, get_task
 from scbench.machine.processes import map_in_processes
-from scbench.report.compact_svg import compacted
+from scbench.report.compact_svg import compact_svg
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.swatch import swatch
 from scbench.report.draw.viewer_data import scene_json
@@ -195,7 +195,7 @@ def figure_of(picture: Picture) -> Figure:
 def view_of(panel: Panel) -> View:
     """Return a panel as part of a page."""
     if isinstance(panel.view, Drawing):
-        svg = compacted(panel.view.render(panel.alt))
+        svg = compact_svg(panel.view.render(panel.alt))
         return View(panel.title, svg, "", panel.alt)
     from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
 

@@ -194,7 +194,7 @@ def run_labels(runs: Iterable[Run]) -> dict[Run, str]:
     return labels
 
 
-def selected(items: Iterable[Item], which: str) -> Iterator[Item]:
+def select_items(items: Iterable[Item], which: str) -> Iterator[Item]:
     """Yield the items for a report: ``all``, ``failed`` (short of full marks) or ``none``.
 
     Raises:

@@ -21,7 +21,7 @@ from scbench.grading.output import SUMMARY
 from scbench.machine.files import read_regular, scratch_beside
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import own_name
-from scbench.report.items import COLUMNS, items_of, selected
+from scbench.report.items import COLUMNS, items_of, select_items
 from scbench.report.overview import overview
 from scbench.report.paging import (
     MOST_BYTES,
@@ -94,7 +94,7 @@ def write_report(
     rows = read_results(results, _COLUMNS, partial=True, both_prompts=True)
     matching = release_of(rows, release)
     all_items = items_of(rows)
-    shown_items = list(selected(all_items, items))
+    shown_items = list(select_items(all_items, items))
     values = head_values(rows, matching, results)
     values |= {"which": items, "item_total": len(all_items), "people": None}
     if people:

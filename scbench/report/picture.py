@@ -59,8 +59,8 @@ class Verdicts(tuple[Verdict, ...]):
         """The score in words, such as "score 0.75" or "3 of 9 criteria met"."""
         if len(self) == 1:
             return f"score {self[0].score:.4g}"
-        met = sum(verdict.score == 1 for verdict in self)
-        return f"{met} of {len(self)} criteria met"
+        criteria_met = sum(verdict.score == 1 for verdict in self)
+        return f"{criteria_met} of {len(self)} criteria met"
 
     @property
     def wrong(self) -> bool:

@@ -241,7 +241,7 @@ def grade_line(
     return items_of(rows.frame())[0]
 
 
-def unanswered(instance: Instance) -> Item:
+def item_without_answer(instance: Instance) -> Item:
     """Return an instance as an item without an answer."""
     return Item(instance.id, instance.task, instance.bucket, instance.content_hash)
 

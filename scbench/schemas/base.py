@@ -55,7 +55,7 @@ class WholeBounds:
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        whole = core_schema.int_schema(strict=True, ge=self.least, le=self.greatest)
+        integer = core_schema.int_schema(strict=True, ge=self.least, le=self.greatest)
         number = core_schema.float_schema(
             strict=True, allow_inf_nan=False, ge=self.least, le=self.greatest
         )
@@ -63,7 +63,7 @@ class WholeBounds:
             whole_from_float, number
         )
         return core_schema.union_schema(
-            [whole, without_fraction],
+            [integer, without_fraction],
             mode="left_to_right",
             custom_error_type="whole_number",
             custom_error_message="must be a whole number",
@@ -136,22 +136,24 @@ class AnswerModel(BaseModel):
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return a model's JSON Schema without the titles that pydantic derives from names."""
     schema: dict[str, Any] = model.model_json_schema()
-    return {key: untitled(value) for key, value in schema.items() if key != "title"}
+    return {
+        key: without_titles(value) for key, value in schema.items() if key != "title"
+    }
 
 
-def untitled(node: JsonValue) -> JsonValue:
+def without_titles(node: JsonValue) -> JsonValue:
     """Return a part of a JSON Schema without titles."""
     if isinstance(node, list):
-        return [untitled(item) for item in node]
+        return [without_titles(item) for item in node]
     if not isinstance(node, dict):
         return node
     plain: dict[str, JsonValue] = {}
     for key, value in node.items():
         if key in {"properties", "$defs"} and isinstance(value, dict):
             # Here the keys are field names, and a field may be called "title".
-            plain[key] = {name: untitled(child) for name, child in value.items()}
+            plain[key] = {name: without_titles(child) for name, child in value.items()}
         elif key != "title" or not isinstance(value, str):
-            plain[key] = untitled(value)
+            plain[key] = without_titles(value)
     return plain
 
 

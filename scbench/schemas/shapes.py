@@ -59,22 +59,22 @@ def resolved_schema(model: type[BaseModel]) -> Node:
     """Return a model's JSON Schema with every reference replaced by its definition."""
     schema = json_schema(model)
     definitions = schema.pop("$defs", {})
-    full_schema: Node = resolved(schema, definitions)
+    full_schema: Node = resolve_references(schema, definitions)
     return full_schema
 
 
-def resolved(node: Any, definitions: Mapping[str, Node]) -> Any:  # noqa: ANN401  (JSON)
+def resolve_references(node: Any, definitions: Mapping[str, Node]) -> Any:  # noqa: ANN401  (JSON)
     """Return a part of a JSON Schema with every reference replaced by its definition."""
     if isinstance(node, list):
-        return [resolved(item, definitions) for item in node]
+        return [resolve_references(item, definitions) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         # Keys next to the reference, such as a description, override those of the definition.
         overrides = {key: value for key, value in node.items() if key != "$ref"}
-        return resolved({**definitions[name], **overrides}, definitions)
-    return {key: resolved(value, definitions) for key, value in node.items()}
+        return resolve_references({**definitions[name], **overrides}, definitions)
+    return {key: resolve_references(value, definitions) for key, value in node.items()}
 
 
 def provider_schema(model: type[BaseModel]) -> Node:

@@ -2,7 +2,7 @@
 
 import re
 
-from scbench.scoring.answers.visible import visible
+from scbench.scoring.answers.visible import visible_text
 
 # Maximum number of characters read from a sentence.
 _SENTENCE = 400
@@ -74,7 +74,7 @@ _REASONING = re.compile(
 
 def declines(response: str) -> bool:
     """Whether a text without an answer is a refusal."""
-    text = visible(response).strip(" \t\r\n*_`>#")
+    text = visible_text(response).strip(" \t\r\n*_`>#")
     # Only these are read, because reasoning in between often expresses doubt.
     first = _SENTENCE_END.split(text[:_SENTENCE], maxsplit=1)[0]
     last = _SENTENCE_END.split(text[-_SENTENCE:])[-1]

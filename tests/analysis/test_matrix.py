@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scbench.analysis.differences import difference_of, paired
+from scbench.analysis.differences import difference_of, pair_scores
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
@@ -82,7 +82,7 @@ def test_differences_are_those_of_normalized_scores(make_results, task, g):
     first = floored(make_results, [(0, g), (1, g), (0, g)], task=task, model="a")
     second = floored(make_results, [(1, g), (1, g), (0, g)], task=task, model="b")
     block = score_matrix(pl.concat([first, second])).blocks[task]
-    result = difference_of([paired(block, 0, 1)])
+    result = difference_of([pair_scores(block, 0, 1)])
     assert result.of_means == pytest.approx(1 / 3)
     assert result.difference == pytest.approx(1 / 3 / (1 - g))
     ends = result.of_means_low, result.of_means_high

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from later import Later
 
-from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test
+from scbench.analysis.sign_flips import sign_flip_tests, sign_test, step_down_p_values
 
 stats = Later("scipy.stats")
 
@@ -59,7 +59,7 @@ def test_few_answers_are_tested_by_all_signs(rows):
         return
     weights = np.ones_like(change)
     plain, corrected = by_enumeration(change, weights)
-    tested = lines_tested(change, weights)
+    tested = sign_flip_tests(change, weights)
     assert tested.p_value == pytest.approx(plain)
     assert tested.p_corrected == pytest.approx(corrected)
 
@@ -68,7 +68,7 @@ def test_draws_are_close_to_enumeration():
     rng = np.random.default_rng(4)
     change = rng.uniform(-0.4, 1, (14, 1))
     plain, _ = by_enumeration(change, np.ones_like(change))
-    tested = lines_tested(change, np.ones_like(change))
+    tested = sign_flip_tests(change, np.ones_like(change))
     assert tested.p_value[0] == pytest.approx(plain[0], abs=0.003)
 
 
@@ -78,11 +78,11 @@ def test_draws_are_close_to_enumeration():
 @settings(max_examples=20, deadline=None)
 def test_binary_scores_are_exact_and_the_order_of_rows_does_not_matter(values, random):
     change = np.array(values)[:, None]
-    tested = lines_tested(change, np.ones_like(change), draws=1000)
+    tested = sign_flip_tests(change, np.ones_like(change), draws=1000)
     expected = mcnemar(values.count(-1.0), values.count(1.0))
     assert tested.p_value[0] == pytest.approx(expected)
     shuffled = np.array(random.sample(values, len(values)))[:, None]
-    again = lines_tested(shuffled, np.ones_like(change), draws=1000)
+    again = sign_flip_tests(shuffled, np.ones_like(change), draws=1000)
     assert again.p_value[0] == tested.p_value[0]
 
 
@@ -90,7 +90,7 @@ def test_corrected_values_are_no_smaller_and_keep_the_order_of_statistics():
     rng = np.random.default_rng(1)
     result = np.array([3.0, 1.0, 2.0, 0.1])
     simulated = np.abs(rng.normal(size=(5000, 4)))
-    p_values = adjusted(result, iter([simulated]), 99)
+    p_values = step_down_p_values(result, iter([simulated]), 99)
     order = np.argsort(-result)
     assert (np.diff(p_values[order]) >= 0).all()
     # The observed signs count as one more draw.
@@ -106,11 +106,11 @@ def test_five_answers_are_never_significant_and_six_can_be():
         ([1, 0, 0, 0, 0, -1], False),
     ):
         change = np.array(changes, dtype=float)[:, None]
-        tested = lines_tested(change, np.ones_like(change))
+        tested = sign_flip_tests(change, np.ones_like(change))
         assert bool(tested.too_few[0]) is too_few
     for n in (6, 13):  # up to thirteen all signs are tried
         best = np.ones((n, 1))
-        assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 2**n)
+        assert sign_flip_tests(best, best).p_corrected[0] == pytest.approx(2 / 2**n)
 
 
 def test_power_matches_the_table():
@@ -120,14 +120,14 @@ def test_power_matches_the_table():
     weights = np.ones((n, 1))
     # Models that differ on `rate` of the items, in either direction equally often.
     usual = (rng.random((n, 1)) < rate) * rng.choice([-1.0, 1.0], (n, 1))
-    size = lines_tested(usual, weights, draws=2000).shows[0]
+    size = sign_flip_tests(usual, weights, draws=2000).shows[0]
     # Now the second model is ahead by the detectable difference.
     ahead = (rate + size) / 2
     sizes, significant = [], 0
     for _ in range(times):
         draw = rng.random((n, 1))
         change = np.select([draw < ahead, draw < rate], [1.0, -1.0], 0.0)
-        tested = lines_tested(change, weights, draws=1000)
+        tested = sign_flip_tests(change, weights, draws=1000)
         sizes.append(tested.shows[0])
         significant += tested.p_corrected[0] <= 0.05
     assert 0.7 <= significant / times <= 0.9

@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from scbench.analysis.results import kept_apart
+from scbench.analysis.results import comparable_rows
 from scbench.analysis.turns import SCHEMA, turn_table
 from scbench.base.errors import ResultsError
 from scbench.grading.score_tables import score_table
@@ -99,10 +99,10 @@ def test_loop_trials_share_no_mean_with_runs_of_other_answers(make_results):
     mixed = make_results(
         trial(0, [0.0]), plain, plain | {"setting": None, "model": "n"}
     )
-    assert kept_apart(mixed)["setting"].to_list() == ["no_tools", None]
-    assert kept_apart(make_results(trial(0, [0.0]))).height == 1
+    assert comparable_rows(mixed)["setting"].to_list() == ["no_tools", None]
+    assert comparable_rows(make_results(trial(0, [0.0]))).height == 1
     probe = trial(0, [0.0], setting="probe")
     with pytest.raises(
         ResultsError, match=r"settings \(probe, retry\), which cannot be averaged"
     ):
-        kept_apart(make_results(trial(0, [0.0]), probe))
+        comparable_rows(make_results(trial(0, [0.0]), probe))

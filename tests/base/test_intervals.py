@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scbench.base.intervals import (
     condense,
     condense_differences,
-    ends,
-    ends_of_differences,
+    difference_interval,
+    mean_interval,
 )
 
 # Right and wrong are drawn as often as all partial scores together.
@@ -26,7 +26,7 @@ def column(values):
 
 def interval(values, weights=None, level=0.95):
     given_weights = None if weights is None else column(weights)
-    low, high = ends([condense(column(values), given_weights)], level)
+    low, high = mean_interval([condense(column(values), given_weights)], level)
     return float(low[0]), float(high[0])
 
 
@@ -89,12 +89,12 @@ def test_one_answer_shows_no_spread():
 def test_bucket_of_one_task_equals_that_task(values):
     task = condense(column(values))
     unanswered = condense(column([0, 0, 0]), column([0, 0, 0]))
-    assert np.allclose(ends([task]), ends([unanswered, task]))
+    assert np.allclose(mean_interval([task]), mean_interval([unanswered, task]))
 
 
 def test_task_without_a_wrong_answer_keeps_its_share_of_uncertainty():
     sure, unsure = [1] * 6, [1, 0, 1, 0, 1, 0]
-    low, high = ends([condense(column(sure)), condense(column(unsure))])
+    low, high = mean_interval([condense(column(sure)), condense(column(unsure))])
     unsure_low, unsure_high = interval(unsure)
     # If the sure task's mean were known, the bucket would have half the width of the other.
     assert high[0] - low[0] > (unsure_high - unsure_low) / 2
@@ -102,10 +102,10 @@ def test_task_without_a_wrong_answer_keeps_its_share_of_uncertainty():
 
 def test_differences_of_equal_scores_still_have_uncertainty():
     for n in (1, 6, 40):
-        low, high = ends_of_differences([condense_differences(np.zeros((n, 1)))])
+        low, high = difference_interval([condense_differences(np.zeros((n, 1)))])
         assert low[0] == pytest.approx(-high[0])
         assert 0.03 < high[0] <= 1
-    low, high = ends_of_differences([condense_differences(np.ones((6, 1)))])
+    low, high = difference_interval([condense_differences(np.ones((6, 1)))])
     wilson_low, _ = wilson(6, 6)
     # Differences lie within -1 and 1: twice as wide as scores.
     assert high[0] == pytest.approx(1)

@@ -17,8 +17,8 @@ from scbench.builders.fluid_simulation.structures import (
     as_answer,
     basin,
     reservoir,
-    roofed,
-    well,
+    roofed_pits,
+    shaft,
 )
 from scbench.catalog import get_task
 from scbench.freezing.floors import floor_of
@@ -110,9 +110,9 @@ def test_reservoir_has_exact_cell_count(voxels, levels):
     [
         (basin(LAYERS, 3, 4, 2, 2), 12),
         (basin(LAYERS, 3, 4, 5, 5), 12),
-        (roofed(LAYERS, 3, 2, 2), 12),
-        (well(LAYERS, (9, 8), 7), 7),
-        (well(LAYERS, (8, 8), 2), 2),
+        (roofed_pits(LAYERS, 3, 2, 2), 12),
+        (shaft(LAYERS, (9, 8), 7), 7),
+        (shaft(LAYERS, (8, 8), 2), 2),
     ],
 )
 def test_structures_collect_their_voxels(part, voxels):

@@ -11,7 +11,7 @@ from scbench.builders.hide_and_seek import (
     TaskBuilder,
     is_solved_without_heights,
 )
-from scbench.builders.hide_and_seek.shadow import hidden, hiding_places
+from scbench.builders.hide_and_seek.shadow import are_hidden, hiding_places
 from scbench.catalog import get_task
 from scbench.freezing.floors import floor_of
 from scbench.scoring.judge import judge
@@ -47,13 +47,13 @@ def test_hidden_agrees_with_the_picture():
     params = PAPER[2].model_copy(update={"people": 1})
     places = rng.uniform(-20, 0, (300, 2))
     places = places[(np.abs(places) > 3.3).any(axis=1)]
-    safe = hidden(params, places, params.sniper)
+    safe = are_hidden(params, places, params.sniper)
     visible = np.array([verdict(params, [xy]).score < 1 for xy in places.tolist()])
     assert not (safe & visible).any()
     # A person neither safe nor visible is within a step of the shadow's edge.
     for xy in places[~safe & ~visible]:
         steps = [(dx, dy) for dx in (-0.2, 0, 0.2) for dy in (-0.2, 0, 0.2)]
-        near = hidden(params, xy + np.array(steps), params.sniper)
+        near = are_hidden(params, xy + np.array(steps), params.sniper)
         assert near.any()
         assert not near.all()
     assert 50 < safe.sum() < 280

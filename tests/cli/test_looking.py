@@ -9,7 +9,11 @@ from typer.testing import CliRunner
 
 from scbench.catalog import get_task
 from scbench.cli import grade
-from scbench.cli.task_introductions import introduction, reflowed, wrapped_lines
+from scbench.cli.task_introductions import (
+    introduction,
+    unwrap_paragraphs,
+    wrapped_lines,
+)
 from scbench.freezing.example import example_predictions
 from scbench.release.examples import examples
 from scbench.release.load import find_release
@@ -263,7 +267,9 @@ def test_show_lists_the_models_of_a_file_without_the_requested_one(inside, tmp_p
 
 
 def test_prompt_paragraphs_are_reflowed_and_data_keeps_its_lines():
-    paragraphs, items = reflowed(PROMPT).split("\n\ncolumn | 0 1 2\nrow  0 | 0 0 0\n")
+    paragraphs, items = unwrap_paragraphs(PROMPT).split(
+        "\n\ncolumn | 0 1 2\nrow  0 | 0 0 0\n"
+    )
     first, second = paragraphs.split("\n\n")
     assert first.endswith("Each rectangle must contain exactly one clue.")
     assert second.endswith("columns from 0 at the left.")
@@ -276,7 +282,7 @@ def test_prompt_paragraphs_are_reflowed_and_data_keeps_its_lines():
         "(B) another",
         "",
     ]
-    narrow = wrapped_lines(reflowed(PROMPT), 60).split("\n")
+    narrow = wrapped_lines(unwrap_paragraphs(PROMPT), 60).split("\n")
     assert max(map(len, narrow)) <= 60
     (place,) = [i for i, line in enumerate(narrow) if line.startswith("- A step")]
     assert narrow[place + 1].startswith("  ")

@@ -143,7 +143,7 @@ def test_unanswered_item_has_no_score_and_is_asked_again(
 def test_silent_endpoint_is_reported_and_leaves_nothing(
     run, model, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 2)
+    monkeypatch.setattr("scbench.integrations.inspect.play._TEST_CALL_SECONDS", 2)
     model.faults[HELLO] = ["silent!"]
     options = ("run", MODEL, "--base-url", model.url, "--tasks", "maze_3d", "--out")
     done = CliRunner().invoke(app, [*options, str(tmp_path / "out")])
@@ -152,7 +152,7 @@ def test_silent_endpoint_is_reported_and_leaves_nothing(
     assert first.strip() == f"testing {MODEL} at {model.url} with a short call"
     assert f"no reply within 2 s (asked at {model.url})" in last
     model.faults.clear()
-    monkeypatch.setattr("scbench.integrations.inspect.play._HELLO_SECONDS", 600)
+    monkeypatch.setattr("scbench.integrations.inspect.play._TEST_CALL_SECONDS", 600)
     interrupts = [
         signal.SIGINT
     ]  # one: a call that is made again comes when nobody waits for it

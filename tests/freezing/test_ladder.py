@@ -25,7 +25,7 @@ from scbench.builders.shared.builder import Builder
 from scbench.catalog import MANIFOLDS, all_tasks, get_task, paper_tasks
 from scbench.cli import grade, main
 from scbench.freezing import ladder_check
-from scbench.freezing.compare import overlap
+from scbench.freezing.compare import shared_items
 from scbench.freezing.experiment import experiment_of, plan
 from scbench.freezing.freeze import build_release
 from scbench.freezing.fresh import forbidden_keys, run
@@ -552,7 +552,7 @@ def test_private_ladder_is_new_and_keeps_its_seed(secret):
             assert str(SECRET).encode() not in path.read_bytes()
     # The first rung has eighteen instances in all, so that chance would repeat some.
     for held in (find_release(), find_release().ladder()):
-        assert all(not found.prompts for found in overlap(release, held))
+        assert all(not found.prompts for found in shared_items(release, held))
     assert verify_release(secret) == ()
     assert verify_release(secret, seed=SECRET) == ()
     assert release.choose(["ladder"])[0] is release

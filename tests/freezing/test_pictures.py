@@ -3,7 +3,7 @@
 import pytest
 
 from scbench.base import __version__
-from scbench.freezing.proofs import installed
+from scbench.freezing.proofs import installed_version
 from scbench.freezing.verify import verify_release
 from scbench.release.manifest import CARD, MANIFEST, picture_file
 from scbench.report.picture import LOOK
@@ -44,7 +44,7 @@ def test_picture_of_another_version_is_known_by_its_hash(copy, forge, key):
 
     def older(record: dict) -> None:
         place = record if key == "package_version" else record["libraries"]
-        assert place[key] in {__version__, installed(key), LOOK}
+        assert place[key] in {__version__, installed_version(key), LOOK}
         place[key] = "0.0.1"
 
     forge(copy, older)

@@ -139,7 +139,7 @@ def test_file_depends_on_code_libraries_and_machine(monkeypatch, tmp_path):
     assert first.parent == tmp_path / "scbench" / "proofs"
     names = {first.name}
     for change in (
-        lambda patch: patch.setattr(proofs, "installed", lambda _: "99"),
+        lambda patch: patch.setattr(proofs, "installed_version", lambda _: "99"),
         lambda patch: patch.setattr(proofs.platform, "node", lambda: "another"),
         lambda patch: patch.setattr(proofs, "_JUDGED_BY", ("graders",)),
     ):

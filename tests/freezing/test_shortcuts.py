@@ -11,10 +11,10 @@ from scbench.freezing.shortcuts import (
     Shortcut,
     best_of,
     chance_of,
-    emptied,
     fresh_items,
     programs,
     shortcuts_of,
+    without_content,
 )
 from scbench.freezing.trials import Draws
 
@@ -138,7 +138,7 @@ def test_shown_program_has_a_problem():
 
 def test_empty_answer_has_the_form_of_an_answer():
     answer = {"path": [1, 2], "name": "x", "size": 3, "is_it": True, "none": None}
-    assert emptied(answer) == {
+    assert without_content(answer) == {
         "path": [],
         "name": "",
         "size": 0,

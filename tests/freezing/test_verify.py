@@ -355,7 +355,9 @@ def test_forgery_with_right_hashes_is_named(copy, forge, kind):
 
 def test_other_library_versions_are_no_problem(copy, monkeypatch):
     """Rows must be equal wherever they are built; the bytes of files may differ."""
-    monkeypatch.setattr("scbench.freezing.frozen_manifest.installed", lambda _: "99.0")
+    monkeypatch.setattr(
+        "scbench.freezing.frozen_manifest.installed_version", lambda _: "99.0"
+    )
     monkeypatch.setattr("scbench.freezing.frozen_manifest.__version__", "99.0")
     assert verify_release(copy) == ()
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import polars as pl
 
-from scbench.analysis.results import machines
+from scbench.analysis.results import machine_warnings
 from scbench.catalog import get_task
 from scbench.grading.summary import fingerprints_in, remarks
 from scbench.release.manifest import Manifest
@@ -71,6 +71,6 @@ def test_run_on_a_machine_unlike_the_releases_is_reported():
 
 def test_runs_graded_on_different_machines_are_named():
     alike = frame(("a", TASK.id, "f1"), ("b", TASK.id, "f1"))
-    assert machines(alike) == []
-    (sentence,) = machines(pl.concat([alike, frame(("c", TASK.id, "f2"))]))
+    assert machine_warnings(alike) == []
+    (sentence,) = machine_warnings(pl.concat([alike, frame(("c", TASK.id, "f2"))]))
     assert "f1: a tools, b tools; f2: c tools" in sentence

@@ -4,7 +4,11 @@ import pytest
 
 from scbench.base.errors import ScbenchError
 from scbench.leaderboard.lookalikes import hidden_signs, skeleton, without_badges
-from scbench.leaderboard.names import alike, check_organisation, read_organisations
+from scbench.leaderboard.names import (
+    check_organisation,
+    read_organisations,
+    similar_names,
+)
 from scbench.leaderboard.submission import read_submission
 
 ALIKE = [
@@ -120,12 +124,12 @@ def test_unusable_file_gives_the_reason(tmp_path, text, message):
 
 def test_two_submissions_with_similar_names(kit):
     mine = about_of(kit)
-    (same,) = alike(mine, about_of(kit), "other")
+    (same,) = similar_names(mine, about_of(kit), "other")
     assert (same.level, same.code) == ("problem", "duplicate_submission")
-    (same, warning) = alike(mine, about_of(kit, model="\u0410urora"), "other")
+    (same, warning) = similar_names(mine, about_of(kit, model="\u0410urora"), "other")
     assert same.code == "duplicate_submission"
     assert (warning.level, warning.code) == ("warning", "look_alike")
-    assert list(alike(mine, about_of(kit, model="Borealis"), "other")) == []
+    assert list(similar_names(mine, about_of(kit, model="Borealis"), "other")) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from scbench.analysis.sign_flips import adjusted, signs
+from scbench.analysis.sign_flips import signs, step_down_p_values
 from scbench.leaderboard.ranks import Rank, ranks, significant_pairs
 
 
@@ -79,7 +79,7 @@ def test_limits_separate_the_same_pairs_as_corrected_p_values():
         found[differ] = differences.sum(axis=0)[differ] / spread[differ]
         drawn = np.zeros((len(flips), len(first)))
         drawn[:, differ] = (flips @ differences[:, differ]) / spread[differ]
-        p_values = adjusted(np.abs(found), [np.abs(drawn)], answers)
+        p_values = step_down_p_values(np.abs(found), [np.abs(drawn)], answers)
         is_significant = p_values <= 0.05
         expected = np.zeros((models, models), dtype=bool)
         expected[first, second] = is_significant & (found > 0)

@@ -7,7 +7,7 @@ import pytest
 
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.chart import Point, amount_chart, main_amount
-from scbench.leaderboard.collect import spent
+from scbench.leaderboard.collect import mean_amounts
 from scbench.leaderboard.page import spending_chart
 from scbench.report.charts import draw
 
@@ -24,13 +24,13 @@ def test_means_are_over_the_answers_that_report(make_results):
         row(4, {}, task="interlocking_parts"),
         row(5, {"output_tokens": 200}, task="interlocking_parts"),
     )
-    assert spent(frame) == {
+    assert mean_amounts(frame) == {
         "output_tokens": 200.0,
         "cost": 0.5,
         "output_tokens_reported": 2,
         "cost_reported": 1,
     }
-    none = spent(make_results({"score": 1.0}))
+    none = mean_amounts(make_results({"score": 1.0}))
     assert none["output_tokens"] is none["cost"] is None
 
 

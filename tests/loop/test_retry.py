@@ -11,7 +11,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import MANIFOLDS, SECONDS, get_task
 from scbench.loop import Environment, Setup, grade_line
-from scbench.loop.disclosure import disclosed, one_right
+from scbench.loop.disclosure import disclosure_lines, one_right
 from scbench.loop.environment import floor_after
 from scbench.release.load import find_release
 from scbench.scoring.answers.shape import shape_of
@@ -70,7 +70,7 @@ def test_feedback_never_contains_the_reference_answer(stored):
     for answer in stored.wrong:
         line = Prediction(id="x", response=reply(answer))
         outcome = grade_prediction(line, task, stored.params)
-        for message in disclosed(task, outcome.verdicts, "places")[1:]:
+        for message in disclosure_lines(task, outcome.verdicts, "places")[1:]:
             rule = message.partition("this rule is broken: ")[2]
             check = message.removeprefix("- ").partition(":")[0]
             if check not in {"answer_schema", "answer_found", *task.own_faults}:
@@ -98,7 +98,7 @@ def test_feedback_contains_no_piece_of_the_reference(stored):
     for answer in stored.wrong[: 2 if stored.task.heavy else 12]:
         line = Prediction(id="x", response=reply(answer))
         outcome = grade_prediction(line, stored.task, stored.params)
-        message = "\n".join(disclosed(stored.task, outcome.verdicts, "places"))
+        message = "\n".join(disclosure_lines(stored.task, outcome.verdicts, "places"))
         row = stored.instance
         known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
         leaked = {message[i : i + 20] for i in range(len(message) - 19)} & pieces
@@ -175,13 +175,15 @@ def test_feedback_is_bounded_and_states_its_omissions():
         for i in range(100)
     )
     for level in ("checks", "places"):
-        text = "\n".join(disclosed(task, (Verdict(0.0, many),), level))
+        text = "\n".join(disclosure_lines(task, (Verdict(0.0, many),), level))
         assert len(text) < 11_000
         assert "(700 more characters)" in text
         assert re.search(r"- and \d+ more\Z", text)
     assert '"and 9980 more"' in text
     huge = Check("c", False, "m", {f"key{i}": "z" * 300 for i in range(100)})
-    assert "are left out" in disclosed(task, (Verdict(0.0, (huge,)),), "places")[1]
+    assert (
+        "are left out" in disclosure_lines(task, (Verdict(0.0, (huge,)),), "places")[1]
+    )
 
 
 def test_junk_takes_an_attempt_and_the_last_answer_counts(all_stored):

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from scbench.grading.workers.live import LiveGrader
 from scbench.play.items import Items, first_item, item_json
-from scbench.play.server import Desk, Opening, create_app, new_token
+from scbench.play.server import Opening, ServerState, create_app, new_token
 from scbench.play.study import Study
 from scbench.release.load import find_release
 
@@ -32,7 +32,7 @@ def items():
 
 @pytest.fixture
 def client(grader, items):
-    app = create_app(Desk(items, Opening(ITEM), grader), PREFIX)
+    app = create_app(ServerState(items, Opening(ITEM), grader), PREFIX)
     return TestClient(app, base_url="http://127.0.0.1")
 
 
@@ -88,11 +88,11 @@ def test_reply_shows_the_extracted_answer(client):
 
 
 def test_judging_can_be_stopped(grader, items):
-    desk = Desk(items, Opening(ITEM), grader)
-    client = TestClient(create_app(desk, PREFIX), base_url="http://127.0.0.1")
+    state = ServerState(items, Opening(ITEM), grader)
+    client = TestClient(create_app(state, PREFIX), base_url="http://127.0.0.1")
     grader.run(time.sleep, 0)
     hanging = grader._call(True, 600, time.sleep, 600)
-    number = desk.start_check(ITEM, lambda: hanging)
+    number = state.start_check(ITEM, lambda: hanging)
     state = client.get(path(f"api/checks/{number}")).json()
     assert not state["done"]
     assert client.delete(path(f"api/checks/{number}")).status_code == 200
@@ -145,7 +145,7 @@ def test_bad_requests_are_refused_in_a_sentence(client, method, place, body, sta
 
 
 def test_incomplete_request_is_refused_in_a_sentence(grader, items):
-    app = create_app(Desk(items, Opening(ITEM), grader), PREFIX)
+    app = create_app(ServerState(items, Opening(ITEM), grader), PREFIX)
     parts = [
         {"type": "http.request", "body": b"{", "more_body": True},
         {"type": "http.disconnect"},
@@ -190,7 +190,7 @@ def test_pages_load_nothing_from_elsewhere(client):
 def test_measurement_shows_only_its_own_items(grader, items, tmp_path):
     instances = [items.instance(ITEM)]
     study = Study(instances, "p01", 60, tmp_path / "out.jsonl")
-    app = create_app(Desk(items, Opening(""), grader, study), PREFIX)
+    app = create_app(ServerState(items, Opening(""), grader, study), PREFIX)
     client = TestClient(app, base_url="http://127.0.0.1")
     refused = client.post(path("api/checks"), json={"id": ITEM, "answer": RIGHT})
     assert refused.status_code == 403

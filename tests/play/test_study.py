@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from later import Later
 
-from scbench.analysis.human import over_players, t_quantile
+from scbench.analysis.human import players_mean, t_quantile
 from scbench.base.errors import PredictionsError, ReleaseError
 from scbench.play.items import Items
 from scbench.play.study import Study, StudyPlan, append_whole, planned_items
@@ -121,7 +121,7 @@ def test_quantiles_equal_students(freedom):
 def test_interval_is_over_players():
     values = [0.5, 0.7, 0.9, 0.6]
     low, high = stats.t.interval(0.95, 3, pl.Series(values).mean(), stats.sem(values))
-    assert over_players(values, 0, 1) == pytest.approx((0.675, low, high))
-    assert over_players([0.1, 0.9], 0, 1) == pytest.approx((0.5, 0, 1))
-    assert over_players([0.5], 0, 1) == (0.5, None, None)
-    assert over_players([], 0, 1) == (None, None, None)
+    assert players_mean(values, 0, 1) == pytest.approx((0.675, low, high))
+    assert players_mean([0.1, 0.9], 0, 1) == pytest.approx((0.5, 0, 1))
+    assert players_mean([0.5], 0, 1) == (0.5, None, None)
+    assert players_mean([], 0, 1) == (None, None, None)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scbench.report.compact_svg import compacted
+from scbench.report.compact_svg import compact_svg
 from scbench.report.draw.svg import Drawing
 
 
@@ -30,7 +30,7 @@ def test_tiles_in_a_row_become_one():
     single = [(20, 20), (22, 20)]
     drawing.tiles(rows + single, "answer")
     text = drawing.render("x")
-    short = compacted(text)
+    short = compact_svg(text)
     assert len(short) < len(text) / 3
     boxes = covered(re.search(r' d="([^"]*)"', short)[1])
     assert len(boxes) == 3 + 2
@@ -51,7 +51,7 @@ def test_coordinates_are_rounded_and_words_are_not():
     drawing.line([(0.123, 0.456), (0.789, 0.012)], "answer", tip=words)
     drawing.text((0.3333, 0.6666), "0.123456")
     drawing.dot((0.111, 0.222), "wrong", radius=2.55)
-    text = compacted(drawing.render(words))
+    text = compact_svg(drawing.render(words))
     assert "0.123456" in text
     assert text.count("M1.2345") == 2
     assert text.count("0.98765") == 2

@@ -46,7 +46,7 @@ def test_stored_results_are_shown_as_graded(rows, small, stored, installed):
 
 def test_unreadable_answer_has_no_solids(installed):
     instance = single.find_instance(installed, "csg_union/00")
-    item = single.unanswered(instance)
+    item = single.item_without_answer(instance)
     assert single.solids(item, instance)
     with pytest.raises(ResultsError, match="the answer has none"):
         single.solids(
@@ -56,4 +56,4 @@ def test_unreadable_answer_has_no_solids(installed):
     with pytest.raises(
         ResultsError, match="choose an answer, for example with --reference"
     ):
-        single.solids(single.unanswered(lego), lego)
+        single.solids(single.item_without_answer(lego), lego)

@@ -54,24 +54,24 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
         raise ResultsError("there are no labels to compare")
     first_labels = first.select("candidate", first="failure_mode")
     second_labels = second.select("candidate", second="failure_mode")
-    both = first_labels.join(second_labels, on="candidate")
-    counts_of_pairs = Counter(both.select("first", "second").iter_rows())
-    n = both.height
-    same = sum(counts_of_pairs[mode, mode] for mode in Mode)
-    first_counts = Counter(both["first"].to_list())
-    second_counts = Counter(both["second"].to_list())
+    paired = first_labels.join(second_labels, on="candidate")
+    counts_of_pairs = Counter(paired.select("first", "second").iter_rows())
+    n = paired.height
+    agreeing = sum(counts_of_pairs[mode, mode] for mode in Mode)
+    first_counts = Counter(paired["first"].to_list())
+    second_counts = Counter(paired["second"].to_list())
     # Integers, so that perfect agreement gives exactly 1.
     chance = sum(first_counts[mode] * second_counts[mode] for mode in Mode)
     kappa = None
     low = None
     high = None
     if chance < n * n:
-        kappa = (n * same - chance) / (n * n - chance)
+        kappa = (n * agreeing - chance) / (n * n - chance)
         table = [[counts_of_pairs[row, column] for column in Mode] for row in Mode]
         low, high = kappa_interval(np.array(table, dtype=np.float64), kappa)
     overall = {
         "n": n,
-        "agreement": same / n,
+        "agreement": agreeing / n,
         "kappa": kappa,
         "kappa_low": low,
         "kappa_high": high,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from scbench.analysis.failure_modes.labels import parsed
+from scbench.analysis.failure_modes.labels import json_cell
 from scbench.analysis.failure_modes.modes import TEXTS, Mode, meaning_of
 from scbench.base.canonical import canonical_json
 
@@ -104,7 +104,7 @@ def attempt_section(row: Mapping[str, Any]) -> str:
 
 def verdict_lines(row: Mapping[str, Any]) -> str:
     """Return checks line by line, each clipped so that long details do not hide other checks."""
-    checks = parsed(row, "checks") or []
+    checks = json_cell(row, "checks") or []
     lines = [clip(canonical_json(check), LENGTHS["check"]) for check in checks]
     return clip("\n".join(lines), LENGTHS["verdict"])
 

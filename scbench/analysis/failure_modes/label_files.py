@@ -44,14 +44,16 @@ def labelled(
     Returns:
         Columns `LABELS`, in the order of the rows.
     """
-    both = rows.join(
+    joined = rows.join(
         decisions.drop("task", "subtask"),
         on="candidate",
         validate="1:1",
         maintain_order="left",
     )
-    both = both.with_columns(judge=pl.lit(judge), prompt_version=pl.lit(prompt_version))
-    return both.select(list(LABELS))
+    joined = joined.with_columns(
+        judge=pl.lit(judge), prompt_version=pl.lit(prompt_version)
+    )
+    return joined.select(list(LABELS))
 
 
 def labels_file(labels: pl.DataFrame) -> bytes:
@@ -135,8 +137,8 @@ def check_labels(labels: pl.DataFrame, rows: pl.DataFrame) -> None:
         )
     # A label for another score belongs to another answer.
     then = labels.select("candidate", then="score")
-    both = rows.select("candidate", "id", "score").join(then, on="candidate")
-    changed = both.filter((pl.col("score") - pl.col("then")).abs() > _EXACT)
+    joined = rows.select("candidate", "id", "score").join(then, on="candidate")
+    changed = joined.filter((pl.col("score") - pl.col("then")).abs() > _EXACT)
     if changed.height:
         row = changed.row(0, named=True)
         raise ResultsError(

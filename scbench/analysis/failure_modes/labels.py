@@ -77,7 +77,7 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
     A candidate has a score below the threshold and a reply: its status is answered or
     refused, or unparsed with visible text. Prompts that were never sent, and replies
     that were blocked, lost, cut off or blank, do not show the model's reasoning. Grader
-    failures are not the model's fault. Such rows keep their status, see `undiagnosed`.
+    failures are not the model's fault. Such rows keep their status, see `states_without_diagnosis`.
 
     Args:
         results: as returned by `scbench.analysis.results.read_results`, with `COLUMNS`.
@@ -96,7 +96,9 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
     return rows.select(pl.Series("candidate", names, pl.String), pl.all())
 
 
-def undiagnosed(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFrame:
+def states_without_diagnosis(
+    results: pl.DataFrame, threshold: float = THRESHOLD
+) -> pl.DataFrame:
     """Return the state of every row as far as it is known without a diagnosis.
 
     Args:
@@ -126,7 +128,7 @@ def is_candidate(threshold: float) -> pl.Expr:
     return ((pl.col("score") < threshold) & replied).fill_null(value=False)
 
 
-def parsed(row: Mapping[str, Any], column: str) -> Any:  # noqa: ANN401
+def json_cell(row: Mapping[str, Any], column: str) -> Any:  # noqa: ANN401
     """Return the parsed JSON in a column of a row; None if it is null.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from pydantic import JsonValue
 
-from scbench.analysis.failure_modes.labels import DECISIONS, MAX_TAGS, parsed
+from scbench.analysis.failure_modes.labels import DECISIONS, MAX_TAGS, json_cell
 from scbench.analysis.failure_modes.modes import SLIP_PLACES, Mode
 from scbench.base.model import Status
 from scbench.catalog import Task, get_task
@@ -59,7 +59,7 @@ def decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     """Return the decision on a candidate."""
     failed = {}
     unmade = 0
-    for check in parsed(row, "checks") or []:
+    for check in json_cell(row, "checks") or []:
         if check["passed"] is None:
             unmade += 1
         elif check["passed"] is False:
@@ -98,7 +98,7 @@ def finding_of(
         failed: number of places by failed check; 0 if unknown.
         unmade: number of checks that could not be evaluated.
     """
-    answer = parsed(row, "answer")
+    answer = json_cell(row, "answer")
     reasoning = row["reasoning_characters"] or 0
     if row["status"] == Status.REFUSED:
         return Finding(Mode.EVASION, 0.95, "The reply declines and contains no answer.")

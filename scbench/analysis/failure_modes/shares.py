@@ -18,7 +18,7 @@ from scbench.analysis.failure_modes.labels import (
     KEY,
     THRESHOLD,
     candidates,
-    undiagnosed,
+    states_without_diagnosis,
 )
 from scbench.analysis.failure_modes.modes import PASS, Mode, meaning_of
 from scbench.analysis.layout import Column, Row, Sheet, sheet_of
@@ -63,7 +63,9 @@ def states(
         ResultsError: the labels do not belong to the candidates.
     """
     check_labels(labels, candidates(results, threshold))
-    undecided = undiagnosed(results, threshold).with_columns(status=results["status"])
+    undecided = states_without_diagnosis(results, threshold).with_columns(
+        status=results["status"]
+    )
     decisions = labels.select(*IDENTITY, "failure_mode")
     joined = undecided.join(
         decisions, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left"

@@ -134,12 +134,12 @@ def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataF
     """
     first_states = states_of_run(row_states, first, "first_state")
     second_states = states_of_run(row_states, second, "second_state")
-    both = first_states.join(second_states, on=PAIRED, validate="1:1")
-    if both.is_empty():
+    paired = first_states.join(second_states, on=PAIRED, validate="1:1")
+    if paired.is_empty():
         raise ResultsError(
             f"{run_name(*first)} and {run_name(*second)} have no rows in common"
         )
-    return both.select("first_state", "second_state")
+    return paired.select("first_state", "second_state")
 
 
 def states_of_run(row_states: pl.DataFrame, run: Run, name: str) -> pl.DataFrame:
@@ -174,10 +174,10 @@ def state_deltas(
     for first, second in pairs:
         all_rows = paired_states(row_states, first, second)
         # Shares are over diagnosed scores, so both must be diagnosed.
-        both = all_rows.filter(pl.all_horizontal(pl.all().is_in(ordered_states())))
-        n = both.height
-        first_counts = Counter(both["first_state"].to_list())
-        second_counts = Counter(both["second_state"].to_list())
+        diagnosed = all_rows.filter(pl.all_horizontal(pl.all().is_in(ordered_states())))
+        n = diagnosed.height
+        first_counts = Counter(diagnosed["first_state"].to_list())
+        second_counts = Counter(diagnosed["second_state"].to_list())
         for state in ordered_states():
             first_count = first_counts[state]
             second_count = second_counts[state]

@@ -20,9 +20,9 @@ from scbench.formats.imports.entries import (
     chat_outcome,
     content_text,
     dig,
-    failed,
+    failed_reply,
     first_field,
-    joined,
+    joined_text,
     objects,
     refusal_text,
     reply,
@@ -47,7 +47,7 @@ def openai(entry: Entry) -> Iterator[Reply]:
     if entry.get("error") or is_error or not isinstance(body, Mapping):
         http_status = f"HTTP {code}" if isinstance(code, int) else ""
         model = dig(body, "model")
-        yield failed(request, entry.get("error"), body, http_status, model=model)
+        yield failed_reply(request, entry.get("error"), body, http_status, model=model)
     elif body.get("object") == "response" or "output" in body:
         yield responses_reply(request, body)
     else:
@@ -65,7 +65,7 @@ def body_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
     elif {"candidates", "promptFeedback", "prompt_feedback"} & body.keys():
         yield from gemini_replies(request, body)
     elif body.get("error"):
-        yield failed(request, body, model=body.get("model"))
+        yield failed_reply(request, body, model=body.get("model"))
 
 
 def _is_body(value: object) -> bool:
@@ -83,13 +83,13 @@ def chat_replies(request: RequestKey, body: Entry) -> Iterator[Reply]:
     )
     choices = objects(body.get("choices"))
     if not choices:
-        yield failed(request, body, "the reply contains no choices", model=model)
+        yield failed_reply(request, body, "the reply contains no choices", model=model)
     for place, choice in enumerate(choices):
         message = choice.get("message")
         text, state = chat_outcome(message, choice.get("finish_reason"))
         thought = dig(message, "reasoning") or dig(message, "reasoning_content")
         sample = request._replace(sample=request.sample + place)
-        yield reply(sample, model, text, state, counts, joined([thought]))
+        yield reply(sample, model, text, state, counts, joined_text([thought]))
 
 
 def responses_reply(request: RequestKey, body: Entry) -> Reply:
@@ -110,7 +110,7 @@ def responses_reply(request: RequestKey, body: Entry) -> Reply:
     text = with_calls(content_text(parts), [content_text(items)])
     refusal = refusal_text({"content": parts})
     summaries = [part for item in items for part in objects(item.get("summary"))]
-    thought = joined(part.get("text") for part in summaries)
+    thought = joined_text(part.get("text") for part in summaries)
     error = ""
     match body.get("status"):
         case "completed" | None:
@@ -141,7 +141,7 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
     kind = dig(result, "type")
     if kind != "succeeded" or not isinstance(message, Mapping):
         error = result if dig(result, "error") else None
-        yield failed(request, error, kind)
+        yield failed_reply(request, error, kind)
         return
     yield anthropic_reply(request, message)
 
@@ -157,7 +157,7 @@ def anthropic_reply(request: RequestKey, message: Entry) -> Reply:
     blocks = objects(message.get("content"))
     text = content_text(blocks) or ""
     thoughts = [block for block in blocks if block.get("type") == "thinking"]
-    thought = joined(block.get("thinking") for block in thoughts)
+    thought = joined_text(block.get("thinking") for block in thoughts)
     state = state_of(message.get("stop_reason"), text=bool(text))
     return reply(request, message.get("model"), text, state, counts, thought)
 
@@ -207,7 +207,7 @@ def gemini(entry: Entry) -> Iterator[Reply]:
     response = entry.get("response")
     model = gemini_field(response, "modelVersion")
     if entry.get("error") or not isinstance(response, Mapping):
-        yield failed(request, entry.get("error"), model=model)
+        yield failed_reply(request, entry.get("error"), model=model)
         return
     yield from gemini_replies(request, response)
 
@@ -233,11 +233,13 @@ def gemini_replies(request: RequestKey, response: Entry) -> Iterator[Reply]:
     candidates = objects(response.get("candidates"))
     if not candidates:
         error = "the reply contains neither candidates nor a reason"
-        yield failed(request, error, model=model)
+        yield failed_reply(request, error, model=model)
     for place, candidate in enumerate(candidates):
         parts = objects(dig(candidate, "content", "parts"))
-        spoken = joined(part.get("text") for part in parts if not part.get("thought"))
-        thought = joined(part.get("text") for part in parts if part.get("thought"))
+        spoken = joined_text(
+            part.get("text") for part in parts if not part.get("thought")
+        )
+        thought = joined_text(part.get("text") for part in parts if part.get("thought"))
         calls = [gemini_field(part, "functionCall") for part in parts]
         text = with_calls(spoken, map(call_arguments, calls)) or ""
         state = state_of(gemini_field(candidate, "finishReason"), text=bool(text))

@@ -161,7 +161,7 @@ def reply(
     return Reply(request, model if isinstance(model, str) and model else None, fields)
 
 
-def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
+def failed_reply(request: RequestKey, *errors: object, model: object = None) -> Reply:
     """Return a reply without text for a failed call, with the first non-empty error message."""
     message = first_error(errors) or "the call failed; no reason was given"
     return reply(request, model, None, failure(message), {}, error=message)
@@ -319,7 +319,7 @@ def token_counts(
 # Text of messages
 
 
-def joined(parts: Iterable[object]) -> str:
+def joined_text(parts: Iterable[object]) -> str:
     """Return the texts among some parts as one text."""
     return "".join(part for part in parts if isinstance(part, str))
 
@@ -336,7 +336,7 @@ def content_text(content: object) -> str | None:
         return None
     texts = [part.get("text") for part in parts if part.get("type") in _TEXT_TYPES]
     calls = [part for part in parts if part.get("type") in _CALL_TYPES]
-    return with_calls(joined(texts), map(call_arguments, calls))
+    return with_calls(joined_text(texts), map(call_arguments, calls))
 
 
 def call_arguments(call: object) -> object:
@@ -372,7 +372,7 @@ def refusal_text(message: object) -> str:
     """Return the text of a marked refusal; empty if the message is not a refusal."""
     parts = objects(dig(message, "content"))
     marked = [part.get("refusal") for part in parts if part.get("type") == "refusal"]
-    return joined([dig(message, "refusal"), *marked])
+    return joined_text([dig(message, "refusal"), *marked])
 
 
 def chat_outcome(message: object, finish: object) -> tuple[str | None, State]:

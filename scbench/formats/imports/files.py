@@ -30,7 +30,7 @@ from scbench.formats.imports.kinds import (
     kind_of,
     numbered_entries,
     text_form,
-    unmapped,
+    unmapped_error,
 )
 from scbench.formats.imports.tables import (
     Mapped,
@@ -244,13 +244,13 @@ def parquet_replies(
         )
     mapping = mapped or own_columns(types)
     if mapping is None:
-        raise unmapped(path, types, mapped)
+        raise unmapped_error(path, types, mapped)
     needed: set[str] = set()
     for column in mapping.values():
         # A name that is not a column may be a path into one, such as output.text.
         needed.add(column if column in types else column.partition(".")[0])
     if needed - types.keys():
-        raise unmapped(path, types, mapped)
+        raise unmapped_error(path, types, mapped)
     for column in sorted(needed):
         if types[column] == "Binary":
             raise PredictionsError(

@@ -17,11 +17,11 @@ from scbench.formats.imports.entries import (
     State,
     chat_outcome,
     dig,
-    failed,
+    failed_reply,
     failure,
     first_error,
     first_field,
-    joined,
+    joined_text,
     message_text,
     objects,
     reply,
@@ -68,7 +68,7 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     for place, text in enumerate(texts):
         sample = request._replace(sample=request.sample + place)
         if text == dig(entry, "doc", NO_REPLY):
-            yield failed(sample, _NO_REPLY_ERROR)
+            yield failed_reply(sample, _NO_REPLY_ERROR)
         else:
             yield reply(sample, None, text, State(), {})
 
@@ -93,9 +93,9 @@ def lighteval(entry: Entry) -> Iterator[Reply]:
             "input_tokens": _length(dig(response, "input_tokens")),
             "output_tokens": _length(dig(response, "output_tokens", place)),
         }
-        thought = joined([dig(response, "reasonings", place)])
+        thought = joined_text([dig(response, "reasonings", place)])
         sample = request._replace(sample=request.sample + place)
-        yield reply(sample, None, joined([text]), State(), counts, thought)
+        yield reply(sample, None, joined_text([text]), State(), counts, thought)
 
 
 def _length(tokens: object) -> int | None:

@@ -27,7 +27,7 @@ from scbench.formats.imports.entries import (
     State,
     count,
     error_text,
-    failed,
+    failed_reply,
     reply,
     request_key,
     state_of,
@@ -146,7 +146,8 @@ def write_replies(path: str) -> None:
     file.
     """
     # Libraries print to standard output, too, which must not mix with the lines.
-    out, sys.stdout = sys.stdout, sys.stderr
+    out = sys.stdout
+    sys.stdout = sys.stderr
     try:
         for number, item in _replies_in(path):
             entry: tuple[object, ...] = (number, str(item), None, None, None)
@@ -227,7 +228,9 @@ def sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     if error is not None and not _failed_in_grading(sample, error):
         message = error_message(error) or "the sample failed"
         # A failed trial is still a trial, and needs its turns.
-        return with_turns(failed(request, message, model=spec.model), sample.metadata)
+        return with_turns(
+            failed_reply(request, message, model=spec.model), sample.metadata
+        )
     limit = sample.limit.type if sample.limit else None
     usage = model_usage(sample, spec.model)
     stored = sample.metadata.get(REPLY)
@@ -258,7 +261,9 @@ def raw_reply(
     if last_call is None or last_call.output.completion != sample.output.completion:
         return None
     raw = last_call.call
-    if last_call.error is not None or raw is None or raw.error or not raw.response:
+    if last_call.error is not None or raw is None:
+        return None
+    if raw.error or not raw.response:
         return None
     last_reply = next(body_replies(request, raw.response), None)
     return None if last_reply is None else stored_fields(last_reply)
@@ -360,7 +365,7 @@ def reply_of(
         return _from_stored(request, model, stored, usage, _reasoning(output))
     error = output.error or output.completion
     if refused_call(output):
-        return failed(request, call_error(error), model=model)
+        return failed_reply(request, call_error(error), model=model)
     text: str | None = None
     stop: str | None = None
     if output.choices:

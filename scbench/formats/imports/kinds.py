@@ -167,12 +167,14 @@ def text_form(
             return TextForm.DOCUMENT
         return TextForm.OWN
     columns = csv_columns(texts[0])
-    own = own_columns(columns)
-    if own or (mapped and {*mapped.values()} <= {*columns}):
-        _check_unique(path, columns, (mapped or own or {}).values())
+    own_mapping = own_columns(columns)
+    has_mapped_columns = mapped and set(mapped.values()) <= set(columns)
+    if own_mapping or has_mapped_columns:
+        mapping = mapped or own_mapping or {}
+        _check_unique(path, columns, mapping.values())
         return TextForm.CSV
     if mapped or path.endswith((".csv", ".tsv")):
-        raise unmapped(path, columns, mapped)
+        raise unmapped_error(path, columns, mapped)
     return TextForm.OWN
 
 
@@ -210,7 +212,7 @@ def _check_unique(path: str, columns: Iterable[str], needed: Iterable[str]) -> N
             )
 
 
-def unmapped(
+def unmapped_error(
     path: str, columns: Iterable[str], mapped: Mapped | None
 ) -> PredictionsError:
     """Return the error of a table without the required columns."""

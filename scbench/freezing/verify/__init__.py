@@ -14,7 +14,7 @@ they are the first cases of their points remains unproven.
 """
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from scbench.base.errors import ReleaseError, did_you_mean
@@ -35,6 +35,8 @@ from scbench.release.load import find_release
 from scbench.release.manifest import (
     MANIFEST,
     MOST_MANIFEST_BYTES,
+    LadderRecord,
+    Manifest,
     ladder_file,
     pictures_file,
 )
@@ -97,36 +99,12 @@ def _all_problems(
     on_hashes(tuple(problems))
     if oversized:  # reading them could take all memory
         return tuple(problems)
-    catalog = all_tasks()
+    problems += unknown_task_problems(manifest)
+    frozen, listed_problems = check_listed_tasks(
+        root, manifest, on_step, workers, proofs
+    )
+    problems += listed_problems
     record = manifest.experiment
-    drawn_tasks = record.task_ids if record else []
-    listed_tasks = []
-    unknown_names = []
-    for name in manifest.tasks:
-        if name not in catalog or not catalog[name].available:
-            unknown_names.append(name)
-        elif name not in drawn_tasks:
-            listed_tasks.append(catalog[name])
-    for name in sorted(unknown_names):
-        hint = did_you_mean(name, catalog)
-        problems.append(
-            f"task {one_line(name)}: this installation has no such task.{hint}"
-        )
-
-    def report_task(task: Task) -> None:
-        on_step(task.id)
-
-    frozen: list[FrozenTask] = []
-    for task, part in freeze_tasks(listed_tasks, workers, report_task, proofs):
-        if isinstance(part, Exception):
-            problems.append(
-                f"task {task.id}: cannot be built again: {error_line(part)}"
-            )
-            # The rows do not need the references.
-            problems += check_listed(root, task)
-        else:
-            frozen.append(part)
-            problems += check_part(root, part)
     if record is not None:
         on_step("drawn items")
         redrawn = redraw(root, manifest, seed, workers, proofs)
@@ -147,14 +125,9 @@ def _all_problems(
     ladder = None
     if manifest.ladder is not None:
         on_step("ladder")
-        redrawn = redraw(root, manifest.of_ladder(), None, workers, proofs)
-        ladder = FrozenLadder(redrawn.record, redrawn.frozen)
-        ladder_problems = redrawn.problems
-        for part in redrawn.frozen:
-            ladder_problems += check_part(root, part, ladder_file)
-        # Another ladder would differ in its rows, too: that is one fault, not two.
-        if not ladder_problems:
-            ladder_problems += check_own_ladder(manifest, manifest.ladder)
+        ladder, ladder_problems = check_ladder_rows(
+            root, manifest, manifest.ladder, workers, proofs
+        )
         problems += ladder_problems
     on_step("references")
     rung_parts = ladder.parts if ladder else []
@@ -167,6 +140,68 @@ def _all_problems(
     on_step("pictures")
     problems += check_gallery(root, manifest, frozen, workers)
     return tuple(problems)
+
+
+def unknown_task_problems(manifest: Manifest) -> Iterator[str]:
+    """Yield a problem for each task of a release that this installation does not have."""
+    catalog = all_tasks()
+    for name in sorted(manifest.tasks):
+        if name not in catalog or not catalog[name].available:
+            hint = did_you_mean(name, catalog)
+            yield f"task {one_line(name)}: this installation has no such task.{hint}"
+
+
+def check_listed_tasks(
+    root: Path,
+    manifest: Manifest,
+    on_step: Callable[[str], object],
+    workers: int,
+    proofs: Path | None,
+) -> tuple[list[FrozenTask], list[str]]:
+    """Build the tasks with fixed lists again; return them, and the problems of their rows."""
+    catalog = all_tasks()
+    record = manifest.experiment
+    drawn_tasks = record.task_ids if record else []
+    listed_tasks = []
+    for name in manifest.tasks:
+        is_known = name in catalog and catalog[name].available
+        if is_known and name not in drawn_tasks:
+            listed_tasks.append(catalog[name])
+
+    def report_task(task: Task) -> None:
+        on_step(task.id)
+
+    frozen: list[FrozenTask] = []
+    problems: list[str] = []
+    for task, part in freeze_tasks(listed_tasks, workers, report_task, proofs):
+        if isinstance(part, Exception):
+            problems.append(
+                f"task {task.id}: cannot be built again: {error_line(part)}"
+            )
+            # The rows do not need the references.
+            problems += check_listed(root, task)
+        else:
+            frozen.append(part)
+            problems += check_part(root, part)
+    return frozen, problems
+
+
+def check_ladder_rows(
+    root: Path,
+    manifest: Manifest,
+    record: LadderRecord,
+    workers: int,
+    proofs: Path | None,
+) -> tuple[FrozenLadder, list[str]]:
+    """Draw the ladder of a release again; return it, and the problems of its rows."""
+    redrawn = redraw(root, manifest.of_ladder(), None, workers, proofs)
+    problems = redrawn.problems
+    for part in redrawn.frozen:
+        problems += check_part(root, part, ladder_file)
+    # Another ladder would differ in its rows, too: that is one fault, not two.
+    if not problems:
+        problems += check_own_ladder(manifest, record)
+    return FrozenLadder(redrawn.record, redrawn.frozen), problems
 
 
 def verify_anywhere(

@@ -8,7 +8,7 @@ from scbench.base.errors import ReleaseError
 from scbench.freezing.compare import error_line
 from scbench.freezing.freeze import pictures
 from scbench.freezing.frozen_task import FrozenTask
-from scbench.freezing.proofs import installed
+from scbench.freezing.proofs import installed_version
 from scbench.release.manifest import MANIFEST, Manifest, picture_file
 from scbench.report.draw.png import same_picture
 from scbench.report.picture import LOOK
@@ -27,7 +27,7 @@ def check_gallery(
     has_pictures = any(picture_file(name) in manifest.files for name in manifest.tasks)
     is_same_look = (
         manifest.package_version == __version__
-        and manifest.libraries.get(_LIBRARY) == installed(_LIBRARY)
+        and manifest.libraries.get(_LIBRARY) == installed_version(_LIBRARY)
         and manifest.libraries.get("pictures") == LOOK
     )
     if not has_pictures or not is_same_look:

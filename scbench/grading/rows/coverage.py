@@ -152,21 +152,24 @@ class Coverage:
             message = f"no item {row_id!r} in this release.{self.hint(row_id)}"
             problem = Problem("unknown_id", message, number, row_id)
             return Admission(LineKind.UNKNOWN, problem=problem)
-        self.not_chosen += place == LineKind.NOT_CHOSEN
-        self.excluded += place == LineKind.EXCLUDED
-        self.outside += place == LineKind.NOT_IN_RELEASE
+        if place == LineKind.NOT_CHOSEN:
+            self.not_chosen += 1
+        elif place == LineKind.EXCLUDED:
+            self.excluded += 1
+        elif place == LineKind.NOT_IN_RELEASE:
+            self.outside += 1
         return Admission(LineKind(place))
 
     def refuse_duplicate(self, number: int, place: int, earlier: int) -> Admission:
         """Return the fate of a line whose instance an earlier line answers."""
         row_id = self.known_ids.ids[place]
-        there = f"line {earlier}"
+        earlier_line = f"line {earlier}"
         if self._origin is not None:
             file, line = self._origin(earlier)
-            there = f"line {line} of {file}"
+            earlier_line = f"line {line} of {file}"
         message = (
-            f"{there} already answers {row_id} (same model, setting, sample and budget); "
-            f"only {there} is graded"
+            f"{earlier_line} already answers {row_id} (same model, setting, sample and budget); "
+            f"only {earlier_line} is graded"
         )
         problem = Problem("duplicate", message, number, row_id)
         return Admission(LineKind.DUPLICATE, place, problem)

@@ -277,7 +277,8 @@ def settle(
         if result.forged:
             account.forged.append(Problem(FORGED, result.reason, number, head.id))
         # `Status` is a `StrEnum`, so its members equal the strings of outcomes.
-        account.again |= result.status in TRIED_AGAIN
+        if result.status in TRIED_AGAIN:
+            account.again = True
         graded.append(GradedLine(head, result))
     account.graded = len(graded)
     return graded

@@ -46,27 +46,27 @@ from scbench.grading.workers.pool import (
 from scbench.machine.package import loaded_package
 
 # Seconds until a scheduler must answer, and until it must have a worker.
-_CONNECT = 5.0
-_FIRST_WORKER = 10.0
+_CONNECT_SECONDS = 5.0
+_FIRST_WORKER_SECONDS = 10.0
 # Seconds without any worker after which a run is given up.
-_NO_WORKERS = 60.0
+_NO_WORKERS_SECONDS = 60.0
 # Seconds between checks of the current workers.
-_LOOK = 2.0
+_UPDATE_SECONDS = 2.0
 # Seconds after which an item counts as slow.
-_NOTICED = 2.0
+_SLOW_SECONDS = 2.0
 # Jobs of a worker's thread: one running, one waiting.
-_AHEAD = 2
+_JOBS_PER_THREAD = 2
 # Number of consecutive failed jobs after which a run is given up.
-_BARREN = 20
+_MOST_FAILURES = 20
 # Dask warns about large graphs, but jobs of several megabytes are normal.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 # Maximum number of a worker's processes that may die before they do anything.
 _TRIES = 3
 # Seconds after which another run's idle processes are stopped.
-_IDLE = 60.0
+_IDLE_SECONDS = 60.0
 # Seconds between checks of a running process.
-_POLL = 5.0
+_POLL_SECONDS = 5.0
 
 # Version of the package, as ``scbench``, and of each grader, by task.
 Versions = dict[str, str | int]
@@ -141,14 +141,16 @@ class ClusterPool(WorkerPool):
         self._flight: dict[Future[Any], Flight] = {}
         # Threads by address of the worker.
         self._threads: dict[str, int] = {}
-        self._looked = time.monotonic()
-        self._last_present = self._looked
-        self._barren = 0
+        self._updated_at = time.monotonic()
+        self._last_present = self._updated_at
+        self._failures_in_a_row = 0
         # It reports repairs on standard error.
         silence_libraries()
         dask.config.set(_QUIET)
         try:
-            self._client: Any = Client(address, timeout=_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
+            self._client: Any = Client(
+                address, timeout=_CONNECT_SECONDS, set_as_default=False
+            )  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
                 f"no scheduler answers at {address}: {error_line(error)}; start one with "
@@ -156,15 +158,15 @@ class ClusterPool(WorkerPool):
             ) from None
         self._executor = executor_of(self._client)
         try:
-            self._greet()
+            self._check_workers()
         except BaseException:
             self.close()
             raise
 
-    def _greet(self) -> None:
+    def _check_workers(self) -> None:
         """Wait for a worker, and compare versions with all workers."""
-        until = time.monotonic() + _FIRST_WORKER
-        while not self._look():
+        until = time.monotonic() + _FIRST_WORKER_SECONDS
+        while not self._update_workers():
             if time.monotonic() > until:
                 raise ClusterError(
                     f"the scheduler at {self._address} has no workers; "
@@ -172,48 +174,48 @@ class ClusterPool(WorkerPool):
                 )
             time.sleep(0.1)
         versions = self._orders.versions
-        replies = self._client.run(installed, versions, on_error="return")
-        for worker, here in sorted(replies.items()):
-            if isinstance(here, BaseException):
+        replies = self._client.run(installed_versions, versions, on_error="return")
+        for worker, reply in sorted(replies.items()):
+            if isinstance(reply, BaseException):
                 raise ClusterError(
-                    f"worker {worker} cannot use scbench: {error_line(here)}; install "
+                    f"worker {worker} cannot use scbench: {error_line(reply)}; install "
                     f"scbench {versions['scbench']} there"
                 )
-            self._refuse(differences(versions, here), worker)
+            self._refuse_differences(differences(versions, reply), worker)
         names_by_worker = self._client.run(
             protections_here, list(versions), on_error="ignore"
         )
         self.protections = sorted(set().union(*names_by_worker.values()))
 
-    def _refuse(self, unlike: str, worker: str) -> None:
+    def _refuse_differences(self, different: str, worker: str) -> None:
         """Raise an error if versions differ from ours."""
-        if unlike:
+        if different:
             raise ClusterError(
-                f"worker {worker} would grade differently ({unlike}); install scbench "
+                f"worker {worker} would grade differently ({different}); install scbench "
                 f"{self._orders.versions['scbench']} there"
             )
 
-    def _look(self) -> int:
+    def _update_workers(self) -> int:
         """Look up the current workers; return their total number of threads."""
-        self._looked = time.monotonic()
+        self._updated_at = time.monotonic()
         try:
             threads = dict(self._client.nthreads())
         except (OSError, TimeoutError, AttributeError) as error:
-            raise self._lost() from error
+            raise self._connection_error() from error
         # The scheduler gives their jobs to others; this only informs the user.
         for worker in sorted(self._threads.keys() - threads.keys()):
             self.note(f"the cluster lost worker {worker}")
         self._threads = threads
         if threads:
-            self._last_present = self._looked
-        elif self._looked - self._last_present > _NO_WORKERS:
+            self._last_present = self._updated_at
+        elif self._updated_at - self._last_present > _NO_WORKERS_SECONDS:
             raise ClusterError(
-                f"the scheduler at {self._address} had no workers for {_NO_WORKERS:.0f} s; "
+                f"the scheduler at {self._address} had no workers for {_NO_WORKERS_SECONDS:.0f} s; "
                 "start some, then continue with --resume"
             )
         return sum(threads.values())
 
-    def _lost(self) -> ClusterError:
+    def _connection_error(self) -> ClusterError:
         return ClusterError(
             f"lost the connection to the scheduler at {self._address}; results so far "
             "are saved; continue with --resume"
@@ -225,7 +227,7 @@ class ClusterPool(WorkerPool):
         light = len(self._flight) - heavy
         threads = sum(self._threads.values())
         is_vacant = len(self._flight) < threads
-        if is_vacant or light < _AHEAD * (threads - heavy):
+        if is_vacant or light < _JOBS_PER_THREAD * (threads - heavy):
             return Free(is_vacant, threads - heavy)
         return None
 
@@ -240,10 +242,10 @@ class ClusterPool(WorkerPool):
 
     @override
     def done(self, seconds: float) -> list[FinishedJob]:
-        if time.monotonic() - self._looked > _LOOK:
-            self._look()
+        if time.monotonic() - self._updated_at > _UPDATE_SECONDS:
+            self._update_workers()
         if self._client.status != "running":
-            raise self._lost()
+            raise self._connection_error()
         wait(self._flight, timeout=seconds, return_when=FIRST_COMPLETED)
         finished: list[FinishedJob] = []
         # A copy, because the loop changes it.
@@ -259,17 +261,19 @@ class ClusterPool(WorkerPool):
     def _result_of(self, job: GradingJob, reply: JobReply) -> JobResult | None:
         """Return the result in a reply; None if the job is sent again."""
         if reply.kind == "done":
-            self._barren = 0
+            self._failures_in_a_row = 0
             return reply.result
         why = reply.result.why if isinstance(reply.result, Failure) else "unknown"
         # Workers with any version may join at any time.
         if reply.kind == "refused":
-            self._refuse(why, "that joined")
-        self._barren += 1
+            self._refuse_differences(why, "that joined")
+        self._failures_in_a_row += 1
         if self._client.status != "running":
-            raise self._lost()
-        if self._barren >= _BARREN:
-            raise EngineError(f"the cluster failed on {_BARREN} jobs in a row: {why}")
+            raise self._connection_error()
+        if self._failures_in_a_row >= _MOST_FAILURES:
+            raise EngineError(
+                f"the cluster failed on {_MOST_FAILURES} jobs in a row: {why}"
+            )
         self.note(f"sending a job again: {why}")
         self.submit(job)
         return None
@@ -280,7 +284,11 @@ class ClusterPool(WorkerPool):
         now = time.monotonic()
         for job, since in self._flight.values():
             seconds = now - since
-            if job.heavy and not isinstance(job.work, Chunk) and seconds > _NOTICED:
+            if (
+                job.heavy
+                and not isinstance(job.work, Chunk)
+                and seconds > _SLOW_SECONDS
+            ):
                 yield Waiting(job.work[0].instance_id, seconds, 0, 0)
 
     @override
@@ -297,7 +305,7 @@ class ClusterPool(WorkerPool):
             with contextlib.suppress(Exception):
                 self._client.run(close_run, self._orders.key, on_error="ignore")
         with contextlib.suppress(Exception):
-            self._client.close(timeout=_CONNECT)
+            self._client.close(timeout=_CONNECT_SECONDS)
 
 
 def silence_libraries() -> None:
@@ -359,15 +367,15 @@ def package_versions() -> Versions:
     }
 
 
-def installed(versions: Mapping[str, str | int]) -> Versions:
+def installed_versions(versions: Mapping[str, str | int]) -> Versions:
     """Return the local versions of the package and graders named in a client's versions."""
     tasks = all_tasks()
-    here = package_versions()
+    local_versions = package_versions()
     for name in versions:
         if name in tasks:
             task = tasks[name]
-            here[name] = task.grader_version if task.available else "none"
-    return here
+            local_versions[name] = task.grader_version if task.available else "none"
+    return local_versions
 
 
 def protections_here(tasks: Iterable[str]) -> list[str]:
@@ -381,31 +389,33 @@ def protections_here(tasks: Iterable[str]) -> list[str]:
 
 
 def differences(
-    versions: Mapping[str, str | int], here: Mapping[str, str | int]
+    versions: Mapping[str, str | int], worker_versions: Mapping[str, str | int]
 ) -> str:
     """Return the versions that differ; empty if none do."""
     phrases = []
     for name, version in versions.items():
-        if here.get(name) == version:
+        if worker_versions.get(name) == version:
             continue
         part = f"grader of {name}" if name in all_tasks() else name
-        phrases.append(f"{part}: client {version}, worker {here.get(name, 'none')}")
+        phrases.append(
+            f"{part}: client {version}, worker {worker_versions.get(name, 'none')}"
+        )
     return "; ".join(phrases)
 
 
 @cache
 def version_differences(versions: tuple[tuple[str, str | int], ...]) -> str:
     """Return a client's versions that differ from the local ones, which never change."""
-    return differences(dict(versions), installed(dict(versions)))
+    return differences(dict(versions), installed_versions(dict(versions)))
 
 
 def run_job(parcel: Parcel) -> JobReply:
     """Do a job in a process of this worker."""
     orders = parcel.orders
     job = parcel.job
-    unlike = version_differences(tuple(orders.versions.items()))
-    if unlike:
-        return JobReply("refused", Failure(unlike))
+    different = version_differences(tuple(orders.versions.items()))
+    if different:
+        return JobReply("refused", Failure(different))
     # Clusters start their workers as daemons, which may have no children. Our children
     # end with us: they notice the closed connection.
     if multiprocessing.current_process().daemon:
@@ -439,7 +449,7 @@ def wait_for_job(worker: Worker, job: GradingJob) -> Attempt:
     future = worker.submit(job)
     while True:
         try:
-            error = future.exception(timeout=_POLL)
+            error = future.exception(timeout=_POLL_SECONDS)
         except TimeoutError:
             # Only this wait is over; the job fails if its process does not answer in
             # time.
@@ -483,7 +493,7 @@ class Processes:
         """Return the processes of other runs that have been idle too long."""
         old: list[Worker] = []
         for key, last_use in list(self._used.items()):
-            is_idle = now - last_use > _IDLE and not self._busy.get(key)
+            is_idle = now - last_use > _IDLE_SECONDS and not self._busy.get(key)
             if is_idle and key != current:
                 old += self.idle.pop(key, [])
                 del self._used[key]

@@ -70,50 +70,9 @@ class LiveGrader:
         item = WorkItem(0, line, instance.id, key=key)
         outcome: Future[WireOutcome] = Future()
         call = partial(self._call, task.heavy, limit, grade_items, (item,))
-        # One reason for each failed attempt, and for each pool that broke before its
-        # attempt.
-        reasons: list[str] = []
-        breaks: list[BaseException] = []
-
-        attempts: list[Future[list[GradedItem]]] = []
-
-        def attempt() -> None:
-            if outcome.cancelled():
-                return
-            try:
-                future = call()
-            except Exception as error:  # noqa: BLE001  (otherwise the error would be lost)
-                future = Future()
-                future.set_exception(error)
-            attempts.append(future)
-            future.add_done_callback(take)
-
-        def take(done: "Future[list[GradedItem]]") -> None:
-            if outcome.cancelled():
-                return
-            error = done.exception()
-            if error is None:
-                outcome.set_result(done.result()[0].outcome)
-                return
-            if isinstance(error, BrokenProcessPool) and len(breaks) < _MOST_BROKEN:
-                breaks.append(error)
-                attempt()
-                return
-            reasons.append(attempt_words(error, limit))
-            if len(reasons) < _TRIES:
-                attempt()
-                return
-            # Repeated reasons are named once.
-            why = ", then ".join(dict.fromkeys(reasons))
-            status = Status.GRADER_ERROR.value
-            outcome.set_result(WireOutcome(status, reason=f"{why} (tried twice)"))
-
-        def stop(outcome: "Future[WireOutcome]") -> None:
-            if outcome.cancelled():
-                attempts[-1].cancel()
-
-        attempt()
-        outcome.add_done_callback(stop)
+        attempts = _Attempts(call, limit, outcome)
+        attempts.start()
+        outcome.add_done_callback(attempts.stop)
         return outcome
 
     def run(self, function: Callable[..., _T], *arguments: object) -> _T:
@@ -156,6 +115,69 @@ class LiveGrader:
             pools = self._pools
             self._pools = {}
         close_all(pools.values())
+
+
+class _Attempts:
+    """The attempts to grade one item; the last one sets the outcome.
+
+    Args:
+        call: submits the item to a process.
+        limit: time limit of an attempt in seconds.
+        outcome: outcome of the item.
+    """
+
+    def __init__(
+        self,
+        call: "Callable[[], Future[list[GradedItem]]]",
+        limit: float,
+        outcome: "Future[WireOutcome]",
+    ) -> None:
+        self._call = call
+        self._limit = limit
+        self._outcome = outcome
+        self._attempt: Future[list[GradedItem]] | None = None
+        # Reasons of failed attempts.
+        self._reasons: list[str] = []
+        # Number of pools that broke before their attempt.
+        self._breaks = 0
+
+    def start(self) -> None:
+        """Begin an attempt, unless the outcome is no longer wanted."""
+        if self._outcome.cancelled():
+            return
+        try:
+            attempt = self._call()
+        except Exception as error:  # noqa: BLE001  (otherwise the error would be lost)
+            attempt = Future()
+            attempt.set_exception(error)
+        self._attempt = attempt
+        attempt.add_done_callback(self._finish)
+
+    def _finish(self, attempt: "Future[list[GradedItem]]") -> None:
+        """Set the outcome, or begin another attempt."""
+        if self._outcome.cancelled():
+            return
+        error = attempt.exception()
+        if error is None:
+            self._outcome.set_result(attempt.result()[0].outcome)
+            return
+        if isinstance(error, BrokenProcessPool) and self._breaks < _MOST_BROKEN:
+            self._breaks += 1
+            self.start()
+            return
+        self._reasons.append(attempt_words(error, self._limit))
+        if len(self._reasons) < _TRIES:
+            self.start()
+            return
+        # Repeated reasons are named once.
+        why = ", then ".join(dict.fromkeys(self._reasons))
+        status = Status.GRADER_ERROR.value
+        self._outcome.set_result(WireOutcome(status, reason=f"{why} (tried twice)"))
+
+    def stop(self, outcome: "Future[WireOutcome]") -> None:
+        """Stop the current attempt if its outcome was cancelled."""
+        if outcome.cancelled() and self._attempt is not None:
+            self._attempt.cancel()
 
 
 def call_here(function: Callable[..., _T], *arguments: object) -> "Future[_T]":

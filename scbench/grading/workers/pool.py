@@ -41,7 +41,7 @@ _NOTICED = 2.0
 # Seconds beyond its time limit after which an unresponsive worker is given up.
 _GRACE = 30.0
 # If this many workers die in a row without a result, none can start.
-_BARREN = 20
+_MOST_FAILURES = 20
 
 _log = logging.getLogger(__name__)
 
@@ -252,7 +252,7 @@ class LocalPool(WorkerPool):
         # Waiting jobs of workers that were lost.
         self._again: deque[GradingJob] = deque()
         # Workers that died since the last result.
-        self._barren = 0
+        self._failures_in_a_row = 0
         self._workers: list[Worker] = []
         try:
             self.resize(single=False)
@@ -304,7 +304,7 @@ class LocalPool(WorkerPool):
             job = worker.flight.pop(future)
             error = future.exception()
             if error is None:
-                self._barren = 0
+                self._failures_in_a_row = 0
                 finished.append(FinishedJob(job, future.result()))
                 continue
             if isinstance(error, EngineError):  # the worker would grade by other rules
@@ -329,10 +329,10 @@ class LocalPool(WorkerPool):
         return True
 
     def _note_idle_death(self) -> None:
-        self._barren += 1
-        if self._barren >= _BARREN:
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row >= _MOST_FAILURES:
             raise EngineError(
-                f"{_BARREN} worker processes died before grading anything; is the memory "
+                f"{_MOST_FAILURES} worker processes died before grading anything; is the memory "
                 "limit too low?"
             )
         self.note("a worker process died while idle")

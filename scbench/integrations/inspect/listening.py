@@ -37,13 +37,14 @@ class Listener:
 
     Attributes:
         body: the provider's response to it; None if there was no response, or an error.
-        stumbled: whether Inspect or the provider's library could not read the response.
+        has_unreadable_response: whether Inspect or the provider's library could not read the
+            response.
     """
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self.body: Mapping[str, Any] | None = None
-        self.stumbled = False
+        self.has_unreadable_response = False
         # The raw response, which Inspect loses if it cannot read it.
         self.raw: Mapping[str, Any] | None = None
 
@@ -53,7 +54,7 @@ class Listener:
         """Forget the previous call."""
         self.body = None
         self.raw = None
-        self.stumbled = False
+        self.has_unreadable_response = False
         transcript()._event(event)  # noqa: SLF001
 
     def on_complete(self, event: ModelEvent) -> None:
@@ -62,7 +63,7 @@ class Listener:
         self.body = None if call is None or call.error else call.response
         if event.error is not None:
             self.body = self.raw
-        self.stumbled = event.error is not None and self.raw is not None
+        self.has_unreadable_response = event.error is not None and self.raw is not None
         if event.error is None:
             self._watch.answered()
         else:

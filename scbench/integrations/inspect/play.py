@@ -45,10 +45,10 @@ from scbench.machine.work_folder import WorkFolder
 # The file with a run's item ids, next to its logs.
 _IDS = "ids.txt"
 # The first call, which detects a wrong model, key or address early.
-_HELLO = "Answer with the one word: yes"
-_HELLO_RETRIES = 2
+_TEST_PROMPT = "Answer with the one word: yes"
+_TEST_CALL_RETRIES = 2
 # Time limit of that call, including retries.
-_HELLO_SECONDS = 60
+_TEST_CALL_SECONDS = 60
 # Characters of a provider's error that are printed.
 _MAX_ERROR = 300
 # The beginning of Pydantic's warnings about responses that do not fit the provider's format.
@@ -86,7 +86,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PlayOptions:
     """The options of one call of `play`; later calls may continue the same run with other values.
 
     Attributes:
@@ -132,7 +132,7 @@ class Played(NamedTuple):
     exhausted: str
 
 
-def play(plan: Plan, pace: Pace, logs: Path) -> Played:
+def play(plan: Plan, play_options: PlayOptions, logs: Path) -> Played:
     """Ask a model, or continue an interrupted run; create the folder of logs if necessary.
 
     Raises:
@@ -156,20 +156,22 @@ def play(plan: Plan, pace: Pace, logs: Path) -> Played:
         shorten_tracebacks()
         with _inspect_silent(), without_dotenv():
             try:
-                model = get_model(plan.model, base_url=pace.base_url, **plan.model_args)
+                model = get_model(
+                    plan.model, base_url=play_options.base_url, **plan.model_args
+                )
             # Providers raise these for unknown names.
             except (ValueError, TypeError) as error:
                 raise PredictionsError(
                     f"Inspect cannot use {plan.model}: {error}"
                 ) from None
             if not begun:
-                if pace.say is not None:
+                if play_options.say is not None:
                     where = f" at {model.api.base_url}" if model.api.base_url else ""
-                    pace.say(f"testing {plan.model}{where} with a short call")
-                asyncio.run(greet(model))
+                    play_options.say(f"testing {plan.model}{where} with a short call")
+                asyncio.run(send_test_call(model))
                 folder.mark(plan.identity)
                 begun = True
-            return run_evals(plan, pace, model, logs)
+            return run_evals(plan, play_options, model, logs)
     finally:
         # Without a run, the folder is restored.
         if begun:
@@ -235,7 +237,7 @@ def without_dotenv() -> Iterator[None]:
         names["find_dotenv"] = original
 
 
-async def greet(model: Model) -> None:
+async def send_test_call(model: Model) -> None:
     """Ask for one word.
 
     Raises:
@@ -243,16 +245,16 @@ async def greet(model: Model) -> None:
     """
     where = f" (asked at {model.api.base_url})" if model.api.base_url else ""
     try:
-        config = GenerateConfig(max_retries=_HELLO_RETRIES)
+        config = GenerateConfig(max_retries=_TEST_CALL_RETRIES)
         keep_raw_responses(model.api)
-        async with asyncio.timeout(_HELLO_SECONDS):
+        async with asyncio.timeout(_TEST_CALL_SECONDS):
             with listening(Listener(Watch())):
-                await model.generate(_HELLO, config=config)
+                await model.generate(_TEST_PROMPT, config=config)
     except PrerequisiteError:
         raise
     except TimeoutError:
         raise PredictionsError(
-            f"{model} is not responding: no reply within {_HELLO_SECONDS} s{where}"
+            f"{model} is not responding: no reply within {_TEST_CALL_SECONDS} s{where}"
         ) from None
     except Exception as error:  # noqa: BLE001  (each provider has its own)
         cause: BaseException = error
@@ -265,19 +267,28 @@ async def greet(model: Model) -> None:
         ) from None
 
 
-def run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> Played:
+def run_evals(
+    plan: Plan, play_options: PlayOptions, model: Model, logs: Path
+) -> Played:
     """Run Inspect on all tasks of a plan, see `play`."""
     # Checked before storing the ids, so that wrong options change nothing in the
     # folder.
     tasks = tasks_of(plan)
-    ids = None if pace.ids is None else _with_earlier_ids(pace.ids, logs / _IDS)
-    with watching() as watch, _reply_counts(tasks, replace(pace, ids=ids), logs):
+    ids = (
+        None
+        if play_options.ids is None
+        else _with_earlier_ids(play_options.ids, logs / _IDS)
+    )
+    with (
+        watching() as watch,
+        _reply_counts(tasks, replace(play_options, ids=ids), logs),
+    ):
         complete, logged = eval_set(
             tasks,
             log_dir=str(logs),
             model=model,
-            epochs=pace.samples,
-            limit=pace.limit,
+            epochs=play_options.samples,
+            limit=play_options.limit,
             sample_id=ids,
             # The logs are graded afterwards as one run, like all other files.
             score=False,
@@ -285,10 +296,10 @@ def run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> Played:
             fail_on_error=True,
             continue_on_fail=True,
             retry_attempts=1,
-            max_retries=pace.max_retries,
-            max_connections=pace.max_connections,
-            timeout=pace.timeout,
-            attempt_timeout=pace.attempt_timeout or pace.timeout,
+            max_retries=play_options.max_retries,
+            max_connections=play_options.max_connections,
+            timeout=play_options.timeout,
+            attempt_timeout=play_options.attempt_timeout or play_options.timeout,
             # Inspect's display shows each error with its whole request.
             display="none",
             ctl_server=False,
@@ -336,22 +347,24 @@ def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
 
 
 @contextmanager
-def _reply_counts(tasks: Sequence[Task], pace: Pace, logs: Path) -> Iterator[None]:
+def _reply_counts(
+    tasks: Sequence[Task], play_options: PlayOptions, logs: Path
+) -> Iterator[None]:
     """Count replies while the block runs, including those of earlier calls."""
     _Replies.total = 0
     for task in tasks:
-        items = len(task.dataset) if pace.ids is None else len(pace.ids)
-        _Replies.total += min(items, pace.limit or items) * pace.samples
+        items = len(task.dataset) if play_options.ids is None else len(play_options.ids)
+        _Replies.total += min(items, play_options.limit or items) * play_options.samples
     _Replies.answered = set()
     _Replies.tokens = 0
     _Replies.failures = 0
     _Replies.cost = None
-    for log in list_eval_logs(str(logs)) if pace.on_reply else ():
+    for log in list_eval_logs(str(logs)) if play_options.on_reply else ():
         for row in read_eval_log_sample_summaries(log):
             if row.completed and row.error is None:
                 _Replies.answered.add((row.id, row.epoch, row.metadata.get("budget")))
-    _Replies.on_reply = pace.on_reply
-    _Replies.on_error = pace.on_error
+    _Replies.on_reply = play_options.on_reply
+    _Replies.on_error = play_options.on_error
     _Replies.is_running = True
     try:
         yield

@@ -55,7 +55,7 @@ from scbench.base.model import (
 )
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.entries import Reply, failed, failure
+from scbench.formats.imports.entries import Reply, failed_reply, failure
 from scbench.formats.imports.inspect_logs import (
     REPLY,
     call_error,
@@ -142,7 +142,9 @@ def task_function(
             )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None
-        asked_instances = instances if images else split_by_images(instances)[False]
+        asked_instances = (
+            instances if images else split_by_images(instances).without_images
+        )
         samples_of_items = [sample_of(row, budget) for row in asked_instances]
         solvers = [ask(tools=tools, schema=schema, release=release)]
         if tools:
@@ -359,9 +361,9 @@ async def generated(
     # Each provider has its own errors.
     except Exception as error:
         message = call_error(str(error))
-        reply = listener.reply(request) if listener.stumbled else None
+        reply = listener.reply(request) if listener.has_unreadable_response else None
         if failure(message).status is Status.BLOCKED:
-            reply = failed(request, message)
+            reply = failed_reply(request, message)
         if reply is None or reply.fields.get("status") == Status.API_ERROR:
             if len(message) > _MAX_ERROR:
                 # `inspect eval` prints errors of samples in full.

@@ -43,6 +43,7 @@ from typing import Any, NoReturn
 
 Job = dict[str, Any]
 
+# The user without rights, as on every Linux system.
 NOBODY = 65534
 # Options of prctl.
 _SET_PARENT_DEATH_SIGNAL = 1

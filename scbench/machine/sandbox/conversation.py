@@ -84,11 +84,11 @@ class TimeBudget:
     """A wall-clock time budget shared by several programs.
 
     Attributes:
-        left: remaining seconds, at least one.
+        seconds_left: remaining seconds, at least one.
     """
 
     def __init__(self, seconds: float) -> None:
-        self.left = seconds
+        self.seconds_left = seconds
 
     @contextlib.contextmanager
     def spending(self) -> Iterator[None]:
@@ -97,7 +97,7 @@ class TimeBudget:
         try:
             yield
         finally:
-            self.left = max(1.0, self.left - (time.monotonic() - start))
+            self.seconds_left = max(1.0, self.seconds_left - (time.monotonic() - start))
 
 
 class ChildError(RuntimeError):
@@ -122,6 +122,22 @@ class ProcessorTime(NamedTuple):
     running: float
     waiting: float
     """Ready to run, while other processes had the processors."""
+
+
+class Transferred(NamedTuple):
+    """The bytes that a child wrote.
+
+    Attributes:
+        output: its standard output.
+        errors: the end of its standard error.
+        report: "ok", and why there is no system call filter; anything else is an error.
+        is_flooded: whether it wrote more than a limit.
+    """
+
+    output: bytearray
+    errors: bytearray
+    report: bytearray
+    is_flooded: bool
 
 
 class SandboxError(RuntimeError):
@@ -174,9 +190,36 @@ def converse(
 
 
 def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
-    """Write a child's input and read its output until it ends or reaches a limit."""
-    remainder = memoryview(data)
+    """Write a child's input, read its output and wait for its end, within its limits."""
     deadline = time.monotonic() + limits.deadline
+    output, errors, report, is_flooded = _transfer(
+        child, status, data, limits, deadline
+    )
+    if is_flooded:
+        stdout = bytes(output[: limits.output])
+        return Finished(1, stdout, bytes(errors), flooded=True)
+    try:
+        code = child.wait(max(0.1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise deadline_error(child.pid, limits) from None
+    if not report.startswith(b"ok"):
+        reason = (report or errors).decode("utf-8", "replace").strip()
+        raise SandboxError(f"the sandbox cannot be set up: {reason[-300:]}")
+    missing = report[2:].decode("utf-8", "replace")
+    if code < 0:
+        code = SIGNALLED - code
+    return Finished(code, bytes(output), bytes(errors), missing=missing)
+
+
+def _transfer(
+    child: Any,  # noqa: ANN401
+    status: Any,  # noqa: ANN401
+    data: bytes,
+    limits: Limits,
+    deadline: float,
+) -> Transferred:
+    """Write a child's input and read its output until it closes all pipes or writes too much."""
+    remainder = memoryview(data)
     output = bytearray()
     errors = bytearray()
     error_bytes = 0
@@ -200,8 +243,8 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
                     if pipe is child.stderr:
                         error_bytes += len(block)
                         del errors[:-_MOST_STDERR]
-                    is_flooded |= len(output) > limits.output
-                    is_flooded |= error_bytes > limits.errors
+                    if len(output) > limits.output or error_bytes > limits.errors:
+                        is_flooded = True
                     is_finished = not block
                 else:
                     remainder = _feed(key.fd, remainder)
@@ -210,20 +253,7 @@ def _exchange(child: Any, status: Any, data: bytes, limits: Limits) -> Finished:
                     selector.unregister(pipe)
                     if pipe is child.stdin:
                         pipe.close()
-    if is_flooded:
-        stdout = bytes(output[: limits.output])
-        return Finished(1, stdout, bytes(errors), flooded=True)
-    try:
-        code = child.wait(max(0.1, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise deadline_error(child.pid, limits) from None
-    if not report.startswith(b"ok"):
-        reason = (report or errors).decode("utf-8", "replace").strip()
-        raise SandboxError(f"the sandbox cannot be set up: {reason[-300:]}")
-    missing = report[2:].decode("utf-8", "replace")
-    if code < 0:
-        code = SIGNALLED - code
-    return Finished(code, bytes(output), bytes(errors), missing=missing)
+    return Transferred(output, errors, report, is_flooded)
 
 
 def _feed(descriptor: int, remainder: memoryview) -> memoryview:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scbench.report.draw.painter import Floats
-from scbench.report.draw.scene import Lines, Scene, all_points, tame
+from scbench.report.draw.scene import Lines, Scene, all_points, finite_points
 
 # Pixels around a scene, without and with labels at its axes.
 _MARGIN = 14.0
@@ -40,7 +40,7 @@ class Camera:
 
     def project(self, points: Floats) -> Floats:
         """Return points (n, 3) as x, y and depth in pixels."""
-        return tame(points) @ self.turn.T * self.scale + self.shift
+        return finite_points(points) @ self.turn.T * self.scale + self.shift
 
 
 def camera_of(scene: Scene, width: float, height: float) -> Camera:
@@ -49,7 +49,7 @@ def camera_of(scene: Scene, width: float, height: float) -> Camera:
     points = all_points(scene)
     if not len(points):
         points = np.zeros((1, 3))
-    projected = tame(points) @ turn.T
+    projected = finite_points(points) @ turn.T
     low = projected.min(axis=0)
     high = projected.max(axis=0)
     size = np.maximum(high - low, 1e-9)

@@ -126,7 +126,9 @@ def axis_labels(scene: Scene, camera: Camera) -> list[Label]:
             x, y = start + along * share + outwards * _AXIS_GAP
             label = Label(float(x), float(y), words, "quiet", _AXIS_SIZE, "middle")
             # Numbers of two axes that end in one corner must not run together.
-            if label.widened_box(_AXIS_SPACE).overlaps([other.box for other in labels]):
+            if label.widened_box(_AXIS_SPACE).overlaps(
+                [earlier.box for earlier in labels]
+            ):
                 label = label._replace(y=label.y + _AXIS_SIZE + _FRAME)
             labels.append(label)
     return labels

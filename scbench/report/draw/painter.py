@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from scbench.base.runs import expand_runs
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -265,19 +267,6 @@ def spans(
         np.maximum(right_edge, x, out=right_edge, where=crosses)
     misses = left_edge > right_edge
     return np.where(misses, 0, left_edge), np.where(misses, 0, right_edge)
-
-
-def expand_runs(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Expand runs from begin to end (exclusive) into their numbers.
-
-    Returns:
-        For each number the index of its run, and the number itself.
-    """
-    count = np.maximum(end - begin, 0)
-    run = np.repeat(np.arange(len(count)), count)
-    # Position in the result where the run of each number begins.
-    run_start = np.repeat(np.cumsum(count) - count, count)
-    return run, np.arange(len(run)) - run_start + begin[run]
 
 
 def chunks_of(count: Ints) -> Iterator[slice]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Maximum number of colours of a picture.
 _PALETTE_SIZE = 128
 # Colours are rounded to multiples of this before they are counted.
 _COLOUR_STEP = 8
@@ -56,7 +57,7 @@ def few_colours(pixels: npt.NDArray[Any]) -> bytes:
     return png_bytes(image)
 
 
-def squeezed(data: bytes) -> bytes:
+def compress_png(data: bytes) -> bytes:
     """Return the same picture in fewer bytes: images of prompts are stored uncompressed.
 
     Data that is not a PNG file is returned unchanged.

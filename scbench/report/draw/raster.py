@@ -98,7 +98,7 @@ def scene_triangles(
     meshes = [part for part in scene.parts if isinstance(part, Mesh)]
     for mesh in meshes:
         corners = camera.project(mesh.points)[mesh.faces]
-        colours = shaded(corners, colour_of(mesh.role, dark))
+        colours = face_colours(corners, colour_of(mesh.role, dark))
         opacity = np.full(len(corners), min(max(mesh.opacity, 0.0), 1.0))
         glow = np.zeros(len(corners))
         batches.append(Triangles(corners * zoom, colours, opacity, glow))
@@ -138,7 +138,7 @@ def colour_of(role: str, dark: bool | None) -> Floats:
     return np.array(rgb_of(code)) / 255
 
 
-def shaded(corners: Floats, colour: Floats) -> Floats:
+def face_colours(corners: Floats, colour: Floats) -> Floats:
     """Return a colour for each face by its angle to the light, shape (n, 3).
 
     Args:

@@ -163,7 +163,7 @@ def wire(
     return Lines(boxes([(low, high)], role).outline, role, width, name=name)
 
 
-def tame(points: Points) -> Points:
+def finite_points(points: Points) -> Points:
     """Return points with every coordinate finite and clipped: answers may contain anything."""
     return np.clip(np.nan_to_num(points, nan=0.0), -_FARTHEST, _FARTHEST)
 

@@ -84,7 +84,7 @@ def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
         for part, is_turned in parts:
             rings = (part.exterior, *part.interiors)
             outline += [plane.lifted(np.array(ring.coords)) for ring in rings]
-            flat = triangulated(part, clockwise=is_turned != plane.mirrored)
+            flat = triangulate(part, clockwise=is_turned != plane.mirrored)
             triangles.append(plane.lifted(flat.reshape(-1, 2)))
     # Triangles share no points here, so the points are numbered in order.
     bare = np.concatenate(triangles)
@@ -146,7 +146,7 @@ def thick_polygons(shape: BaseGeometry, thickness: float) -> list[Polygon]:
     return [part for part in polygons if part.area > thickness * part.length / 2]
 
 
-def triangulated(polygon: Polygon, *, clockwise: bool) -> Points:
+def triangulate(polygon: Polygon, *, clockwise: bool) -> Points:
     """Return triangles (n, 3, 2) that fill a polygon, all with the same orientation."""
     pieces = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
     # Each ring has four points, the last of them the first again.

@@ -6,8 +6,9 @@ Points here are on the screen: x, y and depth in pixels, shape (n, 3). Triangles
 
 import numpy as np
 
+from scbench.base.runs import expand_runs
 from scbench.report.draw.camera import Camera
-from scbench.report.draw.painter import Floats, expand_runs
+from scbench.report.draw.painter import Floats
 from scbench.report.draw.scene import Lines, Marks
 
 # Pixels of a dash, and of the pause after it.

@@ -42,7 +42,8 @@ def swatch(views: Iterable[object], entry: str) -> str:
         elif isinstance(view, Scene):
             shapes = [part for part in view.parts if part.role == role]
             looks += filter(None, map(scene_look, shapes))
-            is_solid |= any(isinstance(shape, Mesh) for shape in shapes)
+            if any(isinstance(shape, Mesh) for shape in shapes):
+                is_solid = True
     fills = [look for look in looks if look not in {"line", "dashed"}]
     # Wrong things are thick, whatever their shape.
     if mark:

@@ -14,10 +14,9 @@ class TextBox(NamedTuple):
 
     def overlaps(self, boxes: "Iterable[TextBox]") -> bool:
         """Return whether any of these boxes has a point inside this one."""
-        return any(
-            self.x_min < box.x_max
-            and box.x_min < self.x_max
-            and self.y_min < box.y_max
-            and box.y_min < self.y_max
-            for box in boxes
-        )
+        for box in boxes:
+            overlaps_x = self.x_min < box.x_max and box.x_min < self.x_max
+            overlaps_y = self.y_min < box.y_max and box.y_min < self.y_max
+            if overlaps_x and overlaps_y:
+                return True
+        return False

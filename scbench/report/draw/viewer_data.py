@@ -15,7 +15,7 @@ from scbench.report.draw.scene import (
     Points,
     Scene,
     all_points,
-    tame,
+    finite_points,
 )
 
 # Coordinates are rounded to about this fraction of the scene's size.
@@ -50,8 +50,8 @@ class Encoder:
         self._triangle_room -= len(faces)
         self.left_out += len(mesh.faces) - len(faces)
         paths = self._fitting(mesh.outline)
-        outline = [tame(path) for path in paths]
-        points = np.concatenate([tame(mesh.points), *outline])
+        outline = [finite_points(path) for path in paths]
+        points = np.concatenate([finite_points(mesh.points), *outline])
         # Corners of boxes are in the mesh and several times in the outline.
         columns, positions = self._distinct(points)
         return {
@@ -65,7 +65,7 @@ class Encoder:
     def lines(self, lines: Lines) -> Entry:
         """Return lines, limited to the paths that fit."""
         paths = self._fitting(lines.paths)
-        points = [tame(path) for path in paths]
+        points = [finite_points(path) for path in paths]
         columns, positions = self._distinct(np.concatenate([np.zeros((0, 3)), *points]))
         return {
             "kind": "lines",
@@ -77,7 +77,7 @@ class Encoder:
 
     def marks(self, marks: Marks) -> Entry:
         """Return dots and their labels."""
-        points = tame(marks.points)[:_MOST_POINTS]
+        points = finite_points(marks.points)[:_MOST_POINTS]
         return {
             "kind": "marks",
             "xyz": rounded_columns(points, self._decimals),
@@ -141,7 +141,7 @@ def eye_direction(scene: Scene) -> list[float]:
 
 def decimals_for(scene: Scene) -> int:
     """Return the number of decimals needed to distinguish the points of a scene."""
-    points = tame(all_points(scene))
+    points = finite_points(all_points(scene))
     if not len(points):
         return 0
     size = float(np.max(points.max(axis=0) - points.min(axis=0)))
@@ -159,7 +159,7 @@ def joined_paths(paths: Sequence[Points], positions: Faces) -> list[int]:
 def rounded_columns(points: Points, decimals: int) -> list[list[float]]:
     """Return x, y and z of points (n, 3) as lists, with whole numbers as integers."""
     # Adding 0 turns -0 into 0.
-    columns = (np.round(tame(points), decimals) + 0.0).T.tolist()
+    columns = (np.round(finite_points(points), decimals) + 0.0).T.tolist()
     return [list(map(as_written, column)) for column in columns]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scbench.base.wording import counted
-from scbench.graders.shared.short_answers import unspaced
+from scbench.graders.shared.short_answers import without_spaces
 from scbench.report.draw.canvas import pixel_canvas
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, Verdicts
@@ -56,7 +56,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     caption = verdicts.caption(task)
     drawing = depth_drawing(sequence, depths, stack if verdicts else [])
     panels = [Panel("brackets by depth", drawing, caption)]
-    closing = (unspaced(answer.answer) if answer else None) or ""
+    closing = (without_spaces(answer.answer) if answer else None) or ""
     rows = stack_rows(sequence, stack, closing) if verdicts else []
     if rows:
         panels += table_panels("open brackets, last first", _HEAD, rows, caption)

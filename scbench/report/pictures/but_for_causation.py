@@ -147,8 +147,12 @@ def course_of_events(
     for event in levels:
         if event in rules and event != without:
             kind, conditions = rules[event]
-            met = [course[cause] == expected for cause, expected in conditions]
-            course[event] = all(met) if kind == "all" else any(met)
+            conditions_met = [
+                course[cause] == expected for cause, expected in conditions
+            ]
+            course[event] = (
+                all(conditions_met) if kind == "all" else any(conditions_met)
+            )
     return course
 
 
@@ -166,7 +170,7 @@ def lettered_words(params: Params, event: int) -> str:
     return f"{_LETTERS[params.candidates.index(event)]}: {words}"
 
 
-def fate(course: Course, event: int) -> str:
+def outcome_words(course: Course, event: int) -> str:
     """Return whether an event happens, in words; empty if that is unknown."""
     if event not in course:
         return ""
@@ -189,7 +193,7 @@ def event_row(
         conjunction = " and " if rule.kind == "all" else " or "
         origin = f"if {conjunction.join(causes)}"
     words = Cell(lettered_words(params, event), roles.get(event, ""))
-    fates = [fate(course, event) for course in courses.values()]
+    fates = [outcome_words(course, event) for course in courses.values()]
     return (f"({event})", words, origin, *fates)
 
 
@@ -228,7 +232,7 @@ def graph(
         high = (x + _WIDTH, y + _HEIGHT / 2)
         dashed = happened.get(event) is False
         drawing.box(low, high, "paper", edge="given", dashed=dashed)
-        changed_fate = fate(without, event)
+        changed_fate = outcome_words(without, event)
         tip = f"without it: {changed_fate}" if changed_fate else ""
         mark(drawing, low, high, roles.get(event, ""), tip)
         words = lettered_words(params, event)

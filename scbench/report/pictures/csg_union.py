@@ -220,9 +220,13 @@ def answer_scene(
     cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
     wrong = np.isin(cut.face, sorted(bad))
     right = bool(verdicts) and verdicts[0].score == 1
-    role, opacity, words = "answer", 0.75, "the answer"
+    role = "answer"
+    opacity = 0.75
+    words = "the answer"
     if right:
-        role, opacity, words = "right", 0.9, "the answer, which equals the union"
+        role = "right"
+        opacity = 0.9
+        words = "the answer, which equals the union"
     elif failed.keys() - {"union"}:
         # Marks of faults must be visible through faces in front of them.
         opacity = 0.55

@@ -82,9 +82,13 @@ def draw_triangles(
     ]
     for triangle in drawable[:_MOST_TRIANGLES]:
         corners = [points[i] for i in triangle]
-        role, opacity, width = "right", 0.12, 1.5
+        role = "right"
+        opacity = 0.12
+        width = 1.5
         if tuple(sorted(triangle)) in surplus:
-            role, opacity, width = "surplus", 0.3, 2
+            role = "surplus"
+            opacity = 0.3
+            width = 2
         tip = f"triangle {list(triangle)}"
         drawing.area(corners, role, opacity=opacity, edge=role, width=width, tip=tip)
     # Outlines are drawn again on top, because nothing else of a sliver is visible.

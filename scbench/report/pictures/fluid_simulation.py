@@ -211,7 +211,7 @@ def ground_scene(params: Params) -> Scene:
     surface = rock.sum(axis=2) * stretch
     drops = []
     for x, y in params.rain:
-        drops.append(upright(x, y, top * 1.15, float(surface[x, y])))
+        drops.append(vertical_line(x, y, top * 1.15, float(surface[x, y])))
     parts: list[Shape] = [
         stretched(voxels(rock, "rock", name="rock"), stretch),
         Lines(tuple(drops), "water", 2, dashed=True, name=_RAIN_NAME),
@@ -372,7 +372,7 @@ def stretched(mesh: Mesh, stretch: float) -> Mesh:
     return replace(mesh, points=mesh.points * scale, outline=lines)
 
 
-def upright(x: int, y: int, start: float, end: float) -> Points:
+def vertical_line(x: int, y: int, start: float, end: float) -> Points:
     """Return a line through the middle of a column, from one height to another."""
     return np.array([(x + 0.5, y + 0.5, start), (x + 0.5, y + 0.5, end)])
 
@@ -408,10 +408,11 @@ def world_scene(
             mesh = voxels(mask, role, neighbours=solid, name=name)
             parts.append(stretched(mesh, stretch))
     for x, y, z in np.argwhere(world.wrong)[:_MOST_LAKES].tolist():
-        sight = (upright(x, y, (z + 1) * stretch, top * 1.2),)
+        sight = (vertical_line(x, y, (z + 1) * stretch, top * 1.2),)
         parts.append(Lines(sight, "wrong", 2, dashed=True, name="visible from above"))
     drains = [
-        upright(x, y, top * 1.2, -top * 0.2) for x, y in world.drains[:_MOST_LAKES]
+        vertical_line(x, y, top * 1.2, -top * 0.2)
+        for x, y in world.drains[:_MOST_LAKES]
     ]
     if drains:
         name = "water runs out at z = 0"

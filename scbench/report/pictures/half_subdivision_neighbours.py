@@ -202,7 +202,9 @@ def plan(tree: LabelledBoxes, frame: Frame, size: float) -> Drawing:
     left_edge, bottom, right, top = frame
     in_frame = {}
     for label, ((x0, x1), (y0, y1)) in tree.places.items():
-        if x1 >= left_edge and x0 <= right and y1 >= bottom and y0 <= top:
+        meets_x = x1 >= left_edge and x0 <= right
+        meets_y = y1 >= bottom and y0 <= top
+        if meets_x and meets_y:
             in_frame[label] = Rectangle((x0, y0), (x1, y1))
     drawing = Drawing(frame, size=size, margin=8)
     strangers = set(tree.strangers)

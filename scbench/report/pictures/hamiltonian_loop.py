@@ -201,11 +201,11 @@ def answer_caption(answer: Answer, verdicts: Verdicts, free: int) -> str:
     if "visited" not in verdicts.metrics:
         return f"{summary}, but only {free} are free; {verdicts.fraction}."
     parts = [f"{summary}; {verdicts.metrics['visited']} of {free} free cells visited"]
-    for check_id, (one, many) in _FAULTS.items():
+    for check_id, (singular, plural) in _FAULTS.items():
         count = verdicts.details(check_id).get("count", 0)
         if not count:
             continue
-        fault = counted(count, one, many)
+        fault = counted(count, singular, plural)
         if check_id != _ALL_NAMED and count > _MOST_NAMED:
             fault += f" (only {_MOST_NAMED} are marked)"
         parts.append(fault)

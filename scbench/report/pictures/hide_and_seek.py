@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -232,12 +232,10 @@ def draw_sniper(drawing: Drawing, params: Params, frame: Frame) -> None:
         tail = (x, y)
     drawing.line([tail, tip], "ink", width=2.5, arrow=True)
     words = f"sniper, {math.hypot(x, y):.0f} m away, {z:g} m up"
-    drawing.text(
-        tail,
-        words,
-        anchor="end" if tail[0] > middle_x else "start",
-        shift=(0, -9 if dy >= 0 else 9),
-    )
+    # Words extend towards the middle of the drawing.
+    anchor: Literal["start", "end"] = "end" if tail[0] > middle_x else "start"
+    lift = -9 if dy >= 0 else 9
+    drawing.text(tail, words, anchor=anchor, shift=(0, lift))
 
 
 def draw_people(drawing: Drawing, params: Params, crowd: Crowd, judged: bool) -> None:
@@ -291,14 +289,8 @@ def point_at_strays(drawing: Drawing, crowd: Crowd, frame: Frame) -> None:
         tip = (middle + away * (half / longest)).tolist()
         tail = (middle + away * (half / longest) * 0.9).tolist()
         drawing.line([tail, tip], "wrong", width=3.5, arrow=True)
-        drawing.text(
-            tail,
-            "too far",
-            "wrong",
-            anchor="start" if tail[0] < middle[0] else "end",
-            bold=True,
-            shift=(0, -10),
-        )
+        anchor: Literal["start", "end"] = "start" if tail[0] < middle[0] else "end"
+        drawing.text(tail, "too far", "wrong", anchor=anchor, bold=True, shift=(0, -10))
 
 
 def sniper_view(params: Params, crowd: Crowd, metrics: Mapping[str, Any]) -> Drawing:

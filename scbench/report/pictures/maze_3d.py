@@ -342,7 +342,7 @@ def maze_scene(params: Params, rows: Sequence[str], routes: Routes) -> Scene:
         line = np.array(list(path_in_space(routes.detour, heights)))
         parts.append(Lines((line,), "wrong", 3, dashed=True))
     if end_cells:
-        tops = np.array([above(heights, cell, 0.9) for cell in end_cells])
+        tops = np.array([point_above(heights, cell, 0.9) for cell in end_cells])
         letters = tuple(rows[y][x] for x, y in end_cells)
         parts.append(Marks(tops, "ink", 0, letters))
     return Scene(tuple(parts), azimuth=-70, elevation=55)
@@ -361,8 +361,8 @@ def path_in_space(
 ) -> Iterator[XYZ]:
     """Yield the points of moves just above the columns, jumps as arcs."""
     for origin, goal in moves:
-        start = above(heights, origin, 0.3)
-        end = above(heights, goal, 0.3)
+        start = point_above(heights, origin, 0.3)
+        end = point_above(heights, goal, 0.3)
         yield start
         if is_jump(origin, goal):
             for i in range(1, ARC_STEPS):
@@ -370,7 +370,7 @@ def path_in_space(
         yield end
 
 
-def above(heights: npt.NDArray[np.float64], place: Place, lift: float) -> XYZ:
+def point_above(heights: npt.NDArray[np.float64], place: Place, lift: float) -> XYZ:
     """Return a point over the middle of a column."""
     x = place[0]
     y = len(heights) - 1 - place[1]

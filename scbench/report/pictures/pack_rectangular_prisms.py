@@ -432,7 +432,8 @@ def unplaced_boxes(
 def fill_profile(packing: Packing) -> Drawing:
     """Return a diagram: the filled share of the cross-section along the longest side."""
     low, high = packing.ends
-    width, height = PROFILE_WIDTH, PROFILE_HEIGHT
+    width = PROFILE_WIDTH
+    height = PROFILE_HEIGHT
     drawing = Drawing((-36, -30, width + 20, height + 10), size=width + 56, margin=4)
     drawing.box((0, 0), (width, height), "missing", hatched=True)
     ends, shares = cross_section_shares(packing)
@@ -460,7 +461,7 @@ def cross_section_shares(packing: Packing) -> tuple[Points, list[float]]:
     """Return the places where boxes start or end, and the filled share from each to the next."""
     low, high = packing.ends
     width, depth, _ = high - low
-    whole = max(float(width * depth), 1e-9)
+    section_area = max(float(width * depth), 1e-9)
     starts = packing.low[:, 2]
     stops = packing.high[:, 2]
     ends = np.unique(np.concatenate([starts, stops]))
@@ -469,7 +470,7 @@ def cross_section_shares(packing: Packing) -> tuple[Points, list[float]]:
     is_there = (starts < middles[:, None]) & (middles[:, None] < stops)
     sides = packing.high - packing.low
     areas = sides[:, 0] * sides[:, 1]
-    shares = np.minimum(is_there @ areas / whole, 1.0)
+    shares = np.minimum(is_there @ areas / section_area, 1.0)
     return ends, shares.tolist()
 
 

@@ -1,6 +1,6 @@
 """A sequence: its terms, the rule for each, and the terms of the answer."""
 
-from scbench.graders.pattern_interference import following
+from scbench.graders.pattern_interference import next_terms
 from scbench.graders.shared.short_answers import entries, integer
 from scbench.report.picture import Picture, Verdicts
 from scbench.report.pictures.shared.tables import Cell, Row, table_picture
@@ -59,7 +59,7 @@ def all_terms(params: Params) -> tuple[int, ...]:
     from_first = params.model_copy(
         update={"shown": 1, "asked": params.shown + params.asked - 1}
     )
-    return params.start, *following(from_first)
+    return params.start, *next_terms(from_first)
 
 
 def answer_cell(word: str | None, term: int) -> Cell:

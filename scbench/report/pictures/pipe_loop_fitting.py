@@ -339,7 +339,7 @@ def mark_meetings(drawing: Drawing, joints: Sequence[XY], verdicts: Verdicts) ->
     crossings_passed = verdicts.passed("crossings")
     for i, j in verdicts.details("crossings").get("pipes", ()):
         if max(i, j) < len(joints):
-            place = crossing(pipe_at(joints, i), pipe_at(joints, j))
+            place = crossing_point(pipe_at(joints, i), pipe_at(joints, j))
             tip = f"pipes {i} and {j} cross"
             if crossings_passed:
                 drawing.ring(place, "right", radius=8, width=2, tip=tip)
@@ -421,7 +421,7 @@ def mark_straight_run(
     return True
 
 
-def crossing(first: Pipe, second: Pipe) -> XY:
+def crossing_point(first: Pipe, second: Pipe) -> XY:
     """Return the crossing point of two segments that cross."""
     (ax, ay), (bx, by) = first
     (cx, cy), (dx, dy) = second

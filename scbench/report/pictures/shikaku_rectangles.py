@@ -96,7 +96,9 @@ def draw_rectangles(
         low = (x0 + gap, y0 + gap)
         high = (x1 - gap, y1 - gap)
         tip = f"position {i}: {[min(value, 10**6) for value in piece]}"
-        role, opacity, width = "wrong", 0.15, 3.5
+        role = "wrong"
+        opacity = 0.15
+        width = 3.5
         if i in colours:
             role = colours[i]
             opacity = 0.3

@@ -270,10 +270,12 @@ def column_scene(heights: Heights, region: Region, flat_role: str) -> Scene:
     # On large ground, cells are small, and heights would be hard to see.
     stretch = max(len(heights) / 40, 0.5)
     base = float(turned.min()) - 1
-    raised = (turned - base) * stretch
+    stretched = (turned - base) * stretch
     masks = {"rock": ~flat, flat_role: flat}
     parts = [
-        columns(raised, role, only=mask) for role, mask in masks.items() if mask.any()
+        columns(stretched, role, only=mask)
+        for role, mask in masks.items()
+        if mask.any()
     ]
     return Scene(tuple(parts), azimuth=-65, elevation=40)
 

@@ -77,7 +77,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Verdicts) -> Picture:
     if answer is None:
         return target_picture(params, target)
     metrics = verdicts.metrics
-    arrangement = arranged(answer, target, verdicts)
+    arrangement = drawn_tetrahedra(answer, target, verdicts)
     caption = answer_caption(answer, arrangement, verdicts)
     legend = list(LEGEND)
     # Without spill, this colour marks shadow outside that the grader tolerates.
@@ -96,7 +96,7 @@ def solids(params: Params, answer: Answer | None) -> list[Mesh]:
     if answer is None:
         return []
     target = Polygon(params.exterior, params.holes)
-    bodies = arranged(answer, target, Verdicts()).bodies
+    bodies = drawn_tetrahedra(answer, target, Verdicts()).bodies
     return [body_mesh(bodies, "answer", name="tetrahedra")]
 
 
@@ -119,7 +119,9 @@ def frame_around(
     return x - margin, y - margin, u + margin, v + margin
 
 
-def arranged(answer: Answer, target: Polygon, verdicts: Verdicts) -> Arrangement:
+def drawn_tetrahedra(
+    answer: Answer, target: Polygon, verdicts: Verdicts
+) -> Arrangement:
     """Return the drawn tetrahedra of an answer; those with a zero quaternion are left out."""
     poses = answer.tetrahedrons[:MOST_BODIES]
     positions = [i for i, pose in enumerate(poses) if any(quaternion_of(pose))]
@@ -307,9 +309,11 @@ def side_view(arrangement: Arrangement, target: Polygon) -> tuple[str, Drawing]:
     points = np.concatenate([ends, flat.reshape(-1, 2)])
     low = points.min(axis=0)
     high = points.max(axis=0)
-    title, size = "from the side: x to the right, z up", 340
+    title = "from the side: x to the right, z up"
+    size = 340
     if float(high[1] - low[1]) > SLIM * float(high[0] - low[0]):
-        title, size = "from the side: z to the right, x up", 680
+        title = "from the side: z to the right, x up"
+        size = 680
         flat = flat[..., ::-1]
         ends = ends[:, ::-1]
         low = low[::-1]

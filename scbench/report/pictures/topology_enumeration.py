@@ -112,7 +112,8 @@ def answered_tiles(params: Params, answer: Answer, verdicts: Verdicts) -> list[T
             state = "wrong"
             reason = reasons.get(pattern, "")
         elif pattern in earlier and pattern in repeats:
-            state, reason = "wrong", "listed before"
+            state = "wrong"
+            reason = "listed before"
         earlier.add(pattern)
         # The answer uses the task's order; a ring uses the polygon's.
         ring = on_ring(labels, params.corner_order, POLYGONS[k])

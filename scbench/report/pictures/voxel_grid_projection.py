@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.base.wording import counted
-from scbench.graders.voxel_grid_projection import forbidden
+from scbench.graders.voxel_grid_projection import find_forbidden
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
@@ -143,7 +143,7 @@ def mask_of(n: int, cells: Iterable[Sequence[int]]) -> Mask:
 def forbidden_cells(params: Params, legend: Legend) -> list[Shape]:
     """Return the forbidden cells; add them to the legend."""
     n = params.size
-    sums, barred = forbidden(params)
+    sums, barred = find_forbidden(params)
     coordinate_sums = np.indices((n, n, n)).sum(axis=0)
     mask = np.isin(coordinate_sums, sorted(sums)) | mask_of(n, barred)
     if not mask.any():
@@ -289,7 +289,8 @@ def mirror_plane(n: int, matrix: Matrix) -> Mesh:
         # A diagonal plane: one side of it runs along the only axis in it.
         diagonal = np.zeros(3)
         a, b = np.nonzero(normal)[0]
-        diagonal[a], diagonal[b] = normal[b], -normal[a]
+        diagonal[a] = normal[b]
+        diagonal[b] = -normal[a]
         spans = np.stack([diagonal, np.identity(3)[along_plane[0]]])
     signs = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     middle = n / 2

@@ -24,7 +24,7 @@ from scbench.scoring.answers.candidates import (
     place_of,
 )
 from scbench.scoring.answers.marks import has_sign, is_frame, marks_in, pointed_at
-from scbench.scoring.answers.scan import Span, folded
+from scbench.scoring.answers.scan import Span, fold_key
 from scbench.scoring.answers.shape import Shape
 from scbench.scoring.answers.visible import WORDS
 
@@ -247,7 +247,7 @@ class BareValues:
         """Whether the key and an equals sign or a colon precede a value."""
         start = max(0, span.start - _ASSIGNMENT_LENGTH)
         name = _ASSIGNED.search(self.text[start : span.start])
-        return name is not None and folded(name[1]) == folded(self.key)
+        return name is not None and fold_key(name[1]) == fold_key(self.key)
 
     def is_alone(self, span: Span) -> bool:
         """Whether nothing but formatting is before and after a value on its lines."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from scbench.scoring.answers.scan import Span, folded, parsed, scan
+from scbench.scoring.answers.scan import Span, fold_key, parse_or_none, scan
 from scbench.scoring.answers.shape import Shape
 
 # Folded keys that announce the final answer: null under one of them discards earlier answers.
@@ -45,6 +45,7 @@ _PLACEHOLDER = re.compile(
 _CODE = re.compile(
     r"(?:(?<!answer)(?<!answer\s)=|[(]|\breturn|\byield)\s{0,9}\Z", re.IGNORECASE
 )
+# Characters before a value that are searched for code.
 _CODE_LENGTH = 60
 
 
@@ -91,14 +92,14 @@ NOTHING = Fitted({}, ())
 
 def spans_of(text: str, shape: Shape) -> list[Span]:
     """Return the values in a text that may contain the keys of an answer, or wrap them."""
-    return scan(text, {*map(folded, shape.keys), *_WRAPPERS}, shape.names)
+    return scan(text, {*map(fold_key, shape.keys), *_WRAPPERS}, shape.names)
 
 
 def objects(
     text: str, spans: list[Span], shape: Shape, layers: int = _LAYERS
 ) -> Iterator[Candidate]:
     """Yield objects that may be the answer or leave none, in reverse order of their ends."""
-    answer_keys = set(map(folded, shape.keys))
+    answer_keys = set(map(fold_key, shape.keys))
     work_left = _WORK * len(text) + 1000
     closed_from = len(text)
     for span in reversed(spans):
@@ -185,7 +186,7 @@ def answer_in_object(
     value: dict[str, JsonValue], shape: Shape, layers: int
 ) -> Fitted | None:
     """Return the answer object that an object is, or wraps."""
-    finals = [inside for key, inside in value.items() if folded(key) in _FINAL_KEYS]
+    finals = [inside for key, inside in value.items() if fold_key(key) in _FINAL_KEYS]
     if finals and all(inside is None for inside in finals):
         return NOTHING
     has_keys = all(key in value for key in shape.keys)
@@ -202,7 +203,7 @@ def answer_in_wrapper(
 ) -> Fitted | None:
     """Return the answer object under the last wrapper key that has one."""
     for key, inside in reversed(value.items()):
-        if folded(key) in _WRAPPERS:
+        if fold_key(key) in _WRAPPERS:
             fitted = answer_in(inside, shape, layers) or bare_value(inside, shape)
             if fitted:
                 return with_repair("unwrapped_answer_key", fitted)
@@ -272,7 +273,7 @@ def value_of(
     if isinstance(value, list) and len(value) == 1 and shape.fits(value[0], key):
         return FittedValue(value[0], ("unwrapped_list",))
     if text:
-        inside = parsed(text)
+        inside = parse_or_none(text)
         if isinstance(inside, list | dict) and shape.fits_bare(inside, key):
             return FittedValue(inside, ("unwrapped_string",))
     return None

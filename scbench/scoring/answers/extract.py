@@ -33,7 +33,7 @@ from scbench.scoring.answers.candidates import Candidate, Extraction, objects, s
 from scbench.scoring.answers.marks import may_have_mark
 from scbench.scoring.answers.scan import Span
 from scbench.scoring.answers.shape import Shape
-from scbench.scoring.answers.visible import shown
+from scbench.scoring.answers.visible import visible_with_repairs
 
 # Statuses of finish reasons that mean the reply was cut off.
 _CUT = {Status.TRUNCATED, Status.BLOCKED, Status.API_ERROR}
@@ -81,7 +81,7 @@ def from_response(
             `is_brief`.
         is_cut: whether the reply was cut off by a limit or a filter.
     """
-    visible_text, text_repairs = shown(text)
+    visible_text, text_repairs = visible_with_repairs(text)
     spans = spans_of(visible_text, shape)
     bare_values = BareValues(
         visible_text, spans, shape, readable or is_brief, is_cut=is_cut

@@ -67,7 +67,7 @@ class Span:
             comma or the end; finally ``cut`` if the text ends inside the value, and ``broken`` if
             the value is incomplete in another way.
         first: index of its first token in `_tokens`.
-        keys: the keys of an object, folded (see `folded`).
+        keys: the keys of an object, folded (see `fold_key`).
         first_keys: the first key; several candidates if the text ends inside it.
         key_end: position after the last key of interest; 0 if it has no such key.
         is_list: whether it contains a comma, which objects may contain, too: ``(1)`` is not a
@@ -94,7 +94,7 @@ class Span:
 
     def parse(self) -> JsonValue | None:
         """Return the value; None if it is broken or the strict parser refuses it."""
-        return parsed(" ".join(self._tokens[self.first : self.last + 1]))
+        return parse_or_none(" ".join(self._tokens[self.first : self.last + 1]))
 
     def add_repairs(self, *names: str) -> None:
         """Record repairs, each of them once."""
@@ -117,7 +117,7 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def folded(name: str) -> str:
+def fold_key(name: str) -> str:
     """Normalize a key for comparison.
 
     Case, whitespace, hyphens and underscores are ignored, and British spelling (neighbours) equals
@@ -126,7 +126,7 @@ def folded(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name).casefold().replace("our", "or")
 
 
-def parsed(text: str) -> JsonValue | None:
+def parse_or_none(text: str) -> JsonValue | None:
     """Return the value of JSON text; None if it is not JSON, and for ``null``."""
     try:
         # Lone surrogates cannot be encoded.
@@ -240,7 +240,8 @@ class _Reader:
             items = self._match_items(sign, at)
             if items:
                 # Group 2 has all items but the first, so there is a comma.
-                top.is_list |= bool(items[2])
+                if items[2]:
+                    top.is_list = True
                 return Token("items", items[1], items.end())
         if kind:
             return Token(kind, sign, at + 1)
@@ -271,7 +272,7 @@ class _Reader:
         # Strings in `ITEMS` have no escapes, so every second piece between quotes is a key or a
         # string. A string that equals a key of interest only costs time.
         for key in set(items[1].split('"')[1::2]):
-            name = folded(key)
+            name = fold_key(key)
             is_misspelt = name in self._spelt and self._spelt[name] != key
             if name in self._names or is_misspelt:
                 # Matching each of these items again would take quadratic time.
@@ -341,8 +342,8 @@ class _Reader:
 
     def _put_key(self, top: Span, json_text: str, end: int) -> None:
         top.state = "colon"
-        key = str(parsed(json_text)) if "\\" in json_text else json_text[1:-1]
-        name = folded(key)
+        key = str(parse_or_none(json_text)) if "\\" in json_text else json_text[1:-1]
+        name = fold_key(key)
         if not top.keys:
             top.first_keys = [name]
         top.keys.append(name)
@@ -458,7 +459,7 @@ class _Reader:
         cut = CUT_KEY.match(self._text, at)
         if cut is None:
             return
-        beginning = folded(cut[1])
+        beginning = fold_key(cut[1])
         possible = [name for name in self._names if name.startswith(beginning)]
         if possible:
             if not top.keys:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue
 
 from scbench.schemas.base import json_schema
-from scbench.scoring.answers.scan import folded
+from scbench.scoring.answers.scan import fold_key
 
 # Whole numbers count as numbers, because models write 3 as 3.0.
 _TYPES = {
@@ -132,5 +132,5 @@ def folded_names(objects: list[Node]) -> dict[str, str]:
     names = {}
     for node in objects:
         for name in node.get("properties", ()):
-            names[folded(name)] = name
+            names[fold_key(name)] = name
     return names

@@ -6,8 +6,7 @@ From ``<think>Maybe [1].</think>So {&quot;path&quot;: [2]}`` the first stage pro
 For a reply that is one JSON message, as returned by APIs, the visible text is the message's text.
 Reasoning is hidden: in the tags listed in ``words.toml``, and in the analysis channel. A closing
 tag hides everything back to its opening tag, or to the start if there is none. An opening tag that
-is
-never closed hides the rest, except a fenced or tagged object that ends the reply. A tag between
+is never closed hides the rest, except a fenced or tagged object that ends the reply. A tag between
 backticks is only a mention.
 """
 
@@ -22,12 +21,12 @@ from scbench.base.data import packaged_toml
 from scbench.formats.imports.entries import (
     content_text,
     dig,
-    joined,
+    joined_text,
     message_text,
     objects,
 )
 from scbench.graders.shared import answer_text
-from scbench.scoring.answers.scan import parsed
+from scbench.scoring.answers.scan import parse_or_none
 
 WORDS = packaged_toml("scbench.scoring.answers", "words.toml")
 
@@ -94,6 +93,13 @@ _QUOTE_SIGNS = re.compile(r"^[ \t]{0,3}(?:>[ \t]+)*>(?:[ \t]+|$)", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[ \t]", re.MULTILINE)
 
 
+class VisibleText(NamedTuple):
+    """The visible text of a reply, and the names of the repairs that changed it."""
+
+    text: str
+    repairs: tuple[str, ...]
+
+
 class Tag(NamedTuple):
     """A tag of hidden reasoning.
 
@@ -110,13 +116,13 @@ class Tag(NamedTuple):
     end: int
 
 
-def visible(reply: str) -> str:
+def visible_text(reply: str) -> str:
     """Return the visible text of a reply."""
-    return shown(reply)[0]
+    return visible_with_repairs(reply).text
 
 
-def shown(reply: str) -> tuple[str, tuple[str, ...]]:
-    """Return the visible text of a reply, and the names of the repairs that changed it."""
+def visible_with_repairs(reply: str) -> VisibleText:
+    """Return the visible text of a reply with its repairs."""
     # The order matters: a string may contain tags, and hidden text must not be
     # unescaped first.
     steps = {
@@ -135,14 +141,14 @@ def shown(reply: str) -> tuple[str, tuple[str, ...]]:
         if plain != text:
             repairs.append(repair)
         text = plain
-    return text, tuple(repairs)
+    return VisibleText(text, tuple(repairs))
 
 
 def unwrapped_string(text: str) -> str:
     """Return the text in a reply that is one JSON string."""
     if text.lstrip()[:1] != '"':
         return text
-    value = parsed(text)
+    value = parse_or_none(text)
     return value if isinstance(value, str) else text
 
 
@@ -153,7 +159,7 @@ def unwrapped_message(text: str) -> str:
     # Most answers are objects, too, so do not parse a long one twice.
     if not _MESSAGE_KEY.search(text, 0, _MESSAGE_START):
         return text
-    message = text_in_message(parsed(text))
+    message = text_in_message(parse_or_none(text))
     return text if message is None else message
 
 
@@ -175,7 +181,9 @@ def text_in_message(value: JsonValue) -> str | None:
         return message_text(choices[0].get("message"))
     parts = objects(value.get("parts"))
     if parts and all(part.keys() <= _PART_KEYS for part in parts):
-        return joined(part.get("text") for part in parts if not part.get("thought"))
+        return joined_text(
+            part.get("text") for part in parts if not part.get("thought")
+        )
     is_only_key = len(value) == 1
     if "content" in value and ("role" in value or "type" in value or is_only_key):
         return message_text(value)

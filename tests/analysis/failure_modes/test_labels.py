@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from scbench.analysis.failure_modes.labels import candidates, undiagnosed
+from scbench.analysis.failure_modes.labels import candidates, states_without_diagnosis
 from scbench.analysis.failure_modes.modes import PASS
 from scbench.base.model import Status
 
@@ -48,7 +48,7 @@ def test_paper_candidates(paper_results):
 def test_only_model_replies_are_diagnosed(make_results, row, chosen, state):
     rows = make_results(row)
     assert candidates(rows).height == chosen
-    assert undiagnosed(rows)["state"].to_list() == [state]
+    assert states_without_diagnosis(rows)["state"].to_list() == [state]
 
 
 def test_candidate_name_depends_only_on_its_content(make_results):

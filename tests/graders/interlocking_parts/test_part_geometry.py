@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
 from scbench.catalog import get_task
-from scbench.graders.interlocking_parts.columns import grown, openings
+from scbench.graders.interlocking_parts.columns import dilate, openings
 from scbench.graders.interlocking_parts.core import core_of
 from scbench.graders.interlocking_parts.part_checks import size_of
 from scbench.graders.interlocking_parts.part_meshes import (
@@ -178,7 +178,7 @@ def test_grown_shape_contains_points_whose_square_meets_the_shape(points, by, rn
     shape = CrossSection([np.array(points, dtype=float)], FillRule.NonZero)
     if shape.area() < 1:
         return
-    larger = grown(shape, by)
+    larger = dilate(shape, by)
     for _ in range(12):
         x, y = rng.uniform(-30, 30), rng.uniform(-30, 30)
         square = CrossSection.square((2 * by, 2 * by), center=True).translate((x, y))

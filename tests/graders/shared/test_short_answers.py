@@ -15,7 +15,7 @@ from scbench.graders.shared.short_answers import (
     integer,
     number,
     truth,
-    unspaced,
+    without_spaces,
 )
 
 NUMBERS = {
@@ -163,7 +163,7 @@ def test_markup_around_answers_is_removed(text, expected):
 
 @given(st.text(alphabet="*_`\"'.$\\(){}[]tex boxed1,/-=eE>\n", max_size=80))
 def test_any_text_is_read_and_tidy_is_idempotent(text):
-    for read in (number, integer, truth, entries, unspaced, quote):
+    for read in (number, integer, truth, entries, without_spaces, quote):
         read(text)
     assert tidy(tidy(text)) == tidy(text) or len(text) > 10
 
@@ -171,7 +171,7 @@ def test_any_text_is_read_and_tidy_is_idempotent(text):
 def test_many_separate_brackets_are_read_in_linear_time():
     with a_minute_of_work():  # under a second if linear, minutes if quadratic
         for _ in range(100):
-            assert unspaced("a " + ") " * 4_990 + "x") is not None
+            assert without_spaces("a " + ") " * 4_990 + "x") is not None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from later import Later
 
-from scbench.graders.tetrahedra_shadow_projection import corners, cuts
+from scbench.graders.tetrahedra_shadow_projection import corners, find_overlaps
 
 optimize = Later("scipy.optimize")
 
@@ -25,7 +25,7 @@ def random_bodies(count, spread, seed):
 
 def depth_of(first, second):
     """Return the reported depth of two bodies, for any depth above -10."""
-    ((_, _, depth),) = cuts(np.stack([first, second]), -10, 5).pairs
+    ((_, _, depth),) = find_overlaps(np.stack([first, second]), -10, 5).pairs
     return depth
 
 
@@ -40,9 +40,9 @@ def test_depth_of_a_corner_in_a_corner(shift):
 def test_search_stops_after_enough_cuts():
     # All are nearly in one place, so each intersects each: 6 pairs.
     bodies = np.stack([body(0.01 * i, 0, 0, 1, 0, 0, 0) for i in range(4)])
-    assert len(cuts(bodies, 0, 7).pairs) == 6
+    assert len(find_overlaps(bodies, 0, 7).pairs) == 6
     for enough, is_complete in ((5, False), (6, False), (7, True)):
-        assert cuts(bodies, 0, enough).complete == is_complete
+        assert find_overlaps(bodies, 0, enough).complete == is_complete
 
 
 def is_separable(a, b):
@@ -55,7 +55,7 @@ def is_separable(a, b):
 
 def test_cuts_agree_with_linear_programming():
     bodies = random_bodies(24, 1.6, seed=2)
-    result = {pair[:2] for pair in cuts(bodies, 0.0, 10**6).pairs}
+    result = {pair[:2] for pair in find_overlaps(bodies, 0.0, 10**6).pairs}
     pairs = {(i, j) for j in range(24) for i in range(j)}
     cut = {(i, j) for i, j in pairs if not is_separable(bodies[i], bodies[j])}
     assert result == cut
@@ -65,7 +65,7 @@ def test_cuts_agree_with_linear_programming():
 def test_depth_is_the_shortest_separating_move():
     rng = np.random.default_rng(3)
     bodies = random_bodies(8, 0.8, seed=3)
-    for i, j, depth in cuts(bodies, 0.01, 10**6).pairs[:8]:
+    for i, j, depth in find_overlaps(bodies, 0.01, 10**6).pairs[:8]:
         ways = rng.normal(size=(40, 3))
         ways /= np.linalg.norm(ways, axis=1, keepdims=True)
         for way in ways:

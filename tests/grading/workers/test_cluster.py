@@ -187,7 +187,7 @@ def test_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
 
 
 def test_leftover_processes_end_when_another_run_begins(monkeypatch, parity_release):
-    monkeypatch.setattr(on_cluster, "_IDLE", -1)
+    monkeypatch.setattr(on_cluster, "_IDLE_SECONDS", -1)
     index = index_of(parity_release, choose_tasks(parity_release, None))
     for memory in (1, 2):
         orders = on_cluster.orders_of(Start(index.keys(), memory << 33, False, index))
@@ -210,7 +210,7 @@ def test_worker_with_another_grader_is_refused_even_if_it_joins_late(
         run(lines_of(4), "out", cluster=cluster.address)
     # As if it had joined after all others were checked.
     monkeypatch.setattr(
-        "scbench.grading.workers.cluster.installed", lambda expected: expected
+        "scbench.grading.workers.cluster.installed_versions", lambda expected: expected
     )
     with pytest.raises(
         ClusterError, match=r"worker that joined .*grader of parity: client 7"

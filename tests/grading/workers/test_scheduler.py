@@ -142,7 +142,7 @@ def test_worker_killed_from_outside_costs_at_most_one_row(when, gate):
 
 def test_workers_that_cannot_start_end_the_run_with_a_reason(monkeypatch):
     monkeypatch.setattr("scbench.grading.workers.pool.start_worker", refuse_to_start)
-    monkeypatch.setattr("scbench.grading.workers.pool._BARREN", 2)
+    monkeypatch.setattr("scbench.grading.workers.pool._MOST_FAILURES", 2)
     with pytest.raises(EngineError, match="died before grading anything"):
         outcomes(scheduler(workers=1), [item(0)])
 

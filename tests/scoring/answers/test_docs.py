@@ -9,7 +9,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.graders.dates import date
 from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import entries, number, truth, unspaced
+from scbench.graders.shared.short_answers import entries, number, truth, without_spaces
 from scbench.scoring.answers.extract import from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 
@@ -21,7 +21,7 @@ READERS = {
     "an option": lambda value: option(value, ("Rome", "Paris", "half ellipse")),
     "a date": date,
     "a list": entries,
-    "brackets": unspaced,
+    "brackets": without_spaces,
 }
 
 

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from scbench.scoring.answers.visible import visible
+from scbench.scoring.answers.visible import visible_text
 
 TEXT = 'The "answer":\nfour'
 
 
 @pytest.mark.parametrize("reply", [TEXT, {"role": "assistant", "content": TEXT}])
 def test_text_in_json_strings_and_messages_is_visible(reply):
-    assert visible(json.dumps(reply)) == TEXT
+    assert visible_text(json.dumps(reply)) == TEXT
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ def test_text_in_json_strings_and_messages_is_visible(reply):
 )
 def test_entities_with_thousands_of_digits_are_read(entity, character):
     reply = '{&quot;path&quot;: "' + entity + '"}'
-    assert visible(reply) == '{"path": "' + character + '"}'
+    assert visible_text(reply) == '{"path": "' + character + '"}'
