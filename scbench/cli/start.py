@@ -56,6 +56,9 @@ def start(app: typer.Typer, name: str) -> None:
     terminals = open_terminals()
     # Otherwise Pydantic would search all installed packages for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Polars panics at 0 threads, which means "automatic" elsewhere.
+    if os.environ.get("POLARS_MAX_THREADS") == "0":
+        del os.environ["POLARS_MAX_THREADS"]
     # Python restores the default handling of signals that have a handler in Python before it
     # frees all modules. This function is registered first, so it is called last.
     atexit.register(ignore_signals)

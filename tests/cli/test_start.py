@@ -210,6 +210,11 @@ def test_unrelated_plugins_are_not_loaded(grade, tmp_path):
     assert grade(env=os.environ | {"PYTHONPATH": str(tmp_path)}).returncode == 0
 
 
+def test_zero_threads_mean_the_default_number(grade):
+    environment = os.environ | {"POLARS_MAX_THREADS": "0"}
+    assert grade(env=environment).returncode == 0
+
+
 def test_unknown_files_with_our_former_names_are_kept(grade, tmp_path):
     out = tmp_path / "out"
     (out / "parts").mkdir(parents=True)
