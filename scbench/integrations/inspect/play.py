@@ -272,6 +272,13 @@ def run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> Played:
     tasks = tasks_of(plan)
     ids = None if pace.ids is None else _with_earlier_ids(pace.ids, logs / _IDS)
     with watching() as watch, _reply_counts(tasks, replace(pace, ids=ids), logs):
+        earlier = len(_Replies.answered)
+        if earlier and pace.say is not None:
+            # The folder may be from somebody else.
+            pace.say(
+                f"continuing the run in {logs}, which has {counted(earlier, 'answer')}; to ask "
+                "everything again, choose another --out"
+            )
         complete, logged = eval_set(
             tasks,
             log_dir=str(logs),
