@@ -56,6 +56,9 @@ def start(app: typer.Typer, name: str) -> None:
     terminals = open_terminals()
     # Otherwise Pydantic would search all installed packages for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Inspect and trackers ask Git about the working folder. A stranger's `.git/config` could run
+    # any command then, so Git must find no repository.
+    os.environ["GIT_DIR"] = os.devnull
     # Polars panics at 0 threads, which means "automatic" elsewhere.
     if os.environ.get("POLARS_MAX_THREADS") == "0":
         del os.environ["POLARS_MAX_THREADS"]
