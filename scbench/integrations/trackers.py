@@ -68,8 +68,6 @@ def check_wandb() -> None:
     Raises:
         TrackerError: there is no key, or the working folder has settings for wandb.
     """
-    # Git would run commands that the settings of the working folder's repository name.
-    os.environ["WANDB_DISABLE_GIT"] = "true"
     import wandb  # noqa: PLC0415  (an extra)
 
     # The folder may be from a stranger, whose settings could send the key and the
