@@ -82,8 +82,7 @@ def outcome(
         ReleaseError: no such release.
         CatalogError: this installation does not know its task.
     """
-    if isinstance(instance, str):
-        instance = instance_of(instance, release)
+    instance = complete_instance(instance, release)
     task, params = task_and_params(instance.task, instance.all_params)
     if isinstance(answer, Prediction):
         prediction = answer
@@ -172,9 +171,7 @@ def scores(
         )
     if workers is None:
         return list(map(score, rows, replies, repeat(release)))
-    complete_rows = [
-        instance_of(row, release) if isinstance(row, str) else row for row in rows
-    ]
+    complete_rows = [complete_instance(row, release) for row in rows]
     return scores_by_workers(complete_rows, replies, workers, seconds)
 
 
@@ -201,6 +198,24 @@ def scores_by_workers(
     for place, future in futures.items():
         results[place] = future.result().score
     return results
+
+
+def complete_instance(
+    item: Instance | str, release: "Release | str | None" = None
+) -> Instance:
+    """Return an instance, which is looked up if only its id is given.
+
+    Raises:
+        PredictionsError: it is neither, or there is no such instance.
+        ReleaseError: no such release.
+    """
+    if isinstance(item, str):
+        return instance_of(item, release)
+    if not isinstance(item, Instance):
+        raise PredictionsError(
+            f"an item must be an id or an Instance, not {type(item).__name__}"
+        )
+    return item
 
 
 def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
@@ -263,7 +278,7 @@ def unpacked(text: str) -> Instance:
     """
     try:
         return Instance.model_validate({"images": (), **json.loads(text)})
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise PredictionsError(
             "this is not an instance written by scbench.reward.packed"
         ) from error

@@ -11,7 +11,7 @@ from scbench.catalog import PAPER, available_tasks, get_task
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.release.load import find_release
-from scbench.reward import outcome
+from scbench.reward import outcome, unpacked
 from scbench.scoring.outcomes import grade_prediction
 
 LIGHT = [task for task in available_tasks() if not task.heavy and task.origin == PAPER]
@@ -72,6 +72,22 @@ def test_ungradable_answer_scores_none_instead_of_zero():
     }
     assert outcome("interlocking_parts/00", {"parts": [program]}).status == "not_run"
     assert scbench.score("interlocking_parts/00", {"parts": [program]}) is None
+
+
+@pytest.mark.parametrize("item", [None, 1, b"two_segments/07", {"id": "a"}, ["a"]])
+def test_item_of_another_type_is_named(item):
+    words = f"must be an id or an Instance, not {type(item).__name__}"
+    with pytest.raises(PredictionsError, match=words):
+        scbench.score(item, "{}")
+    for workers in (None, 1):
+        with pytest.raises(PredictionsError, match=words):
+            scbench.scores([item], ["{}"], workers=workers)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1", "{}", ""])
+def test_text_that_is_no_instance_is_refused(text):
+    with pytest.raises(PredictionsError, match="not an instance"):
+        unpacked(text)
 
 
 def test_generated_case_is_never_graded_against_a_release_item():

@@ -12,7 +12,7 @@ from scbench.base.model import Instance
 from scbench.formats.exports import Run, Try, file_names
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import headline, metadata_by_run, score_table
-from scbench.release.load import find_release
+from scbench.release.load import release_in_results
 
 # Columns of the results that are needed in addition to
 # `scbench.analysis.results.NEEDED`.
@@ -41,7 +41,7 @@ def runs_in(
         ReleaseError: the release is not installed.
     """
     (version,) = results["release"].unique()
-    graded = find_release(release or version).fitting(version)
+    graded = release_in_results(version, release)
     if graded.version != version:
         raise ResultsError(
             f"the results are from release {version}, not {graded.version}"

@@ -6,6 +6,7 @@ cells into a `Sheet`, which is then printed as Markdown, LaTeX or text.
 `scbench.analysis.terminal_tables` prints tables on terminals.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ Row = Mapping[str, Any]
 # The heading of a column, or the headings of columns that are dropped together.
 Drop = str | tuple[str, ...]
 
+# Characters with which Markdown begins HTML, a character's number, code, a link or a cell.
+_MARKDOWN = re.compile(r"[\\|`<>\[\]]|&(?=[#\w])")
 # Special characters of LaTeX, and characters that its fonts do not have.
 _LATEX = {
     "&": r"\&",
@@ -153,7 +156,7 @@ def markdown(sheet: Sheet) -> str:
     """Return a sheet as a Markdown table."""
     rules = ("---" if head in sheet.words else "---:" for head in sheet.heads)
     lines = [
-        f"**{sheet.title}**",
+        f"**{markdown_text(sheet.title)}**",
         "",
         _markdown_row(sheet.heads),
         f"|{'|'.join(rules)}|",
@@ -166,11 +169,13 @@ def markdown(sheet: Sheet) -> str:
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    escaped = []
-    for cell in cells:
-        text = cell.replace("\\", "\\\\").replace("|", "\\|")
-        escaped.append(text.replace("\n", "<br>"))
+    escaped = [markdown_text(cell).replace("\n", "<br>") for cell in cells]
     return f"| {' | '.join(escaped)} |"
+
+
+def markdown_text(text: str) -> str:
+    """Return a text that Markdown shows as it is, without HTML, links, pictures or code."""
+    return _MARKDOWN.sub(r"\\\g<0>", text)
 
 
 def latex(sheet: Sheet) -> str:

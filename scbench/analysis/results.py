@@ -18,7 +18,11 @@ from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.means import RUN
 from scbench.grading.output import SUMMARY
 from scbench.grading.summary import fingerprints_in
-from scbench.release.load import config_of, find_release, installed_releases
+from scbench.release.load import (
+    config_of,
+    installed_releases,
+    release_in_results,
+)
 from scbench.release.manifest import PLUS_TERSE, own_name
 from scbench.release.sources import read_manifest
 
@@ -410,7 +414,7 @@ def release_weights(rows: pl.DataFrame) -> dict[str, float]:
     if rows.is_empty() or not expected_scores(rows):
         return {}
     version = rows["release"][0]
-    return find_release(own_name(version)).fitting(version).weights()
+    return release_in_results(version).weights()
 
 
 def expected_scores(rows: pl.DataFrame) -> dict[str, int]:

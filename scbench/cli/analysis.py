@@ -56,7 +56,7 @@ from scbench.cli.options import (
 from scbench.cli.printing import Result, write_result
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import score_table
-from scbench.release.load import Release, find_release
+from scbench.release.load import Release, find_release, release_in_results
 from scbench.report.charts import (
     budget_chart,
     cost_chart,
@@ -356,14 +356,11 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
     """
     version, digest = rows.select("release", "release_hash").row(0)
     try:
-        release = find_release(name or version)
+        release = release_in_results(version, name)
     except ReleaseError as error:
-        if name is not None:
+        if name:
             raise
-        raise ResultsError(
-            f"the results are from release {version}, which is not installed; give its folder with "
-            f"--release ({error})"
-        ) from None
+        raise ResultsError(f"the results cannot be read: {error}") from None
     if release.manifest.rows_hash != digest:
         raise ResultsError(
             f"the results are from release {version} with rows {digest[:12]}, but {release.root} "

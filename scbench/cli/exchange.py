@@ -52,7 +52,12 @@ from scbench.formats.prompts import (
 )
 from scbench.freezing.example import example_predictions
 from scbench.machine.files import read_given, read_regular, write_whole
-from scbench.release.load import Release, find_release, right_answers
+from scbench.release.load import (
+    Release,
+    find_release,
+    release_in_results,
+    right_answers,
+)
 
 # Folders in `scbench.integrations` for other programs, by their names on the command line.
 PROGRAM_FOLDERS = {
@@ -347,7 +352,7 @@ def export_results(
         rows = read_results(results, COLUMNS)
         for run in runs_in(rows, date, release):
             if schema is ResultsFormat.EVAL_RESULTS:
-                graded = find_release(release or run.release).fitting(run.release)
+                graded = release_in_results(run.release, release)
                 text = run_results(run, graded, dataset or "")
                 files_of_run = [(f"{run.name}.yaml", text)]
             else:

@@ -40,7 +40,7 @@ from scbench.cli.options import (
 )
 from scbench.cli.printing import Result, write_file, write_result
 from scbench.formats.predictions import open_predictions
-from scbench.release.load import find_release
+from scbench.release.load import release_in_results
 from scbench.report.charts import Spec, failure_chart
 
 app = typer.Typer(
@@ -146,7 +146,7 @@ def export(
         lines: list[str] = []
         # Without rows, the release is unknown.
         if rows.height:
-            graded = find_release(release or rows["release"][0])
+            graded = release_in_results(rows["release"][0], release)
             lines = [f"{line}\n" for line in bundle(rows, graded, outputs)]
         write_file(out, "".join(lines).encode())
         say(f"{counted(len(lines), 'candidate')} to judge")

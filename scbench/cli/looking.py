@@ -32,7 +32,7 @@ from scbench.formats.predictions import Line
 from scbench.grading.workers.live import MEMORY
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.machine.limits import processors
-from scbench.release.load import Release, find_release
+from scbench.release.load import Release, find_release, release_in_results
 from scbench.report import single
 from scbench.report.contact_sheets import contact_sheet, right_and_wrong
 from scbench.report.draw.solid_files import solid_file
@@ -282,9 +282,10 @@ def show(
         # Missing libraries are reported before an answer is graded, which can take minutes.
         if form in {"png", "html"} or open_page:
             require(*NEEDS["report"])
-        if not release:
-            release = None if results is None else release_of_results(results)
-        source = find_release(release).fitting(item)
+        if results is not None and not release:
+            source = release_of_results(results).fitting(item)
+        else:
+            source = find_release(release).fitting(item)
         instance = single.find_instance(source, item)
         if prompt:
             print_prompt(instance)
@@ -350,9 +351,10 @@ def checked_form(item: str, out: Path) -> str:
     return form
 
 
-def release_of_results(results: Path) -> str:
+def release_of_results(results: Path) -> Release:
     """Return the release named in results, which may cover only part of a run."""
-    return str(read_results([results], partial=True)["release"][0])
+    rows = read_results([results], partial=True)
+    return release_in_results(rows["release"][0])
 
 
 def print_or_open(

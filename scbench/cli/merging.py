@@ -10,7 +10,7 @@ from scbench.cli.options import ScoreFormOption
 from scbench.cli.run_report import print_report
 from scbench.grading.merge import merge as merge_runs
 from scbench.grading.merge import read_shards
-from scbench.release.load import find_release
+from scbench.release.load import release_in_results
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -57,7 +57,7 @@ def merge(
     with reported_errors():
         runs = read_shards(shards)
         version = runs[0].summary["release"]["version"]
-        graded_release = find_release(release or version).fitting(version)
+        graded_release = release_in_results(version, release)
         report = merge_runs(runs, graded_release, out)
         print_report(report, out, style, quiet=quiet)
     raise typer.Exit(report.exit_code)

@@ -575,11 +575,12 @@ def verify(
         else:
             root = installed_releases().get(folder, Path(folder))
         progress = VerificationProgress(quiet)
+        is_on_hub = folder is not None and hub_name(folder) is not None
         # A .zip, or a release on the Hub.
-        is_elsewhere = root.is_file() or (hub_name(str(root)) and not root.exists())
+        is_elsewhere = is_on_hub or root.is_file()
         check = (
-            partial(verify_anywhere, str(root))
-            if is_elsewhere
+            partial(verify_anywhere, folder)
+            if folder is not None and is_elsewhere
             else partial(verify_release, root)
         )
         problems = check(

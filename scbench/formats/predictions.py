@@ -26,6 +26,7 @@ from scbench.base.data import packaged_toml
 from scbench.base.errors import JsonError, PredictionsError, faults_of, printable
 from scbench.base.model import Prediction
 from scbench.base.wording import by_frequency, counted
+from scbench.machine.files import is_in_proc
 
 # Maximum length of a line; no answer needs more.
 MAX_LINE_BYTES = 16 * 2**20
@@ -183,6 +184,8 @@ def unpacked_stream(raw: io.RawIOBase | BinaryIO) -> BinaryIO:
 def _open_raw(path: str) -> io.RawIOBase:
     # Both are buffered, so reads return full blocks even from a slow pipe.
     if path != "-":
+        if is_in_proc(Path(path).stat()):
+            raise ValueError("it is in /proc")
         stream = cast(io.RawIOBase, Path(path).open("rb"))  # noqa: SIM115  (returned)
         # A terminal is typed into; other devices, such as /dev/zero, may never end.
         is_device = Path(path).is_char_device() or Path(path).is_block_device()

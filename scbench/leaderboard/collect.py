@@ -211,6 +211,12 @@ def collect(
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
     """
+    # Submitters could add forged receipts to a folder among the submissions.
+    if out.resolve().is_relative_to(submissions.resolve()):
+        raise ScbenchError(
+            f"{out} is inside the folder of submissions, where anybody could add a receipt; "
+            "choose another --out"
+        )
     collected = Collected()
     # File name of the folder or archive, by name of the submission.
     places: dict[str, str] = {}

@@ -14,6 +14,7 @@ from typing import BinaryIO
 MOST_BYTES = 500_000_000
 # Name of a temporary file of `whole_file`.
 _PART = re.compile(r"\.[0-9a-f]{16}\.[0-9]+\.part")
+_PROC = "/proc"
 # Path of a pipe that a shell has opened for this process.
 _SHELL_PIPE = re.compile(r"/(dev|proc/self)/fd/[0-9]+")
 
@@ -130,13 +131,18 @@ def check_regular(descriptor: int, path: Path) -> None:
     """Check that an open file is a regular one.
 
     Raises:
-        OSError: it is a folder, a pipe or a device.
+        OSError: it is a folder, a pipe, a device or a file in /proc.
     """
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISDIR(mode):
+    status = os.fstat(descriptor)
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(status.st_mode) or is_in_proc(status):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def is_in_proc(status: os.stat_result) -> bool:
+    """Whether a file is in /proc: reading some of these files, such as kmsg, never ends."""
+    return os.path.ismount(_PROC) and status.st_dev == os.stat(_PROC).st_dev  # noqa: PTH116
 
 
 def file_state(path: str) -> tuple[int, ...] | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 # The first character of a formula, according to OWASP's guide to CSV injection.
-_FORMULA = r"^[=+\-@\t\r]"
+_FORMULA = r"^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]"
 
 
 def scan_parquet(path: Path) -> "pl.LazyFrame":
@@ -57,8 +57,9 @@ def write_arrow(path: Path, table: "pl.DataFrame") -> None:
 def csv_bytes(table: "pl.DataFrame") -> bytes:
     """Return a table as CSV in which spreadsheets see no formulas.
 
-    Text that begins with ``= + - @``, a tab or a return gets an apostrophe in front, also in the
-    names of columns (OWASP's guide to CSV injection). Numbers stay unchanged.
+    Text that begins with ``= + - @`` (also in full width), a tab or a line break gets an
+    apostrophe in front, also in the names of columns (OWASP's guide to CSV injection).
+    Numbers stay unchanged.
     """
     import polars as pl  # noqa: PLC0415  (heavy)
 

@@ -35,6 +35,8 @@ from scbench.release.manifest import (
     PLUS_TERSE,
     REFERENCES,
     Manifest,
+    is_version,
+    own_name,
     parse_manifest,
     version_key,
     weight_of,
@@ -433,7 +435,8 @@ def find_release(name: str | None = None) -> Release:
     Args:
         name: a version that came with the package, a folder, a ``.zip`` archive, or
             ``ORG/NAME@REVISION`` on the Hub (downloaded unless it is cached); None for the newest
-            installed one. A suffix "+terse", "+ladder" or "+pictures" selects that config.
+            installed one. The path of a folder that looks like a version or a name on the Hub
+            starts with ``./``. A suffix "+terse", "+ladder" or "+pictures" selects that config.
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
@@ -455,14 +458,17 @@ def find_release(name: str | None = None) -> Release:
         return open_release(installed[newest])
     if name in installed:
         return open_release(installed[name])
-    if os.path.exists(name):  # noqa: PTH110  (Path.exists raises if the name is too long)
-        return open_release(Path(name))
-    # Tried last, because a local folder or version of this name must not need the
-    # network.
+    # The working folder may be from a stranger, so its files never replace a release on
+    # the Hub or a version. ``./`` before the name makes it a path.
     on_hub = hub_name(name)
     if on_hub:
         return open_release(fetch_snapshot(*on_hub))
+    is_path = not is_version(name)
+    if is_path and os.path.exists(name):  # noqa: PTH110  (Path.exists raises if the name is too long)
+        return open_release(Path(name))
     hint = ""
+    if is_version(name) and os.path.exists(name):  # noqa: PTH110  (as above)
+        hint = f" For the folder here, write ./{name}."
     # A Hub name without a revision.
     if hub_name(f"{name}@main") is not None:
         hint = f" For the Hub, add a revision: {name}@v2.0.0."
@@ -471,6 +477,28 @@ def find_release(name: str | None = None) -> Release:
         f"({', '.join(installed) or 'none'}), a folder, a .zip file or ORG/NAME@REVISION "
         f"on the Hub.{hint or did_you_mean(name, installed)}"
     )
+
+
+def release_in_results(version: str, name: str | None = None) -> Release:
+    """Return the release of results, with the config that they name.
+
+    Args:
+        version: the release that the results name. It must be installed: results may be from a
+            stranger, so they cannot name a folder or a release on the Hub.
+        name: another name for it, from the user (see `find_release`).
+
+    Raises:
+        ReleaseError: there is no such release, or it is damaged.
+    """
+    if name:
+        return find_release(name).fitting(version)
+    installed = installed_releases()
+    if own_name(version) not in installed:
+        raise ReleaseError(
+            f"release {version[:200]!r} is not installed ({', '.join(installed) or 'none'}); "
+            "give its folder with --release"
+        )
+    return open_release(installed[own_name(version)]).fitting(version)
 
 
 def open_release(root: Path) -> Release:

@@ -25,7 +25,7 @@ from scbench.report.draw.png import with_palette
 from scbench.report.figures import picture_of
 from scbench.report.html import asset, render_page
 from scbench.report.items import Graded
-from scbench.report.picture import Picture, draw_of
+from scbench.report.picture import Picture, draw_of, drawing_error
 from scbench.report.sheet import sheet_png, sheet_svg
 from scbench.scoring.judge import judge
 
@@ -203,14 +203,14 @@ def case_picture(case: Case) -> Picture:
         ReleaseError: the picture cannot be drawn.
     """
     task = get_task(case.task)
-    params = task.params_model.model_validate_json(case.params)
     try:
+        params = task.params_model.model_validate_json(case.params)
         answer = json.loads(case.answer or "null")
         verdicts = [read_back(verdict) for verdict in judge(task, params, answer)]
         picture = picture_of(task, case.params, case.answer, tuple(verdicts))
     except Exception as error:
         raise ReleaseError(
-            f"no picture of {case.instance_id}: {type(error).__name__}: {error}"
+            f"no picture of {case.instance_id}: {drawing_error(error)}"
         ) from error
     if picture is None:
         raise ReleaseError(f"{case.task} has no pictures")

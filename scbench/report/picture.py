@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from pydantic import ValidationError
+
+from scbench.base.errors import faults_of
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.report.draw.scene import Mesh, Scene
@@ -19,6 +22,8 @@ from scbench.report.draw.svg import Drawing
 # Version of the pictures, increased when pictures of right answers change. Releases
 # store it.
 LOOK = "4"
+# Maximum characters of an error that is quoted.
+_MOST_REASON = 300
 # Roles that show where an answer fails.
 MARKS = frozenset({"wrong", "missing", "surplus"})
 
@@ -212,3 +217,12 @@ def wrong_line(clauses: Mapping[str, object], between: str = "; ") -> Legend:
     """Return the legend line for errors, made of the clauses that apply."""
     words = [words for words, holds in clauses.items() if holds]
     return [("wrong", between.join(words))] if words else []
+
+
+def drawing_error(error: Exception) -> str:
+    """Return the reason why something cannot be drawn, in one short line."""
+    if isinstance(error, ValidationError):
+        # A foreign release may have any number of faults.
+        return str(faults_of(error, 1)[0])
+    message = " ".join(str(error)[:_MOST_REASON].split())
+    return f"{type(error).__name__}: {message}"

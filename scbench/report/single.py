@@ -32,7 +32,7 @@ from scbench.report.entries import render_entry, score_text
 from scbench.report.figures import answer_of, figure_of, picture_of
 from scbench.report.html import page_parts, render_page
 from scbench.report.items import COLUMNS, Item, Run, items_of, run_labels
-from scbench.report.picture import Picture, solids_of
+from scbench.report.picture import Picture, drawing_error, solids_of
 
 # Maximum number of runs, and of models, named in a message.
 _LABELS = 5
@@ -256,9 +256,7 @@ def picture(item: Item, instance: Instance) -> Picture:
     try:
         item_picture = picture_of(task, instance.all_params, item.answer, item.verdicts)
     except Exception as error:
-        raise ResultsError(
-            f"cannot draw {item.id}: {type(error).__name__}: {error}"
-        ) from error
+        raise ResultsError(f"cannot draw {item.id}: {drawing_error(error)}") from error
     if item_picture is None:
         raise ResultsError(
             f"{task.title} has no pictures; use --text to see the prompt and checks"
@@ -274,9 +272,9 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
     """
     task = get_task(item.task)
     make = solids_of(task)
-    params = task.params_model.model_validate_json(instance.all_params)
     meshes: list[Mesh] = []
     try:
+        params = task.params_model.model_validate_json(instance.all_params)
         answer = answer_of(task, item.answer)
         # An unreadable answer has no solids, so do not show those of the instance.
         has_solids = answer is not None or not item.status
@@ -284,7 +282,7 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
             meshes = make(params, answer)
     except Exception as error:
         raise ResultsError(
-            f"cannot make the solids of {item.id}: {type(error).__name__}: {error}"
+            f"cannot make the solids of {item.id}: {drawing_error(error)}"
         ) from error
     if not any(len(mesh.faces) for mesh in meshes):
         advice = "choose an answer, for example with --reference"

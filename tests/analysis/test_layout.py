@@ -1,5 +1,11 @@
 """Tables for people in Markdown, LaTeX and terminals, with any model names."""
 
+import html
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.layout import Column, Sheet, latex, markdown, sheet_of
 from scbench.analysis.terminal_tables import terminal
@@ -18,7 +24,7 @@ def test_markdown():
     lines = markdown(SHEET).splitlines()
     assert lines[0] == "**Title & more**"
     assert lines[3] == "|---|---:|"
-    assert lines[4] == "| [plain] | 1.0<br>-2.0 to ±0.0 |"
+    assert lines[4] == r"| \[plain\] | 1.0<br>-2.0 to ±0.0 |"
     assert "a\\|b\\\\c" in lines[2], "headings hold names of models, too"
     assert "a\\|b\\\\c" in lines[5]
     assert lines[-1] == "A note."
@@ -26,6 +32,32 @@ def test_markdown():
         line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines[2:6]
     ]
     assert bars == [3, 3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "![a](/x.png)",
+        "[a](/x)",
+        "<img src=x>",
+        "</td><script>",
+        "&lt;b>",
+        "&#60;b>",
+        "`a`",
+        "<!--",
+        r"\<b>",
+        r"\\[a](/x)",
+        "[a]: /x",
+    ],
+)
+def test_markdown_shows_names_as_they_are(name):
+    page = (
+        MarkdownIt("commonmark")
+        .enable("table")
+        .render(markdown(Sheet(name, [name], [[name]])))
+    )
+    cells = re.findall(r"<(?:td|th|strong)[^>]*>(.*?)</(?:td|th|strong)>", page)
+    assert [html.unescape(cell) for cell in cells] == [name] * 3
 
 
 def test_titles_quote_results_without_control_characters():

@@ -58,7 +58,7 @@ def test_invalid_parquet_is_named(tmp_path, content):
 
 
 def test_unreadable_file_is_named():
-    with pytest.raises(ResultsError, match="cannot read /proc/self/mem: Input/output"):
+    with pytest.raises(ResultsError, match="cannot read /proc/self/mem: not a regular"):
         read_results("/proc/self/mem")
 
 

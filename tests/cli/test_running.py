@@ -97,6 +97,20 @@ def test_run_ends_in_tables_and_can_be_extended(run, model, tmp_path):
     assert "contains a different run, of openai-api/loopback/a-model" in second.stderr
 
 
+def test_answers_that_were_there_before_are_announced(model, tmp_path, monkeypatch):
+    """The default folder may be from somebody else's archive."""
+    monkeypatch.chdir(tmp_path)
+    command = ["run", MODEL, "-M", "max_retries=0", "--base-url", model.url]
+    command += ["--tasks", "two_segments", "--limit", "2"]
+    first = CliRunner().invoke(app, command)
+    assert "continuing" not in first.stderr
+    asked = len(model.requests)
+    second = CliRunner().invoke(app, command)
+    assert len(model.requests) == asked
+    assert "continuing the run in scbench-results/" in second.stderr
+    assert "/logs, which has 2 answers; to ask everything again" in second.stderr
+
+
 def test_unanswered_item_has_no_score_and_is_asked_again(
     run, model, instances, tmp_path
 ):

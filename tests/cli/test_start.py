@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,8 @@ def run_app(*arguments):
 start.start(app, "command")
 """
 
+# A folder that all users of a machine share.
+SHARED = "/var/tmp"  # noqa: S108  (only a folder of our own is made in it)
 # Moments after the end of a command at which a signal arrives.
 MOMENTS = {
     "last": "sys.last_one = Last()",
@@ -208,6 +211,29 @@ def test_unrelated_plugins_are_not_loaded(grade, tmp_path):
     (about / "entry_points.txt").write_text("[pydantic]\nother = other_plugin:plugin\n")
     (tmp_path / "other_plugin.py").write_text("import os\nos.abort()\n")
     assert grade(env=os.environ | {"PYTHONPATH": str(tmp_path)}).returncode == 0
+
+
+def test_zero_threads_mean_the_default_number(grade):
+    environment = os.environ | {"POLARS_MAX_THREADS": "0"}
+    assert grade(env=environment).returncode == 0
+
+
+@pytest.mark.skipif(not os.access(SHARED, os.W_OK), reason="no /var/tmp")
+def test_link_of_another_user_removes_no_folder(grade, tmp_path):
+    """Polars removes old folders, which are named by numbers, in a place that all users share."""
+    name = f"scbench-test-{os.getpid()}"
+    shared = Path(SHARED, f"polars-{name}")
+    kept = tmp_path / "mine" / "999999999" / "kept"
+    kept.mkdir(parents=True)
+    shared.mkdir()
+    try:
+        (shared / "spill").symlink_to(tmp_path / "mine")
+        environment = os.environ | {"USER": name}
+        environment.pop("POLARS_OOC_SPILL_DIR", None)
+        assert grade(env=environment).returncode == 0
+    finally:
+        shutil.rmtree(shared)
+    assert kept.exists()
 
 
 def test_unknown_files_with_our_former_names_are_kept(grade, tmp_path):

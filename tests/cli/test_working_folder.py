@@ -1,12 +1,15 @@
 """No command imports a Python file from the folder in which it is started."""
 
 import json
+import shutil
 import sys
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from commands import BIN, run
+from loopback import Loopback
 
 from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
@@ -89,6 +92,33 @@ def test_ladder_is_drawn_without_them(poison_folder, imported):
 def test_gallery_is_drawn_without_them(poison_folder, imported):
     run(BIN / "scbench", "gallery", "pictures", cwd=poison_folder, code=0)
     assert imported() == []
+
+
+@pytest.mark.skipif(not find_spec("inspect_ai"), reason="extra [inspect]")
+@pytest.mark.skipif(shutil.which("git") is None, reason="Git is not installed")
+def test_run_executes_nothing_that_a_repository_here_names(tmp_path):
+    """Inspect asks Git for the state of the working folder, except in tests."""
+    run("git", "init", "--quiet", cwd=tmp_path, code=0)
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    commit = ("commit", "--quiet", "--allow-empty", "--message=a")
+    run("git", *author, *commit, cwd=tmp_path, code=0)
+    ran = tmp_path / "ran"
+    with (tmp_path / ".git" / "config").open("a") as config:
+        config.write(f'[core]\n\tfsmonitor = "touch {ran}; false"\n')
+    run("git", "status", cwd=tmp_path)
+    assert ran.exists()
+    ran.unlink()
+    with Loopback(lambda _: "{}") as served:
+        run(
+            BIN / "scbench",
+            *("run", "openai-api/local/x", "--base-url", served.url),
+            *("--tasks", "two_segments", "--limit", "1"),
+            cwd=tmp_path,
+            code=0,
+            LOCAL_API_KEY="k",
+            PYTEST_CURRENT_TEST="",
+        )
+    assert not ran.exists()
 
 
 def test_spawned_workers_import_nothing_from_there(poison_folder, imported, tmp_path):

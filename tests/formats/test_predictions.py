@@ -10,6 +10,7 @@ import sys
 import threading
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -26,6 +27,7 @@ from scbench.formats.predictions import (
     read_predictions,
     unread_keys,
 )
+from scbench.machine.files import read_regular
 
 GOOD = b'{"id": "two_segments/00", "answer": {"segments": []}}'
 MANY_DIGITS = b"9" * 1_000_000
@@ -294,6 +296,16 @@ def test_decompression_bomb_is_one_long_line_and_never_fills_memory(tmp_path, na
 def test_unreadable_file_is_an_error_with_the_reason(tmp_path, name, reason):
     with pytest.raises(PredictionsError, match=f"cannot read .*{reason}"):
         open_predictions(str(tmp_path / name))
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="no /proc")
+def test_link_to_a_file_of_the_kernel_is_refused(tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    path.symlink_to("/proc/version")
+    with pytest.raises(PredictionsError, match="it is in /proc"):
+        open_predictions(str(path))
+    with pytest.raises(OSError, match="not a regular file"):
+        read_regular(path)
 
 
 def test_a_device_that_may_never_end_is_refused():

@@ -71,6 +71,13 @@ def test_prompts_with_pictures_are_left_out_and_form_a_separate_task(documents, 
     assert documents_loaded["id"] == pictured
 
 
+@pytest.mark.parametrize("name", ["tasks", "config", "release"])
+@pytest.mark.parametrize("value", [5, ["a"], {"a": 1}, True])
+def test_setting_that_is_no_text_is_named(documents, name, value):
+    with pytest.raises(PredictionsError, match=f"{name} must be text"):
+        documents["load"](**{name: value})
+
+
 def test_prompt_asked_without_its_pictures_has_no_score(documents, caplog):
     document = documents["load"](images=True)["test"][0]
     (picture,) = documents["pictures"](document)

@@ -17,6 +17,7 @@ from scbench.base.errors import (
     FolderInUseError,
     MachineError,
     ResultsError,
+    ScbenchError,
 )
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
@@ -191,6 +192,14 @@ def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
         "claims",
         "link",
     ]
+
+
+@pytest.mark.parametrize("place", ["", "site", "a/../site"])
+def test_receipts_are_never_read_from_the_folder_of_submissions(place, tmp_path, small):
+    folder = tmp_path / "submissions"
+    (folder / "a").mkdir(parents=True)
+    with pytest.raises(ScbenchError, match="anybody could add a receipt"):
+        collect(folder, folder / place, release_finder([small]), LIMITS)
 
 
 @pytest.mark.usefixtures("graded_before")

@@ -188,6 +188,25 @@ def steering(sound, tmp_path_factory):
     return home
 
 
+def test_item_of_a_faulty_release_gives_one_line(copy, forge):
+    """Its parameters have 100,000 faults."""
+
+    def change(rows: list[dict]) -> None:
+        first = next(row for row in rows if row["id"] == "enumerate_edges/00")
+        params = dict.fromkeys(json.loads(first["params"]), [[]] * 100_000)
+        edit_row(first, params=json.dumps(params))
+
+    rewrite(copy / DATA, change)
+    forge(copy)
+    item = ["show", "enumerate_edges/00", "--release", str(copy)]
+    for options in (["--text"], ["--reference", "--text"]):
+        done = CliRunner().invoke(app, [*item, *options])
+        assert done.exit_code == 2
+        assert done.output.startswith("error: "), done.output[:300]
+        assert len(done.output.splitlines()) == 1
+        assert len(done.output) < 1000
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_release_text_controls_no_terminal_and_no_page(steering, monkeypatch, name):
     monkeypatch.chdir(steering)

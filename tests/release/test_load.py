@@ -10,7 +10,7 @@ from folders import rewrite
 
 from scbench.base.errors import ReleaseError
 from scbench.freezing.tables import read_table, write_table
-from scbench.release.load import find_release, installed_releases
+from scbench.release.load import find_release, installed_releases, release_in_results
 from scbench.release.manifest import REFERENCES
 
 DATA = "data/enumerate_edges.parquet"
@@ -39,6 +39,33 @@ def test_unknown_version_suggests_similar_ones(home):
     assert "no release 'v0.9.0': it is not an installed version" in message
     assert "(0.2.0, 0.9.0rc1, 0.9.0, 0.10.0)" in message
     assert "Did you mean '0.9.0'" in message
+
+
+@pytest.mark.parametrize("name", ["9.0.0", "9.0.0+terse"])
+def test_folder_here_never_replaces_a_version(home, sound, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(sound, tmp_path / "9.0.0")
+    with pytest.raises(ReleaseError, match=r"For the folder here, write \./9\.0\.0"):
+        find_release(name)
+    assert find_release("./9.0.0").version == "0.0.1"
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["stranger", "./stranger", "9.0.0", "0.9.0+/../../stranger", "a/b@main", ""],
+)
+def test_results_name_only_installed_releases(
+    home, sound, version, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("stranger", "9.0.0", "a/b@main", "0.9.0+/../../stranger"):
+        shutil.copytree(sound, tmp_path / folder, dirs_exist_ok=True)
+    monkeypatch.setattr("scbench.release.load.fetch_snapshot", pytest.fail)
+    if version.startswith("0.9.0"):
+        assert release_in_results(version).root == home / "0.9.0"
+        return
+    with pytest.raises(ReleaseError, match="is not installed"):
+        release_in_results(version)
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,18 @@ def test_release_on_the_hub_is_fetched_once(hub, sound, monkeypatch):
     assert find_release(f"{REPO}@main").version == "0.0.1"
 
 
+def test_folder_here_never_replaces_a_release_on_the_hub(
+    hub, sound, tmp_path, monkeypatch
+):
+    fill(hub, sound)
+    monkeypatch.chdir(tmp_path)
+    here = tmp_path / f"{REPO}@v0.0.1"
+    shutil.copytree(sound, here)
+    assert here != find_release(f"{REPO}@v0.0.1").root
+    assert find_release(f"./{REPO}@v0.0.1").root.resolve() == here
+    assert find_release(str(here)).root == here
+
+
 def test_incomplete_snapshot_is_completed(hub, sound):
     fill(hub, sound)
     root = find_release(f"{REPO}@v0.0.1").root

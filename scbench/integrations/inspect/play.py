@@ -274,15 +274,20 @@ def run_evals(
     # Checked before storing the ids, so that wrong options change nothing in the
     # folder.
     tasks = tasks_of(plan)
-    ids = (
-        None
-        if play_options.ids is None
-        else _with_earlier_ids(play_options.ids, logs / _IDS)
-    )
+    ids = play_options.ids
+    if ids is not None:
+        ids = _with_earlier_ids(ids, logs / _IDS)
     with (
         watching() as watch,
         _reply_counts(tasks, replace(play_options, ids=ids), logs),
     ):
+        earlier = len(_Replies.answered)
+        if earlier and play_options.say is not None:
+            # The folder may be from somebody else.
+            play_options.say(
+                f"continuing the run in {logs}, which has {counted(earlier, 'answer')}; to ask "
+                "everything again, choose another --out"
+            )
         complete, logged = eval_set(
             tasks,
             log_dir=str(logs),

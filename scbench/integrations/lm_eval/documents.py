@@ -60,6 +60,10 @@ def load(
             or the run has documents of both kinds, for which lm-eval 0.4.13 drops all
             pictures (``models/api_models.py`` looks only at the first request).
     """
+    for name, value in {"tasks": tasks, "config": config, "release": release}.items():
+        # Values come from YAML, in which 5 and [a] are no text.
+        if not isinstance(value, str | None):
+            raise PredictionsError(f"{name} must be text, not {value!r}")
     _loaded.add(images)
     marker = _mark_absent_replies()
     if len(_loaded) > 1:

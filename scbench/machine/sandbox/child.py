@@ -84,6 +84,14 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 # Maximum number of files and folders in the private folder: each needs kernel memory.
 _INODES = 4096
 _STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place is used)
+# The system's libraries that compiled Python packages need, on Linux.
+_SYSTEM_LIBRARIES = (
+    "libpthread.so.0",
+    "libdl.so.2",
+    "libm.so.6",
+    "libgcc_s.so.1",
+    "libstdc++.so.6",
+)
 
 
 class FilterProgram(ctypes.Structure):
@@ -213,6 +221,7 @@ def enter_namespaces(job: Job) -> None:
 
 def load_function(job: Job) -> Callable[[bytes], bytes]:
     """Import a function and its dependencies while files can still be read."""
+    load_system_libraries()
     sys.path[:0] = job["path"]
     spec = importlib.util.spec_from_file_location("isolated", job["script"])
     if spec is None or spec.loader is None:
@@ -221,6 +230,18 @@ def load_function(job: Job) -> Callable[[bytes], bytes]:
     spec.loader.exec_module(module)
     function: Callable[[bytes], bytes] = module.main
     return function
+
+
+def load_system_libraries() -> None:
+    """Load the system's libraries, so that no package finds other ones under the same names.
+
+    Wheels of manifold3d search the folder in /tmp in which they were built, and any
+    user of this machine can create that folder.
+    """
+    if sys.platform == "linux":
+        for name in _SYSTEM_LIBRARIES:
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(name)
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:

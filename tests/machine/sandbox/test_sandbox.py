@@ -137,6 +137,19 @@ def test_function_gets_its_data_and_returns_its_result(kind, function):
     assert function(source, kind, zlib.compress(data)) == data[::-1]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of Linux")
+def test_packages_of_a_function_get_the_libraries_of_the_system(kind, function):
+    """Wheels of manifold3d search them in a folder that any user can create."""
+    source = """
+        with open("/proc/self/maps") as file:
+            LOADED = file.read()
+        def main(data):
+            return b" ".join(name for name in data.split() if name.decode() in LOADED)
+    """
+    names = b"libdl libgcc_s libm libpthread libstdc++"
+    assert function(source, kind, names) == names
+
+
 def test_error_ends_a_program_with_its_code(full):
     assert run_python(b"raise SystemExit(7)", SMALL, full).code == 7
     assert run_python(b"1 / 0", SMALL, full).code == 1
