@@ -56,7 +56,7 @@ from scbench.cli.options import (
 from scbench.cli.printing import Result, write_result
 from scbench.grading.means import RUN
 from scbench.grading.score_tables import score_table
-from scbench.release.load import Release, find_release, release_in_results
+from scbench.release.load import Release, release_in_results
 from scbench.report.charts import (
     budget_chart,
     cost_chart,
