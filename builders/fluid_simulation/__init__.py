@@ -74,7 +74,7 @@ class Space(Point):
     """Parameters of fresh worlds."""
 
     goal: Literal["any", GoalKind] = parameter(
-        "any", "kind of goal; any draws one of the kinds"
+        "any", "kind of goal; with 'any', it is drawn at random"
     )
     width: int = parameter(
         32, "number of cells along x and along y", ge=16, le=64, multiple_of=2
