@@ -158,7 +158,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if params.protected:
             zones = [f"- {ranges(zone)}\n" for zone in params.protected]
             protected = f"\nProtected zones:\n\n{''.join(zones)}"
-            off_limits = " shares a voxel with a protected\nzone,"
+            off_limits = "\nshares a voxel with a protected zone,"
         limit = ""
         box_limit = f"{MOST_BOXES:,} boxes; "
         if params.max_boxes is not None and params.max_boxes <= MOST_BOXES:
