@@ -45,7 +45,7 @@ _LIMIT = """
 - Count the pairs of a triangle and a face of a solid that the triangle hides from a point inside
   the solid. At most {most_pairs} are allowed; a mesh of {least} triangles never has more."""
 # Follows the definition of B if B is 0, because no solids meet.
-_NO_ROOM = " (B is 0 here, so any inner\nwall makes the score 0.)"
+_NO_ROOM = " (B is 0 here, so any inner wall makes the score 0.)"
 # Number of scenes to try until the baselines (convex hull, largest solid) score low enough.
 _DRAWS = 60
 # Coordinates that differ by less count as equal; separate bodies are always much farther apart.

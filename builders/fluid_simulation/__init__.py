@@ -75,7 +75,7 @@ class Space(Point):
     """Parameters of fresh worlds."""
 
     goal: Literal["any", GoalKind] = parameter(
-        "any", "kind of goal; any draws one of the kinds"
+        "any", "kind of goal; with 'any', it is drawn at random"
     )
     width: int = parameter(
         32, "number of cells along x and along y", ge=16, le=64, multiple_of=2
@@ -160,7 +160,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if params.protected:
             zones = [f"- {ranges(zone)}\n" for zone in params.protected]
             protected = f"\nProtected zones:\n\n{''.join(zones)}"
-            off_limits = " shares a voxel with a protected\nzone,"
+            off_limits = "\nshares a voxel with a protected zone,"
         limit = ""
         box_limit = f"{MOST_BOXES:,} boxes; "
         if params.max_boxes is not None and params.max_boxes <= MOST_BOXES:

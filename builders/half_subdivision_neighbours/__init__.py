@@ -32,8 +32,8 @@ class Space(Point):
     dimension: Literal["2D", "3D"] = parameter("3D", "2D: a square; 3D: a cube")
     extra_axes: int = parameter(
         2,
-        "number of entries in the axis cycle beyond one per axis; with 0, all axes are cut equally "
-        "often",
+        "number of additional entries in the axis cycle, which has at least one per axis; with 0, "
+        "all axes are cut equally often",
         ge=0,
         le=6,
     )

@@ -392,9 +392,7 @@ def layout_of(params: Params) -> Layout:
     """
     plan = layout(params)
     if plan is None:
-        raise GenerationError(
-            "the construction of plates and panels does not fit this cage"
-        )
+        raise GenerationError("no arrangement of plates and panels fits this cage")
     return plan
 
 

@@ -165,7 +165,7 @@ def prompt_text(words: Sequence[tuple[str, bool]], letters: str) -> str:
         target = f"the letters {', '.join(quoted[:-1])} and {quoted[-1]} occur in total"
     rules = ["Count every occurrence, including several in the same word."]
     if not row.islower():
-        rules.append("Capital and small letters count as the same letter.")
+        rules.append("Case is ignored.")
     if not all(is_marked for _, is_marked in words):
         rules.append("Ignore words without brackets.")
     rules_text = "\n".join(rules)

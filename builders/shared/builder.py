@@ -66,9 +66,9 @@ class Case(BaseModel):
         "JSON"
     )
     params: dict[str, JsonValue] = Field(
-        description="the parameter values that the case was drawn with, without count"
+        description="the parameter values from which this item was generated, except `count`"
     )
-    seed: int = Field(description="together with params, enough to recreate this case")
+    seed: int = Field(description="together with params, enough to recreate this item")
     instance: dict[str, JsonValue] = Field(
         description="the parameters that the grader uses"
     )

@@ -53,7 +53,9 @@ class Space(Point):
     unprinted: ClassVar = frozenset({"shape"})
 
     shape: Kind | Literal["any"] = parameter(
-        "any", "kind of shape; any draws one of the ten kinds", "semantic"
+        "any",
+        "kind of shape; with 'any', one of the ten kinds is drawn at random",
+        "semantic",
     )
     rotation: int = parameter(
         180,

@@ -67,7 +67,8 @@ class Space(Point):
     figure: Literal["any", Figure] = parameter(
         "any",
         "kind of target: regular polygon, star, figure with axis-parallel sides (blocks) or "
-        "slanted sides, or narrow zigzag (band); any draws one of these, but never band",
+        "slanted sides, or narrow zigzag (band); with 'any', the kind is drawn at random, but is "
+        "never band",
     )
     area: float = parameter(
         7.0,

@@ -78,7 +78,9 @@ def draw_outline(figure: Figure, sides: int, rng: Stream) -> Outline:
                 f"a regular polygon with {sides} sides", regular_points(sides)
             )
         case "band":
-            return Outline(f"a zigzag band of {sides} strokes", band_points(sides, rng))
+            return Outline(
+                f"a zigzag band with {sides} segments", band_points(sides, rng)
+            )
         case "star":
             tips = rng.between(4, 7)
             inner = rng.uniform(0.4, 0.65)

@@ -25,18 +25,18 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 
-# The rule on letters, by the order of the words and whether capitals matter.
+# The rule on letters, by the order of the words and whether case matters.
 _ALPHABETS = {
     (
         "ascending",
         True,
-    ): "Capital letters come before small ones: A, B, ..., Z, a, b, ..., z.",
+    ): "Uppercase letters come before lowercase ones: A, B, ..., Z, a, b, ..., z.",
     (
         "descending",
         True,
-    ): "Small letters come before capital ones: z, y, ..., a, Z, Y, ..., A.",
-    ("ascending", False): "Capital and small letters count as the same letter.",
-    ("descending", False): "Capital and small letters count as the same letter.",
+    ): "Lowercase letters come before uppercase ones: z, y, ..., a, Z, Y, ..., A.",
+    ("ascending", False): "Case is ignored.",
+    ("descending", False): "Case is ignored.",
 }
 
 
@@ -98,7 +98,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         letters = "".join(params.words)
         if not letters.islower() and not letters.isupper():
             if params.case_sensitive:
-                first_case = "capital" if is_ascending else "small"
+                first_case = "uppercase" if is_ascending else "lowercase"
                 direction = f"with {first_case} letters first"
             rules.append(_ALPHABETS[params.order, params.case_sensitive])
         prompt = prompt_template(__name__).format(

@@ -125,7 +125,7 @@ def problem_of_box(params: Params, low: Sequence[int], high: Sequence[int]) -> s
     if any(a > b for a, b in zip(low, high, strict=True)):
         return "a coordinate of xyzMin is greater than that of xyzMax"
     if min(low) < 0 or any(b >= n for b, n in zip(high, size, strict=True)):
-        return "it reaches outside the world"
+        return "it extends beyond the world"
     if any(_reaches_into(low, high, zone) for zone in params.protected):
         return "it reaches into a protected zone"
     return ""

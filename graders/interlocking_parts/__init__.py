@@ -73,9 +73,9 @@ CHECKS = {
     "bed_contact": "Every part has enough contact area with the bed.",
     "balance": "Every part's centre of mass is above its contact area with the bed.",
     "overhangs": "No part has an overhang that is too wide to bridge.",
-    # 2. Gaps of parts.
-    "gap_wide_enough": "Every part leaves room for a column of the smaller size.",
-    "gap_narrow_enough": "No part leaves room for a column of the larger size.",
+    # 2. Gaps in parts.
+    "gap_wide_enough": "In every part, a column of the smaller size fits through a gap.",
+    "gap_narrow_enough": "In no part does a column of the larger size fit through a gap.",
     # 3. Size.
     "inside_free": "No part reaches into the space inside the cage.",
     "outer_size": "No part reaches beyond the outer size of the cage.",
@@ -92,7 +92,7 @@ CHECKS = {
     "thickness": "The bars of every part have the required thickness.",
     "straps": "On every side of the cage the bars are as thick as required and not hollow, and no "
     "square much wider than a bar fits on them.",
-    # 8. Gaps of the cage.
+    # 8. Gaps in the cage.
     "gap_faces": "The cage has enough faces to measure its gaps.",
     "gaps": "The gaps of the cage have the required width, and none is too wide.",
     "slots": "The bars of every side stop a block as long as the widest gap, in both orientations.",

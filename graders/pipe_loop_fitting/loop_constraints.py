@@ -258,8 +258,8 @@ def judge_run(checks: Checklist, limits: MaxStraightRun, loop: Loop) -> None:
     checks.expect(
         "max_straight_run",
         len(run) <= limits.joints,
-        f"The longest straight run has {counted(len(run), 'joint')} instead of at most "
-        f"{limits.joints}.",
+        f"The longest straight run has {counted(len(run), 'joint')}; at most "
+        f"{limits.joints} are allowed.",
         joints=run[:MAX_ENTRIES],
         length=len(run),
     )
@@ -290,7 +290,8 @@ def judge_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -
         "avoid_margin",
         np.nonzero(nearest < limits.margin - SLACK)[0].tolist(),
         lambda i: (
-            f"Joint {i} is {nearest[i]:.6f} m from a wall instead of at least {limits.margin:g} m."
+            f"Joint {i} is {nearest[i]:.6f} m from a wall; at least {limits.margin:g} m is "
+            "required."
         ),
     )
 
@@ -299,8 +300,8 @@ def judge_hull(checks: Checklist, limits: HullArea, loop: Loop) -> None:
     """Check the area of the convex hull."""
     area = hull_area([(x, y) for x, y in loop.points.tolist()])
     wrong = (
-        f"The convex hull has an area of {area:.6f} square metres instead of at least "
-        f"{limits.area:g}."
+        f"The convex hull has an area of {area:.6f} square metres; at least "
+        f"{limits.area:g} is required."
     )
     checks.expect("min_convex_hull_area", area >= limits.area - SLACK, wrong, area=area)
 
@@ -311,8 +312,8 @@ def judge_start(checks: Checklist, limits: FixedStart, loop: Loop) -> None:
     dy = float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
     wrong = (
-        f"Joint 0 is {distance:.6f} m from ({limits.x:g}, {limits.y:g}) instead of at most "
-        f"{limits.tolerance:g} m."
+        f"Joint 0 is {distance:.6f} m from ({limits.x:g}, {limits.y:g}); at most "
+        f"{limits.tolerance:g} m is allowed."
     )
     checks.expect(
         "fixed_start", distance <= limits.tolerance + SLACK, wrong, distance=distance
@@ -327,8 +328,8 @@ def judge_separation(checks: Checklist, limits: JointSeparation, loop: Loop) -> 
         "min_point_separation",
         pairs,
         lambda pair: with_total(
-            f"Joints {pair[0]} and {pair[1]} are {distances[pair[0], pair[1]]:.6f} m apart "
-            f"instead of at least {limits.distance:g} m",
+            f"Joints {pair[0]} and {pair[1]} are {distances[pair[0], pair[1]]:.6f} m apart; at "
+            f"least {limits.distance:g} m is required",
             len(pairs),
             "pairs",
         ),

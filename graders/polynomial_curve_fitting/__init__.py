@@ -86,7 +86,7 @@ def read_formula(
     if len(text) > MAX_CHARACTERS:
         too_large = f"The text has {len(text)} characters; at most {MAX_CHARACTERS} are allowed."
     elif bracket_depth(text) > MAX_BRACKETS:
-        too_large = f"Brackets are nested more than {MAX_BRACKETS} deep."
+        too_large = f"Brackets are nested more than {MAX_BRACKETS} levels deep."
     if too_large:
         checks.expect("resource_limit", False, too_large)
         return None

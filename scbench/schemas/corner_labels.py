@@ -25,7 +25,7 @@ def no_repeats(names: SequenceT) -> SequenceT:
         ValueError: a name occurs twice.
     """
     if len(set(names)) < len(names):
-        raise ValueError("must not contain a name twice")
+        raise ValueError("must not contain duplicate names")
     return names
 
 

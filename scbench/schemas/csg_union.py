@@ -81,7 +81,7 @@ class Polyhedron(_MovedSolid):
     faces: Annotated[
         tuple[Annotated[tuple[Index, ...], Field(min_length=3)], ...],
         Field(min_length=4),
-    ] = Field(description="indices of vertices, counter-clockwise seen from outside")
+    ] = Field(description="indices of vertices, counter-clockwise as seen from outside")
 
 
 Solid = Annotated[Box | Prism | UvSphere | Polyhedron, Field(discriminator="kind")]
@@ -105,7 +105,8 @@ class Face(AnswerModel):
     vertex: Annotated[
         tuple[WholeIndex, ...], Field(min_length=3, max_length=_MAX_COUNT)
     ] = Field(
-        description="positions in the list of vertices, from 0, counter-clockwise seen from outside"
+        description="positions in the list of vertices, counted from 0, counter-clockwise as "
+        "seen from outside"
     )
 
 

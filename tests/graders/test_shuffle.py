@@ -27,7 +27,7 @@ SWAPS = [
     )
 ]
 IDLE = re.compile(
-    "says no|decide|smile|laugh|keeping|gets one|turn|shoelace|song|aloud|first chapter|shoulder|"
+    "says no|decide|smile|laugh|keep|gets one|turn|shoelace|song|aloud|first chapter|shoulder|"
     "passes the ball|heads the ball|after a fall|cheer|admires|cake|scissors|winks|not let go|"
     "how long"
 )
