@@ -46,7 +46,7 @@ _LONG_SEARCHES = 10
 _FEW_LONG = 3
 # If towers have to be tall, most rules are rejected, so there are more tries but shorter searches.
 _TALL_TRIES = 600
-_TALL_WORK = 5_000
+_TALL_WORK = 2_000
 # Segments of the digits 0 to 9.
 _STANDARD = (
     "abcdef",
@@ -61,6 +61,8 @@ _STANDARD = (
     "abcdfg",
 )
 _TAILLESS = (*_STANDARD[:6], "cdefg", *_STANDARD[7:9], "abcfg")
+# Digits whose shapes can be exchanged; the rules for upright digits assume the shapes of 1, 3, 7.
+_EXCHANGEABLE = (0, 2, 4, 5, 6, 8, 9)
 # Factor of the score of a tower that is not tall enough, as in the paper.
 _SHORT_FACTOR = 0.9
 # The best answer that the paper reports; it has 42 digits.
@@ -91,8 +93,10 @@ class Space(Point):
     forbidden: int = parameter(
         1, "number of forbidden orientations, out of six", ge=0, le=4
     )
-    font: Literal["standard", "tailless"] = parameter(
-        "standard", "font of the digits; in tailless, 6 and 9 have no outer bar"
+    font: Literal["standard", "tailless", "exchanged"] = parameter(
+        "standard",
+        "font of the digits; in tailless, 6 and 9 have no outer bar; in exchanged, the digits "
+        "except 1, 3 and 7 have each other's shapes, in random order",
     )
     min_height_mm: float = parameter(
         20.0, "lowest target height; more is harder", ge=0.0, le=150.0
@@ -156,21 +160,28 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ones = "1" * size
         zeros = "0" * size
         shapes = [f"{i}: {' '.join(params.segments[i])}" for i in params.digits]
+        is_exchanged = params.segments not in {_STANDARD, _TAILLESS}
         only_digits = ""
         if len(params.digits) < len(params.segments):
             only_digits = " You may use only\nthese digits:"
+        exchanged = ""
+        if is_exchanged:
+            exchanged = "\nSome digits have the usual shape of another digit.\n"
         only_orientations = ""
         if len(params.orientations) < len(get_args(Orientation)):
             only_orientations = "You may use only these orientations:\n\n"
         texts = data_file(__package__, "orientations.json")
-        orientations = [
-            wrapped(f"- {name}: {texts[name]['full']}.", "  ")
-            for name in params.orientations
-        ]
+        orientations = []
+        for name in params.orientations:
+            # The examples compare digits of the usual shapes.
+            example = "" if is_exchanged else texts[name].get("example", "")
+            text = texts[name]["full"].format(example=example)
+            orientations.append(wrapped(f"- {name}: {text}.", "  "))
         turns = [f"- {name}: {text['terse']}." for name, text in texts.items()]
         return {
             "shapes": "\n".join(shapes),
             "only_digits": only_digits,
+            "exchanged": exchanged,
             "only_orientations": only_orientations,
             "orientations": "\n".join(orientations),
             "turns": "\n".join(turns),
@@ -286,6 +297,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             # With one or two groups, there is little choice.
             if greedy >= n or greedy > point.greedy * n or n <= 2 * point.group:
                 continue
+            if point.font == "exchanged" and 2 * own_length(params) > n:
+                continue
             if not point.tall or reads_orientations(params):
                 return params.model_copy(update={"best_digits": n})
         # After several long searches, the error names work as the reason.
@@ -308,8 +321,16 @@ def draw_rules(point: Space, rng: Stream) -> Params:
     most = point.max_digits
     if most is not None and point.fewer_digits:
         most -= rng.below(point.fewer_digits + 1)
+    segments: tuple[str, ...]
+    match point.font:
+        case "standard":
+            segments = _STANDARD
+        case "tailless":
+            segments = _TAILLESS
+        case "exchanged":
+            segments = exchanged_shapes(rng)
     return Params(
-        segments=_STANDARD if point.font == "standard" else _TAILLESS,
+        segments=segments,
         digits=tuple(digits),
         orientations=tuple(name for name in orientations if name not in forbidden),
         group=point.group,
@@ -318,6 +339,15 @@ def draw_rules(point: Space, rng: Stream) -> Params:
         short_factor=point.short_factor,
         best_digits=1,
     )
+
+
+def exchanged_shapes(rng: Stream) -> tuple[str, ...]:
+    """Return the segments of the digits in a font in which most have each other's shapes."""
+    segments = [*_STANDARD]
+    givers = rng.sample(_EXCHANGEABLE, len(_EXCHANGEABLE))
+    for digit, giver in zip(_EXCHANGEABLE, givers, strict=True):
+        segments[digit] = _STANDARD[giver]
+    return tuple(segments)
 
 
 def raised(params: Params, rng: Stream) -> Params:
@@ -354,6 +384,15 @@ def reads_orientations(params: Params) -> bool:
     except GenerationError:
         return True
     return any(turn not in params.orientations for _, turn in tower)
+
+
+def own_length(params: Params) -> int:
+    """Return the length of the longest prime of digits whose shapes are never exchanged."""
+    digits = tuple(digit for digit in params.digits if digit not in _EXCHANGEABLE)
+    try:
+        return len(solve(params.model_copy(update={"digits": digits})).number)
+    except GenerationError:
+        return 0
 
 
 def solve(params: Params, work: int = WORK) -> SearchResult:

@@ -115,6 +115,7 @@ class Graph:
         for digit in range(10):
             bodies = [body for _, body in poses_of(params, digit)]
             self._poses.append(bodies)
+        self._digits = [digit for digit in range(9, -1, -1) if self._poses[digit]]
         # All tops reached so far, with their numbers.
         self._tops: list[Top] = []
         self._numbers: dict[Top, int] = {}
@@ -166,7 +167,7 @@ class Graph:
         for _ in range(length):
             longer: list[tuple[str, Top | None]] = []
             for text, before in ends:
-                for digit in range(9, -1, -1):
+                for digit in self._digits:
                     after = self._after(before, digit)
                     if after:
                         longer.append((text + str(digit), after))
@@ -280,22 +281,22 @@ class Graph:
             used: the groups of the number.
             dead: keys of searches that yielded nothing.
         """
-        digit_sum = sum(map(int, number))
+        remainder = int(number) % 3
         if count == 0:
             extra = max(surplus for _, surplus in self._tops[top])
             if _FLAT * len(number) + extra <= self._target:
                 return False
             # Most multiples of 2, 3 and 5 need no test for primality.
-            if number[-1] in "024568" or digit_sum % 3 == 0:
+            if number[-1] in "024568" or remainder == 0:
                 return False
             self._count_work()
             yield number
             return True
         if self._bound(self._home[top], used) < count:
             return False
-        # The order in which groups were used affects neither the groups that can follow nor the sum
-        # of the digits, which decides whether the number is divisible by 3.
-        key = (top, count, digit_sum % 3, used & self._ahead[top])
+        # The order in which groups were used affects neither the groups that can follow nor the
+        # remainder of the number divided by 3, which depends only on the sum of the digits.
+        key = (top, count, remainder, used & self._ahead[top])
         if key in dead:
             return False
         some = False

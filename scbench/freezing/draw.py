@@ -10,8 +10,7 @@ gives fewer, with the reason. The cases of a job can be stored, see
 `scbench.freezing.proofs`.
 """
 
-import math
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -28,6 +27,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder
 from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.freezing.experiment import Planned
+from scbench.freezing.groups import Groups
 from scbench.freezing.proofs import builder_memo
 from scbench.machine.processes import Executor, PendingResult
 
@@ -137,8 +137,7 @@ class _PointSource:
         """Return the first cases whose keys are not in ``keys``, and add their keys to it."""
         task = self._planned.task
         count = self._planned.point.count
-        group_of = task.builder().group
-        groups: Counter[str] = Counter()
+        groups = Groups(task.builder(), self._planned.point, count)
         cases: list[Row] = []
         # Counts since the last new case. A case whose group is complete counts as a repeat.
         repeats = 0
@@ -157,13 +156,11 @@ class _PointSource:
                 else:
                     params = canonical_json(attempt["instance"])
                     key = key_of(task.id, attempt["input"], params)
-                    group, share = group_of(self._planned.point, attempt["instance"])
-                    is_complete = groups[group] >= math.ceil(share * count)
-                    if key in keys or is_complete:
+                    if key in keys or not groups.has_room(attempt["instance"]):
                         repeats += 1
                     else:
                         keys.add(key)
-                        groups[group] += 1
+                        groups.add(attempt["instance"])
                         cases.append(attempt)
                         repeats = 0
                         failures = 0

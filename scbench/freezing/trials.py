@@ -3,7 +3,6 @@
 The same draws give the fresh items on which `shortcuts` are tried.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -16,6 +15,7 @@ from scbench.base.errors import GenerationError, ScbenchError, WorkSpentError
 from scbench.base.seeding import Stream
 from scbench.catalog import Task
 from scbench.freezing.draw import key_of
+from scbench.freezing.groups import Groups
 
 # Items drawn to estimate the capacity: if no two are equal, it is at least 10,000 in 19
 # of 20 cases.
@@ -66,8 +66,8 @@ class Trials(NamedTuple):
             items: number of items that the point asks for.
             limit: number of failures in a row that end it.
         """
-        at_once = self.final_failures / max(self.attempts, 1)
-        return min(1.0, items * self.failure_rate**limit + at_once)
+        final_rate = self.final_failures / max(self.attempts, 1)
+        return min(1.0, items * self.failure_rate**limit + final_rate)
 
 
 class Draws:
@@ -135,17 +135,16 @@ class Draws:
         Raises:
             GenerationError: too few of the draws give such an item.
         """
-        groups: Counter[str] = Counter()
+        groups = Groups(self.builder, self.space, count)
         items: list[BaseModel] = []
         for attempt in islice(self.attempts(), _MOST_DRAWS * count):
             if isinstance(attempt, ScbenchError):
                 continue
             values = self.builder.as_json(attempt)
-            group, share = self.builder.group(self.space, values)
             # A generated rung has as many items of each group.
-            if groups[group] >= math.ceil(share * count):
+            if not groups.has_room(values):
                 continue
-            groups[group] += 1
+            groups.add(values)
             items.append(attempt)
             if len(items) == count:
                 return items

@@ -3,7 +3,11 @@
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.largest_printable_prime import Space, TaskBuilder
+from scbench.builders.largest_printable_prime import (
+    Space,
+    TaskBuilder,
+    own_length,
+)
 from scbench.builders.largest_printable_prime.search import (
     Graph,
     greedy_number,
@@ -118,6 +122,7 @@ def test_65_digits_are_optimal_under_the_paper_rules():
         {"group": 2, "digits": 5},
         {"group": 4, "max_digits": 60},
         {"font": "tailless", "forbidden": 3, "digits": 10},
+        {"font": "exchanged", "group": 2, "digits": 6, "max_digits": 10},
         {"min_height_mm": 100.0, "max_height_mm": 120.0},
     ],
     ids=repr,
@@ -129,7 +134,10 @@ def test_fresh_rules_satisfy_their_parameters_and_state_their_optimum(parameters
     assert len(params.digits) == point.digits
     assert len(params.orientations) == 6 - point.forbidden
     assert point.min_height_mm <= params.target_height_mm <= point.max_height_mm
-    assert params.segments[9] == ("abcdfg" if point.font == "standard" else "abcfg")
+    if point.font == "exchanged":
+        assert sorted(params.segments) == sorted(PAPER.segments)
+    else:
+        assert params.segments[9] == ("abcdfg" if point.font == "standard" else "abcfg")
     assert params.best_digits == len(BUILDER.reference(params).numberSequence)
     assert params.best_digits <= (point.max_digits or 1000)
     prompt = BUILDER.prompt(params)
@@ -182,3 +190,18 @@ def test_tall_targets_need_towers_built_for_height():
         assert not turns <= {*params.orientations}
     assert len(limits) > 1
     assert limits <= {6, 7, 8}
+
+
+def test_exchanged_shapes_must_be_read():
+    point = Space(group=2, digits=6, max_digits=10, tall=True, font="exchanged")
+    fonts = set()
+    for seed in range(6):
+        params = BUILDER.draw(point, Stream("exchanged", seed))
+        fonts.add(params.segments)
+        assert [params.segments[digit] for digit in (1, 3, 7)] == ["bc", "abcdg", "abc"]
+        assert 2 * own_length(params) <= params.best_digits
+        prompt = BUILDER.prompt(params)
+        assert "Some digits have the usual shape of another digit." in prompt
+        assert "looks like a 2" not in prompt
+        assert "looks like a 9" not in prompt
+    assert len(fonts) == 6
