@@ -59,7 +59,8 @@ MOST_TESTS = 300
 COPIES = 4
 # Tests that run longer than this many seconds also count as having noticed the fault.
 LIMIT_SECONDS = 900
-# Maximum address space of a process in bytes.
+# Maximum data of a process in bytes. Its address space is not limited, because the JavaScript
+# engine that draws charts reserves 80 GB.
 MEMORY_BYTES = 12 << 30
 # Files that are not copied with the tree.
 NOT_COPIED = shutil.ignore_patterns(
@@ -87,7 +88,7 @@ REPLACEMENTS: dict[type, type] = {
 # A line of pytest's durations: seconds, part and test.
 _DURATION = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S.*?) *$", re.MULTILINE)
 # The first line of pytest's summary: the test that failed.
-_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FAILURE = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 # Exit code of pytest if all tests were deselected.
 _NO_TESTS = 5
 # A fault, the suites on which it was tried, and the test that caught it.
@@ -131,7 +132,7 @@ def main() -> int:
     options = read_options()
     results: Path = options.results
     log = results.with_suffix(".touched")
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     records: dict[str, Record] = {}
     if results.exists():
         for line in results.read_text("utf-8").splitlines():
@@ -141,7 +142,8 @@ def main() -> int:
         faults = choose_faults(options.sample)
         if options.touch:
             with tempfile.TemporaryDirectory() as folder:
-                touch(copy_of_tree(folder), faults, log)
+                failed = touch(copy_of_tree(folder), faults, log)
+                find_broken(copy_of_tree(folder), failed, log)
             return 0
         plant_all(faults, options.suites, touched_in(log), records, results)
     print(*report_lines(records), sep="\n")
@@ -320,8 +322,12 @@ def is_text(node: ast.AST) -> bool:
 # Tests that evaluate a fault
 
 
-def touch(tree: Path, faults: Sequence[Fault], log: Path) -> None:
-    """Record the quick tests that evaluate the place of each fault, and the duration of tests."""
+def touch(tree: Path, faults: Sequence[Fault], log: Path) -> list[str]:
+    """Record the quick tests that evaluate the place of each fault, and the duration of tests.
+
+    Returns:
+        The tests that fail, most of them because of the probes.
+    """
     (tree / "scbench" / "probe.py").write_text(PROBE.format(str(log.absolute())))
     # The start of each probe in a file, and the number of bytes that it adds.
     growth: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -346,20 +352,34 @@ def touch(tree: Path, faults: Sequence[Fault], log: Path) -> None:
         growth[fault.path].append((fault.start, len(probed) - (end - fault.start)))
     run = pytest(tree, "--durations=0", "--durations-min=0.01", "-vv", is_limited=False)
     log.with_suffix(".out").write_text(run.stdout, "utf-8")
+    if run.returncode not in {0, 1}:
+        print(run.stderr[-2000:], file=sys.stderr)
+        sys.exit(f"pytest ended early, with exit code {run.returncode}")
+    return _FAILURE.findall(run.stdout)
+
+
+def find_broken(tree: Path, failed: Sequence[str], log: Path) -> None:
+    """Record which of the failed tests also fail in a copy without probes."""
+    broken: list[str] = []
+    if failed:
+        (tree / "names.txt").write_text("\n".join(failed), "utf-8")
+        run = pytest(tree, "-n0", "@names.txt", is_limited=False)
+        broken = _FAILURE.findall(run.stdout)
+    log.with_suffix(".broken").write_text("\n".join(broken), "utf-8")
 
 
 def touched_in(log: Path) -> Touched:
-    """Return the tests and times that `touch` wrote."""
+    """Return the tests and times that `touch` wrote, without tests that fail without a fault."""
+    broken = set(log.with_suffix(".broken").read_text("utf-8").splitlines())
     tests: defaultdict[str, set[str]] = defaultdict(set)
     for line in log.read_text("utf-8").splitlines():
         key, _, test = line.partition(" ")
-        if test:
+        if test and test not in broken:
             tests[key].add(test)
     seconds: defaultdict[str, float] = defaultdict(float)
-    out = log.with_suffix(".out")
-    if out.exists():
-        for duration, test in _DURATION.findall(out.read_text("utf-8")):
-            seconds[test] += float(duration)
+    output = log.with_suffix(".out").read_text("utf-8")
+    for duration, test in _DURATION.findall(output):
+        seconds[test] += float(duration)
     return Touched(tests, seconds)
 
 
