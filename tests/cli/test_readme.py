@@ -43,7 +43,7 @@ def shell_commands(text: str) -> list[str]:
 
 def test_output_and_table_are_up_to_date(tmp_path):
     """If they are not, run ``python tools/readme_parts.py``."""
-    assert tool("readme_parts").updated(README, tmp_path) == README
+    assert tool("readme_parts").updated_readme(README, tmp_path) == README
 
 
 def test_printed_score_matches_the_rows():
