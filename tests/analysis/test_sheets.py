@@ -3,7 +3,7 @@
 from scbench.analysis.compare import compare_runs, comparison_sheets
 from scbench.analysis.paper import paper_table, run_lines_sheet
 from scbench.analysis.score_sheets import overview_sheets, score_sheet
-from scbench.analysis.sheets import task_cell
+from scbench.analysis.sheets import mean_and_readable, task_cell
 from scbench.grading.score_tables import score_table
 
 ROWS = ({"score": 1.0}, {"task": "shuffle", "score": 0.0})
@@ -42,3 +42,12 @@ def test_tables_name_tasks_by_their_ids_also_in_brackets(make_results):
     names = {row[sheet.heads.index("task")] for sheet in sheets for row in sheet.rows}
     assert names == {"two_segments", "", "all axiomatic (only two_segments)"}
     assert task_cell({"task": "csg_union"}) == "csg_union"
+
+
+def test_mean_and_readable_share_are_shown_where_they_say_something():
+    assert mean_and_readable({"mean": 0.5, "readable": 0.9}) == [
+        "mean 50.0",
+        "90.0 % readable",
+    ]
+    assert mean_and_readable({"mean": 0.5, "readable": 1.0}) == ["mean 50.0"]
+    assert mean_and_readable({"mean": None, "readable": None}) == []

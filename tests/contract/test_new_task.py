@@ -32,8 +32,8 @@ scbench generate {TASK} --count 3 --seed 5 --quiet
 scbench release build 9.9.9 --tasks enumerate_edges,{TASK} --no-manifolds --out 9.9.9 --workers 1
 scbench release verify 9.9.9 --workers 1
 grep "number of points with whole coordinates" 9.9.9/README.md
-scbench example --release 9.9.9 > answers.jsonl
-scbench-grade answers.jsonl --release 9.9.9 --out graded --workers 1 --quiet
+scbench example --release ./9.9.9 > answers.jsonl
+scbench-grade answers.jsonl --release ./9.9.9 --out graded --workers 1 --quiet
 scbench tables graded --by task | grep lattice_triangle
 scbench report graded --out report.html
 grep "Lattice Triangle" report.html

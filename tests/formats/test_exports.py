@@ -191,3 +191,12 @@ def test_inspect_log_is_read_by_its_library(runs, tmp_path):
 )
 def test_datastore_folder_of_a_model(model, folder):
     assert datastore_folder(model) == folder
+
+
+def test_reason_of_a_wrong_answer_names_the_failed_checks(runs):
+    wrong = [one for one in runs["sloppy"].tries if one.status == "answered"]
+    wrong = [one for one in wrong if one.score == 0]
+    right = [one for one in runs["oracle"].tries if one.score == 1]
+    assert wrong
+    assert all(one.explanation.startswith("failed: ") for one in wrong)
+    assert not any(one.explanation for one in right)

@@ -30,7 +30,7 @@ OF_RULES = {
     r"plan - \d+\) / [\d.]+",
     "tetrahedra_shadow_projection": r"at most \d+ copies|more than \d+ copies|\) / [\d.]+",
     "csg_union": r"At most \d+ are allowed|a mesh of \d+ triangles never|"
-    r"\(B is 0 here, so any inner\nwall makes the score 0\.\)",
+    r"\(B is 0 here, so any inner wall makes the score 0\.\)",
     "half_subdivision_neighbours": r"depth \d+: axis",
     "polynomial_curve_fitting": r"f, as written, is at most \d+",
 }

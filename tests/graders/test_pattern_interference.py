@@ -87,3 +87,14 @@ def test_grader_builder_and_prompt_agree(point, seed):
     assert judge(TASK, params, {"answer": right})[0].score == 1
     off = [*right[:-1], right[-1] + 1]
     assert judge(TASK, params, {"answer": off})[0].score == 0
+
+
+def test_answer_without_numbers_leaves_the_other_checks_open():
+    params = BUILDER.draw(Space(), Stream("pattern", 1))
+    (verdict,) = judge(TASK, params, {"answer": "no numbers"})
+    assert verdict.score == 0
+    assert {check.id: check.passed for check in verdict.checks} == {
+        "readable": False,
+        "count": None,
+        "terms": None,
+    }

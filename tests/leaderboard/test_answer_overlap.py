@@ -5,7 +5,11 @@ import random
 
 import pytest
 
-from scbench.leaderboard.answer_overlap import AnswerOverlap, compare_with_others
+from scbench.leaderboard.answer_overlap import (
+    AnswerOverlap,
+    compare,
+    compare_with_others,
+)
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.validate import release_finder, validate
 
@@ -81,3 +85,11 @@ def test_copy_is_noticed_with_number_and_share(warned):
 )
 def test_overlap_rule(overlap, suspicious):
     assert overlap.suspicious is suspicious
+
+
+def test_long_and_short_answers_are_compared_separately():
+    first = {"a": {"long": True, "short": False}, "b": {"other": True}, "c": {}}
+    second = {"a": {"long": True, "tiny": False}, "b": {"short": False}, "d": {}}
+    assert compare(first, second) == AnswerOverlap(
+        equal_long=1, compared_long=1, equal_short=0, compared_short=1
+    )

@@ -147,3 +147,9 @@ def test_other_yaml_is_refused_with_a_line(text):
     with pytest.raises(DocumentError) as caught:
         read_yaml(text.encode())
     assert caught.value.line >= 1
+
+
+def test_line_that_is_not_utf8_is_named():
+    with pytest.raises(DocumentError, match="not UTF-8") as caught:
+        read_yaml(b"a: 1\nb: 2\nc: \xff\n")
+    assert caught.value.line == 3

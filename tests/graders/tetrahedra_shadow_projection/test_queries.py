@@ -8,6 +8,7 @@ from shapely import MultiPoint, unary_union
 
 from scbench.base.seeding import Stream
 from scbench.catalog import get_task
+from scbench.graders.shared.interaction import QueryError
 from scbench.graders.tetrahedra_shadow_projection.queries import Cut, Shadow
 
 SQUARE = get_task("tetrahedra_shadow_projection").builder().paper()[0].params
@@ -79,3 +80,15 @@ def test_depths_along_a_side():
     pairs = ask(Cut, *low)["pairs"]
     assert [pair[:2] for pair in pairs] == [[0, 1], [1, 2]]
     assert pairs[0][2] == pytest.approx(math.sqrt(2 / 3) - 0.7, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pose", "why"),
+    [
+        ((0, 0, 1_000_001, 1, 0, 0, 0), "tetrahedron 1 .* beyond 1,000,000"),
+        ((0, 0, 0, 0, 0, 0, 0), "quaternion of tetrahedron 1 .* all zeros"),
+    ],
+)
+def test_impossible_poses_are_refused(pose, why):
+    with pytest.raises(QueryError, match=why):
+        ask(Shadow, (0, 0, 1_000_000, 1, 0, 0, 0), pose)
