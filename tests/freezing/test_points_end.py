@@ -23,7 +23,7 @@ HARD = [
 
 @pytest.mark.parametrize(("task", "parameters"), HARD, ids=str)
 def test_hard_points_end_within_a_minute(task, parameters):
-    _, reason = sweep.within(sweep.SECONDS, task, parameters)
+    _, reason = sweep.outcome_in_time(sweep.SECONDS, task, parameters)
     assert not reason.startswith(("TIME", "CRASH")), reason
     assert not reason or "ask for" in reason
 
