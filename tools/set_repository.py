@@ -24,7 +24,7 @@ def with_repository(text: str, address: str) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or not sys.argv[1].startswith("https://"):  # noqa: PLR2004
+    if len(sys.argv) != 2 or not sys.argv[1].startswith("https://"):
         sys.exit("usage: python tools/set_repository.py https://HOST/OWNER/NAME")
     PROJECT.write_text(
         with_repository(PROJECT.read_text("utf-8"), sys.argv[1]), "utf-8"
