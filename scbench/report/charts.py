@@ -103,10 +103,11 @@ _MEMBER_NAMES = frozenset(
         "valueOf",
     }
 )
-# Pixels for each rung of a ladder, and between lines of one series and of several.
+# Pixels for each rung of a ladder.
 _RUNG_WIDTH = 44
-_WIDE_STEP = 18
-_NARROW_STEP = 11
+# Pixels for each mark on a line, if a line has one mark and if it has several.
+_SINGLE_STEP = 18
+_SHARED_STEP = 11
 # Pixels for names, figures and all panels in the chart of scores, wide and narrow.
 _WIDE_NAMES = 210
 _NARROW_NAMES = 116
@@ -119,13 +120,14 @@ _PANEL_STEP = 24
 _WIDE_BARS = 440
 _NARROW_BARS = 180
 _BAR_STEP = 30
-# Letters in a line of the names left of a chart, pixels from one line of a name to the next, and
-# the expression that breaks lines.
+# Names left of a chart are wrapped after this many letters.
 _NAME_LETTERS = 26
 _WIDE_NAME_LETTERS = 30
 _FAILURE_NAME_LETTERS = 40
 _NARROW_NAME_LETTERS = 16
+# Height of a line of a wrapped name, in pixels.
 _NAME_LINE = 14
+# Vega's expression for the lines of a wrapped name.
 _NAME_LINES = "split(datum.label, '\\n')"
 
 
@@ -188,9 +190,10 @@ def overview_charts(marks: Sequence[ScoreMark]) -> tuple[Spec, list[Spec]]:
 
     Names are in the order of the marks. A single run has one panel with a line for each bucket.
     """
-    # Vega puts names into expressions, which some characters would terminate.
+    # Vega puts names into expressions, and some characters would end an expression early.
     marks = [mark._replace(name=printable(mark.name)) for mark in marks]
     if len({mark.name for mark in marks}) == 1:
+        # The run becomes the panel, and its buckets become the lines.
         marks = [
             mark._replace(panel=mark.name, name=printable(mark.panel)) for mark in marks
         ]
@@ -347,7 +350,7 @@ def dot_chart(
     lines = list(dict.fromkeys(mark["line"] for mark in marks))
     legend: Spec | None = None
     heading = ""
-    step = _WIDE_STEP
+    step = _SINGLE_STEP
     if len(series) == 1:
         heading = series[0]
     else:
@@ -357,7 +360,7 @@ def dot_chart(
             "labelLimit": 320,
             "symbolLimit": 99,
         }
-        step = _NARROW_STEP
+        step = _SHARED_STEP
     if series:
         least_step = math.ceil(_NAME_LINE * most_lines(lines) / len(series))
         step = max(step, least_step)
@@ -383,7 +386,7 @@ def turn_chart(table: pl.DataFrame) -> Spec:
 
     The table comes from `scbench.analysis.turns.turn_table`.
     """
-    # Tasks have no lines if buckets summarise them.
+    # If the table has rows for buckets, only these are drawn, not those for tasks.
     if table["task"].has_nulls():
         table = table.filter(pl.col("task").is_null())
     values = [
@@ -399,11 +402,15 @@ def budget_chart(points: pl.DataFrame) -> Spec:
     """
     rows = points.with_columns(run=run_column()).to_dicts()
     values = in_points(rows, "accuracy", "low", "high")
-    # Each run's name is written at its last visible point.
-    last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}
+    # Each run's name is written at its last visible point. The axis is logarithmic, so points at
+    # 0 tokens are not visible.
+    last_visible: dict[str, int] = {}
     for i, row in enumerate(values):
-        row["label"] = row["run"] if last.get(row["run"]) == i else ""
-    # Each step is a power of two; 0 cannot be shown on this axis.
+        if row["mean_output_tokens"]:
+            last_visible[row["run"]] = i
+    for i, row in enumerate(values):
+        row["label"] = row["run"] if last_visible.get(row["run"]) == i else ""
+    # Each step is a power of two.
     ticks = powers_of_two(points["mean_output_tokens"])
     return chart("budget", values=values, ticks=ticks)
 
@@ -616,7 +623,7 @@ def level_mark(row: Mapping[str, Any]) -> Spec:
         words = f"{level_words(dict(row))} ({interval_words(dict(row))})"
     kind = "task" if row["task"] else "mean"
     if row["beyond"]:
-        # "below" or "above", the first word of "below 0.5".
+        # "below 0.5" gives "below".
         kind = row["beyond"].partition(" ")[0] or kind
     return {
         "level": place.level,
