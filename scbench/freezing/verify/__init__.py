@@ -9,8 +9,8 @@ Nothing in the folder is trusted, including the manifest: rebuilding reveals an 
 row even if all hashes were changed to match.
 
 With the base seed, all drawn instances can be regenerated from the experiment. Without
-it (a private seed), rows are regenerated, each from its own point and seed; whether
-they are the first cases of their points remains unproven.
+it (a private seed), rows are regenerated, each from its own point and seed; but
+nothing proves that they are the first cases of their points.
 """
 
 import tempfile
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from scbench.base.errors import ReleaseError, did_you_mean
 from scbench.base.progress import no_progress
-from scbench.catalog import Task, all_tasks
+from scbench.catalog import Task, all_tasks, available_tasks
 from scbench.freezing.compare import error_line, one_line
 from scbench.freezing.frozen_manifest import FrozenLadder
 from scbench.freezing.frozen_task import FrozenTask, freeze_tasks
@@ -60,12 +60,12 @@ def verify_release(
         workers: number of processes; with 1, this process does the work.
         seed: private seed of the drawn instances; without it, each is regenerated from its own
             seed.
-        on_hashes: called within seconds with the mismatches that hashes alone show, which are the
-            first of those returned. Regenerating everything takes minutes.
+        on_hashes: called within seconds, with the problems found before anything is regenerated,
+            which takes minutes. They are also the first of the returned problems.
         proofs: see `scbench.freezing.proofs`; without them everything is graded from scratch.
     """
-    # Verification catches whatever a damaged row or a builder raises. An interruption may come as
-    # such an error, or be lost in a library; so it is recorded, and raised again at the next step.
+    # Verification catches whatever a damaged row or a builder raises, which could hide Ctrl-C. So
+    # an interruption is recorded, and raised again at the next step.
     with watched() as interrupts:
 
         def check_and_report(name: str) -> None:
@@ -115,7 +115,7 @@ def _all_problems(
         for part in redrawn.frozen:
             problems += check_part(root, part)
         frozen += redrawn.frozen
-        # References and manifests list tasks in this order.
+        # References list tasks in the order of the manifest.
         order = list(manifest.tasks)
         frozen.sort(key=lambda part: order.index(part.task.id))
     elif seed is not None:
@@ -144,10 +144,10 @@ def _all_problems(
 
 def unknown_task_problems(manifest: Manifest) -> Iterator[str]:
     """Yield a problem for each task of a release that this installation does not have."""
-    catalog = all_tasks()
+    available = {task.id for task in available_tasks()}
     for name in sorted(manifest.tasks):
-        if name not in catalog or not catalog[name].available:
-            hint = did_you_mean(name, catalog)
+        if name not in available:
+            hint = did_you_mean(name, all_tasks())
             yield f"task {one_line(name)}: this installation has no such task.{hint}"
 
 
@@ -159,14 +159,11 @@ def check_listed_tasks(
     proofs: Path | None,
 ) -> tuple[list[FrozenTask], list[str]]:
     """Build the tasks with fixed lists again; return them, and the problems of their rows."""
-    catalog = all_tasks()
+    available = {task.id: task for task in available_tasks()}
     record = manifest.experiment
     drawn_tasks = record.task_ids if record else []
-    listed_tasks = []
-    for name in manifest.tasks:
-        is_known = name in catalog and catalog[name].available
-        if is_known and name not in drawn_tasks:
-            listed_tasks.append(catalog[name])
+    listed_names = [name for name in manifest.tasks if name not in drawn_tasks]
+    listed_tasks = [available[name] for name in listed_names if name in available]
 
     def report_task(task: Task) -> None:
         on_step(task.id)
@@ -178,7 +175,7 @@ def check_listed_tasks(
             problems.append(
                 f"task {task.id}: cannot be built again: {error_line(part)}"
             )
-            # The rows do not need the references.
+            # Rows can be checked without the references, which could not be built.
             problems += check_listed(root, task)
         else:
             frozen.append(part)
@@ -198,7 +195,7 @@ def check_ladder_rows(
     problems = redrawn.problems
     for part in redrawn.frozen:
         problems += check_part(root, part, ladder_file)
-    # Another ladder would differ in its rows, too: that is one fault, not two.
+    # If rows differ, the ladder's record differs, too; that is reported once.
     if not problems:
         problems += check_own_ladder(manifest, record)
     return FrozenLadder(redrawn.record, redrawn.frozen), problems
