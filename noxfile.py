@@ -60,7 +60,7 @@ def everything(session: nox.Session) -> None:
     here = Path(sys.executable).parent
     for name, *arguments in (
         *STATIC_CHECKS,
-        ("pytest", "-n", "3", "-m", "deep", "--durations=30", *session.posargs),
+        ("pytest", "-n", "4", "-m", "deep", "--durations=30", *session.posargs),
     ):
         session.run(str(here / name), *arguments)
 

@@ -3,6 +3,7 @@
 import warnings
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 
 import polars as pl
 import pytest
@@ -91,9 +92,15 @@ def body(kind: str, answer: str) -> dict:
     return {"object": "chat.completion", "choices": [choice]}
 
 
+@cache
+def instances():
+    return scbench.load_release().instances(["two_segments"])
+
+
+@cache
 def prompt_in(way: str, row_id: str) -> str:
     """Return the first message about an item."""
-    instance = scbench.load_release().instances()[row_id]
+    instance = instances()[row_id]
     if "loop" not in way:
         return instance.prompt
     return Environment(Setup(setting="retry")).reset(instance)
