@@ -144,7 +144,7 @@ def compare_runs(
     """
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
-        raise ResultsError("comparing needs the results of at least two runs")
+        raise ResultsError("a comparison needs the results of at least two runs")
     # Families of lines that are corrected together.
     main_lines: list[PairLine] = []
     lines: list[PairLine] = []

@@ -266,8 +266,8 @@ def check_release(rows: pl.DataFrame) -> None:
         f"{release} ({digest[:12]})" for release, digest in releases.iter_rows()
     )
     raise ResultsError(
-        f"the results are from {releases.height} releases: {names}; scores of different releases "
-        "are not comparable, so grade all predictions against one release"
+        f"the results are from {releases.height} releases: {names}; scores on different "
+        "releases are not comparable, so grade all predictions against one release"
     )
 
 
