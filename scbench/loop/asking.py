@@ -48,7 +48,7 @@ class Asking(Game):
         budget: limit on the total cost of moves.
 
     Args:
-        setup: setup that the model was promised.
+        setup: setup that the rules announce to the model.
         task: task of the instance.
         params: parameters of the instance.
         kinds: kinds of moves.
@@ -262,7 +262,7 @@ class Act(Asking):
     """Actions that change a state; the final state is the answer.
 
     Args:
-        setup: setup that the model was promised.
+        setup: setup that the rules announce to the model.
         task: task of the instance.
         params: parameters of the instance.
         kinds: kinds of actions.

@@ -90,7 +90,7 @@ class Study:
         instances: the items, in order.
         player: the alias of the person in predictions.
         seconds: time for all items, in seconds.
-        out: predictions file; items in it are not asked again.
+        out: predictions file; items in it are not shown again.
 
     Raises:
         PredictionsError: the file cannot be read, or belongs to another player.
