@@ -169,7 +169,7 @@ class Evaluation:
         """Return the values in these cells.
 
         Raises:
-            CrowdedError: they need too much memory.
+            CrowdedError: the values need too much memory.
         """
         x = np.arange(columns.start, columns.stop, dtype=np.int64)
         y = np.arange(rows.start, rows.stop, dtype=np.int64)
@@ -355,7 +355,7 @@ def within_bits(a: Values) -> Values:
     """Return the values unchanged.
 
     Raises:
-        FormulaCostError: one of them is too long.
+        FormulaCostError: a value is too long.
     """
     if a.bits > MAX_BITS:
         a = a.tightened()

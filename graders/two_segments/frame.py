@@ -37,7 +37,7 @@ class Spot(NamedTuple):
     distance: float
     """Distance from the boundary."""
     relative: float
-    """The same, divided by the length of the side."""
+    """Distance from the boundary, divided by the length of the side."""
 
 
 class Side(NamedTuple):

@@ -178,7 +178,7 @@ def pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
 def main_line_of(lines: Sequence[PairLine]) -> PairLine:
     """Return the overall line of a pair, which is the main question.
 
-    With a single bucket, it is the bucket's line, which comes last.
+    If there is only one bucket, that bucket's line, which comes last, is the overall line.
     """
     for line in lines:
         if line.row["bucket"] == OVERALL:

@@ -499,7 +499,7 @@ def rungs_in(text: str) -> list[int]:
     """Return the numbers in --rungs, without repeats, in the given order.
 
     Raises:
-        ReleaseError: one of them is not a number, or too large for a rung.
+        ReleaseError: a value is not a number, or is too large for a rung.
     """
     rungs: list[int] = []
     for part in text.split(","):

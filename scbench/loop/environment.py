@@ -120,7 +120,7 @@ class Environment:
     def state(self) -> State:
         """The state of the trial as a small JSON value.
 
-        Setting it restores that state but not `turns`. To continue elsewhere, first
+        Setting this property does not restore `turns`. To continue a trial elsewhere, first
         call `reset` with the instance, then set ``turns``, too.
         """
         return self._current_game.state

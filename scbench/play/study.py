@@ -158,7 +158,7 @@ def append_whole(path: Path, data: bytes) -> None:
     """Append bytes to a file as new lines, all of them or none.
 
     Raises:
-        ReleaseError: they cannot be written.
+        ReleaseError: the lines cannot be written.
     """
     try:
         with path.open("a+b", buffering=0) as stream:
