@@ -142,7 +142,7 @@ def with_missed_food(params: Params, count: int, rng: Stream) -> Params:
 def walk(box: Box, start: int, rng: BitSource) -> NDArray[np.int64]:
     """Take the walks of a batch at the same time: plain, narrow and straying ones, in this order.
 
-    Return the numbers of their cells, a row for each walk, filled up with -1.
+    Return the numbers of the walks' cells, a row for each walk, filled up with -1.
     """
     # One more number stands for no cell, which fills up the lists of neighbours.
     nowhere = len(box.cells)

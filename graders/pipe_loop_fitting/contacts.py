@@ -32,7 +32,7 @@ class Contacts(NamedTuple):
     """Pairs of pieces that are not neighbours and meet, smaller position first, in order."""
 
     crossings: list[Pair]
-    """Pairs that cross: the ends of each piece are strictly on opposite sides of the other piece."""
+    """Pairs that cross: the ends of each piece are strictly on opposite sides of the other one."""
     touches: list[Pair]
     """Pairs that do not cross, but are less than `TOUCH` apart."""
 

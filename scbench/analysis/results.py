@@ -275,7 +275,7 @@ def check_tasks(rows: pl.DataFrame) -> None:
     """Refuse rows of tasks that are not in the catalogue.
 
     Raises:
-        ResultsError: a row has such a task.
+        ResultsError: a row has a task that is not in the catalogue.
     """
     tasks = all_tasks()
     unknown = sorted(set(rows["task"].unique()) - tasks.keys())
