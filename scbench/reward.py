@@ -120,7 +120,7 @@ def fields_of(answer: JsonValue) -> dict[str, Any]:
     """Return the prediction field for an answer: ``response`` for text, otherwise ``answer``.
 
     Raises:
-        PredictionsError: it is a list of chat messages, or not JSON.
+        PredictionsError: the answer is a list of chat messages, or not JSON.
     """
     if isinstance(answer, str):
         return {"response": answer}
@@ -158,7 +158,7 @@ def scores(
 
     Raises:
         ValueError: the numbers of instances and answers differ.
-        PredictionsError: one of the instances is unknown.
+        PredictionsError: an instance is unknown.
     """
     if isinstance(instances, str):
         raise PredictionsError("scores() takes a list of ids; for one id, use score()")
@@ -206,7 +206,7 @@ def complete_instance(
     """Return an instance, which is looked up if only its id is given.
 
     Raises:
-        PredictionsError: it is neither, or there is no such instance.
+        PredictionsError: the item is neither an instance nor an id, or there is no such instance.
         ReleaseError: no such release.
     """
     if isinstance(item, str):

@@ -222,7 +222,7 @@ def truth_values(params: Params) -> list[bool]:
 def _value_of_ranks(
     tokens: Sequence[str], true: str, at: int, least: int
 ) -> tuple[bool, int]:
-    """Evaluate from a position while operators have at least a rank; return value and end."""
+    """Evaluate from a position while operators have at least this rank; return value and end."""
     is_negated = False
     while tokens[at] == "NOT":
         is_negated = not is_negated

@@ -159,7 +159,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return story_of(params) + closing
 
     def reference(self, params: Params) -> Answer:
-        """Compute all events that would flip the outcome in one pass."""
+        """Find, in one pass, all events that would flip the outcome."""
         is_needed = necessity_of(params)
         if params.question == "but_for":
             return Answer(answer="no" if is_needed[0] else "yes")

@@ -15,7 +15,7 @@ class Filling(NamedTuple):
 
 
 def description_in_own_frame(solid: Solid) -> str:
-    """Return a text of a solid in its own frame, with its turn and its move."""
+    """Return a description of a solid in its own frame, with its rotation and translation."""
     steps = []
     if any(solid.rotation_deg_xyz):
         steps.append(f"turned by {point_text(solid.rotation_deg_xyz)}")
@@ -26,7 +26,7 @@ def description_in_own_frame(solid: Solid) -> str:
 
 
 def short_description(solid: Solid) -> str:
-    """Return a text of a solid with its size and place; only nameless solids list their corners."""
+    """Return a solid's size and place in words; only nameless solids list their corners."""
     filling = filling_of(solid)
     turns = ""
     for axis, angle in zip("xyz", solid.rotation_deg_xyz, strict=True):

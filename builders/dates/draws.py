@@ -99,7 +99,7 @@ def draw_crossing(rng: Stream) -> tuple[date, Move]:
     does not have.
 
     Raises:
-        GenerationError: none was found; tier 2 always has one.
+        GenerationError: no such step was found; every item of tier 2 needs one.
     """
     draw = rng.choice(
         (

@@ -107,8 +107,8 @@ def way_between(start: XY, end: XY, shift: int) -> Vector:
 def circle_bounds(corners: tuple[XY, XY, XY], beyond: XY, shift: int) -> Interval:
     """Return bounds of a determinant that is negative if the point beyond is outside the circle.
 
-    They are its value at the given points, plus or minus the largest possible change, which follows
-    from the bounds of its slopes.
+    The bounds are the determinant at the given points, plus or minus its largest possible change,
+    which follows from the bounds of its slopes.
     """
     ways = [way_between(beyond, corner, shift) for corner in corners]
     slopes: list[Interval] = []

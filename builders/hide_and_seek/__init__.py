@@ -108,7 +108,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     form = '{"people": [{"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
-        """Return every size and place."""
+        """Return every size and place that the prompt states."""
         values = {
             "radius": params.max_distance,
             "columns": params.image[0],

@@ -78,8 +78,8 @@ def best_walks(params: Params) -> BestWalks:
 def is_easy_for_walks(params: Params, limit: float) -> bool:
     """Return whether a walk scores more than a limit.
 
-    These walks are not those of `best_walks`. Otherwise boxes would remain in which luck alone kept
-    the walks of the floor from success.
+    These walks are not those of `best_walks`. Otherwise boxes would remain whose floor is low only
+    because those walks were unlucky.
     """
     count = max(WALKS // BATCH, _TEST_CELLS // frame_of(params).free)
     noise = Noise(Stream("test walks", params.model_dump(mode="json")))
@@ -117,8 +117,8 @@ def best_of(params: Params, rng: BitSource) -> BestWalks:
 def with_missed_food(params: Params, count: int, rng: Stream) -> Params:
     """Return a box with food added in cells that walks miss, up to this count.
 
-    Each item is in the cell that lowers the scores of the walks most, the best of which weigh
-    most.
+    Each item is put into the cell that lowers the scores of the walks most; the best walks have
+    the largest weights.
     """
     box = Box.make(params.size, params.walls)
     start = box.number[params.start]
@@ -142,7 +142,7 @@ def with_missed_food(params: Params, count: int, rng: Stream) -> Params:
 def walk(box: Box, start: int, rng: BitSource) -> NDArray[np.int64]:
     """Take the walks of a batch at the same time: plain, narrow and straying ones, in this order.
 
-    Return the numbers of their cells, a row for each walk, filled up with -1.
+    Return the numbers of the walks' cells, a row for each walk, filled up with -1.
     """
     # One more number stands for no cell, which fills up the lists of neighbours.
     nowhere = len(box.cells)

@@ -506,7 +506,7 @@ def draw_cage(point: Space, rng: Stream) -> Params:
 
 
 def column_spacing(params: Params, plan: Layout) -> Spacing:
-    """Return how far out columns are tried: as far as bars of every part stop the large column."""
+    """Return how far out columns are tried: as far as every part stops the large column."""
     storeys = range(len(plan.floors) - 1)
     ends = [storey_ends(params, plan, storey) for storey in storeys]
     half_height = min(top - bottom for bottom, top in ends) / 2

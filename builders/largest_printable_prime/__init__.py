@@ -342,7 +342,7 @@ def draw_rules(point: Space, rng: Stream) -> Params:
 
 
 def exchanged_shapes(rng: Stream) -> tuple[str, ...]:
-    """Return the segments of the digits in a font in which most have each other's shapes."""
+    """Return the segments of the digits in a font where most have the shape of another digit."""
     segments = [*_STANDARD]
     givers = rng.sample(_EXCHANGEABLE, len(_EXCHANGEABLE))
     for digit, giver in zip(_EXCHANGEABLE, givers, strict=True):

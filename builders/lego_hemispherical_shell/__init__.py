@@ -378,10 +378,10 @@ def agreement(target: Params, place: int) -> float:
 
 
 def best_agreement(params: Params) -> float:
-    """Return the best agreement of the bricklayer's structures.
+    """Return the highest agreement with the target among the bricklayer's structures.
 
     Raises:
-        GenerationError: none of them is legal.
+        GenerationError: no structure is legal.
     """
     target = centred_target(params)
     best = max(agreement(target, place) for place in range(len(_OFFSETS)))

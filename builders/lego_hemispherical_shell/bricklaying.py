@@ -1,8 +1,8 @@
 """A bricklayer that fills round bodies with bricks on one lattice of studs.
 
-It works layer by layer: a greedy choice, then exchanges of one brick for two. With I and V as the
-grader has them, a brick with the share f of its volume in the target adds 2 f - 1/2 of its volume
-to the agreement, so it is worth placing from a quarter on.
+It works layer by layer: a greedy choice, then exchanges of one brick for two. With I and V as in
+the grader, a brick with a share f of its volume in the target adds 2 f - 1/2 of its volume to the
+agreement, so a brick is worth placing if f is at least a quarter.
 """
 
 from collections.abc import Iterator, Sequence
@@ -115,7 +115,7 @@ def fill(cells: Lattice) -> list[Brick]:
 
 
 def spots_in(cells: Lattice, level: int) -> list[Spot]:
-    """Return the places of a layer where a brick is worth it."""
+    """Return the places of a layer where a brick is worth placing."""
     spots = []
     for turned, (a, b) in enumerate(SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares[level], (a, b))

@@ -1,4 +1,4 @@
-"""Structures that are slightly wrong in good faith, with the scores that the printed rules give."""
+"""Structures with honest mistakes, and their scores by the rules of the prompt."""
 
 import math
 from collections.abc import Sequence

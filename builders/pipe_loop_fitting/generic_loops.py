@@ -22,7 +22,8 @@ _WIDTH = 0.1
 def generic_loops(params: Params) -> Iterator[tuple[str, Joints]]:
     """Yield named loops that follow the common rules; the constraints of a room are not checked.
 
-    Each is moved towards the required start until a joint lies there or the room allows no more.
+    Each loop is moved towards the required start until a joint lies there or the room
+    allows no more.
     """
     for name, loop in _loops(params.pipes, params.side, params.crossings):
         yield name, moved_to_start(loop, params)

@@ -228,7 +228,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         It depends only on the instance. Its mean rises from rung to rung.
 
         Raises:
-            GenerationError: the search behind the count found nothing.
+            GenerationError: the search that computes the count found nothing.
         """
         raise NotImplementedError(
             f"{self.task} has no measure, so it cannot have a ladder"
@@ -297,7 +297,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
         The `draw` of the task's ``picture.py`` returns canvases. ``picture.toml`` changes the
         prompt: ``instead`` replaces parts of ``prompt.txt``, ``words`` replaces values of `words`,
-        and ``{marks}`` becomes the description of a style, see `styles`.
+        and ``{marks}`` becomes the description of a style (see `styles`).
 
         Returns:
             None if the task has no such style, or the data do not fit a picture.

@@ -65,14 +65,14 @@ def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
 
 
 def draw_order(ring: tuple[NameT, ...], kind: Order, rng: Stream) -> tuple[NameT, ...]:
-    """Return the names of a ring (at most eight) in a random order of this kind."""
+    """Return the names of a ring (at most eight) in a random order of the given kind."""
     orders: Any = orders_of(ring, kind)
     return rng.choice(orders)
 
 
 @cache
 def orders_of(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
-    """Return all orders of a ring of this kind."""
+    """Return all orders of the given kind of the names of a ring."""
     orders = list(permutations(ring))
     if kind == "any":
         return orders

@@ -239,7 +239,7 @@ def events_text(params: Params, story: Story) -> str:
 
 
 def thing_at_end(params: Params, events: Iterable[Event]) -> str:
-    """Return the thing that the person asked about has after these events."""
+    """Return what the person in the question has after these events."""
     things = list(params.things)
     for moves, a, b, _ in events:
         if moves:

@@ -197,7 +197,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 2 * numbers if is_relative else numbers
 
     def blind_floor(self, params: Params) -> float:
-        """Return 1 / number of kinds: no prompt reveals whether a point allows only one kind."""
+        """Return 1 divided by the number of kinds.
+
+        The prompt does not reveal whether a point of the space allows only one kind.
+        """
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:

@@ -47,7 +47,7 @@ class Frame(NamedTuple):
     def handles(self, arc: Vector, start: Spot, stop: Spot) -> list[Spot]:
         """Return the inner control points of a cubic curve that replaces an arc.
 
-        They move with the rounded ends, so that joints stay smooth.
+        They are shifted like the rounded ends, so that joints stay smooth.
         """
         start_angle, end_angle = arc
         # The usual length of the handles with which a cubic curve follows a circle.

@@ -184,8 +184,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw maps, at most four, until the solver levels one.
 
         Raises:
-            GenerationError: none of the maps could be levelled.
-            WorkSpentError: none could be levelled, and trying cost much work.
+            GenerationError: no map could be levelled.
+            WorkSpentError: no map could be levelled, and trying cost much work.
         """
         work = Work()
         maps = 0

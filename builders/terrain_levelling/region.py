@@ -64,7 +64,7 @@ class RegionPlan:
         self._rim: list[RimCell] = []
 
     def grow(self, goal: int, too_much: float = math.inf) -> Region | None:
-        """Grow the region to ``goal`` cells; return None if it cannot, or costs ``too_much``.
+        """Grow the region to ``goal`` cells; None if this is impossible or costs ``too_much``.
 
         The best cell at the rim is added repeatedly, with the pieces of level ground beyond it.
         """

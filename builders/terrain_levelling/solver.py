@@ -35,7 +35,7 @@ class Work:
         self.remaining -= 800 * balls + balls**4 // 8 + cells // 4
 
     def region(self, cells: int) -> None:
-        """Count the planning of a region on a map of this many cells."""
+        """Count the cost of planning a region on a map with this many cells."""
         self.remaining -= 3 * cells
 
 

@@ -367,7 +367,7 @@ def with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
 
 
 def meets_any(frame: Frame, value: float, partners: Sequence[float]) -> bool:
-    """Return whether a coordinate and a partner, in any order, are a point of the frame."""
+    """Return whether a coordinate and a partner form a point of the frame, in either order."""
     for partner in partners:
         for point in ((value, partner), (partner, value)):
             spot = locate(frame, point)

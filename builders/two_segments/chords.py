@@ -38,7 +38,7 @@ def solve(params: Params) -> Segments:
     """Return the first two segments between allowed points that make the regions.
 
     Raises:
-        GenerationError: there are none.
+        GenerationError: there are no such segments.
     """
     spots = allowed_spots(params)
     pair = first_right_pair(params, spots)

@@ -148,7 +148,7 @@ def date_of(params: Params) -> Day:
     """Return year, month and day of the requested event.
 
     Raises:
-        ValueError: its date does not follow from the story.
+        ValueError: the event's date does not follow from the story.
     """
     days = {}
     for event, year, month, day, after in params.given:

@@ -24,7 +24,7 @@ class Openings(NamedTuple):
     free: float
     """Area of the places of the small column's centre where the column misses the part."""
     unblocked: float
-    """The same area for the large column."""
+    """Area of the places of the large column's centre where the column misses the part."""
     place: list[float] | None
     """A place for the large column: the centre of its largest such area."""
 

@@ -81,8 +81,8 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
 def frame(direction: Array) -> Array:
     """Return three perpendicular axes (3, 3) as columns; the third is the direction.
 
-    If the direction is a coordinate axis, all three are coordinate axes, so that no coordinate is
-    rounded.
+    If the direction is a coordinate axis, the other two axes are coordinate axes as well, so that
+    no coordinate is rounded.
     """
     farthest_axis = np.zeros(3)
     farthest_axis[int(np.argmin(np.abs(direction)))] = 1.0

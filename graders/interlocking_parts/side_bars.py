@@ -1,9 +1,9 @@
 """Checks that the bars of a side of the cage are not hairs, straps or sheets.
 
-A side is cut parallel to its plane, just below the two faces of its bars. In both sections, only
-material that a square nearly as wide as a bar fits in counts. That material must stop a long block
-in both orientations. No square much wider than a bar may fit on the section. The faces must be as
-far apart as a bar is thick, and material must fill the bars between them.
+A side is cut parallel to its plane, just below the two faces of its bars. In both sections,
+material counts only where a square nearly as wide as a bar fits in. That material must stop a long
+block in both orientations. No square much wider than a bar may fit on the section. The faces must
+be as far apart as a bar is thick, and material must fill the bars between them.
 """
 
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ def has_slot(
 ) -> bool:
     """Whether a block that lies within a side's face gets in, in either orientation.
 
-    ``block`` has its shorter and its longer side. The places at which it gets in must have a larger
+    ``block`` is its shorter and its longer side. The places at which it gets in must have a larger
     area than the one that is ignored.
     """
     west, south, east, north = face.bounds()

@@ -112,8 +112,8 @@ def joined_faces(shell: Shell, flat: Sequence[Facet]) -> list[Facet] | None:
     """Return flat faces; parallel ones that are less than `ONE_FACE` apart are joined.
 
     Starting from the largest, a face is joined with those that face the same way and can be reached
-    from it without leaving its plane by that much, or crossing such a gap. None if that is too
-    much work.
+    from it by a path that stays within `ONE_FACE` of its plane and crosses no gap of `ONE_FACE` or
+    more. None if this is too much work.
     """
     if not flat:
         return []

@@ -45,7 +45,7 @@ class Boxes(NamedTuple):
     first: Floats
     """Distances of the centres from the axis, along the first side of each box."""
     second: Floats
-    """The same along the second side."""
+    """Distances of the centres from the axis, along the second side of each box."""
     low: Floats
     high: Floats
     half: tuple[float, float]

@@ -239,7 +239,7 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
 def second_route(graph: Graph, route: list[int]) -> list[int]:
     """Return a second route; empty if all edges of the first are bridges.
 
-    They are bridges if, without these edges, no two cells of the route are connected.
+    All of them are bridges if, without these edges, no two cells of the route are connected.
     """
     place = {cell: i for i, cell in enumerate(route)}
     visited: set[int] = set()

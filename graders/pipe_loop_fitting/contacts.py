@@ -32,9 +32,9 @@ class Contacts(NamedTuple):
     """Pairs of pieces that are not neighbours and meet, smaller position first, in order."""
 
     crossings: list[Pair]
-    """The ends of each lie strictly on opposite sides of the line through the other."""
+    """Pairs that cross: the ends of each piece are strictly on opposite sides of the other one."""
     touches: list[Pair]
-    """They do not cross, but are less than `TOUCH` apart."""
+    """Pairs that do not cross, but are less than `TOUCH` apart."""
 
 
 class ExactContact(NamedTuple):

@@ -169,7 +169,7 @@ class Evaluation:
         """Return the values in these cells.
 
         Raises:
-            CrowdedError: they need too much memory.
+            CrowdedError: the values need too much memory.
         """
         x = np.arange(columns.start, columns.stop, dtype=np.int64)
         y = np.arange(rows.start, rows.stop, dtype=np.int64)
@@ -215,7 +215,7 @@ class Evaluation:
     def _product(self, node: Node, factors: list[Values | Product]) -> Product | None:
         """Return a product whose columns, rows and cells are multiplied separately.
 
-        None if it is not a product, or if an intermediate number may be too long.
+        None if the node is not a product, or if an intermediate number may be too long.
         """
         if node.op is not Op.MULTIPLY:
             return None
@@ -226,7 +226,7 @@ class Evaluation:
         return Product((columns, rows, cells))
 
     def _product_of_parts(self, a: Values | None, b: Values | None) -> Values | None:
-        """Return the product of two parts, or the one that is there."""
+        """Return the product of two parts; if one is missing, the other."""
         if a and b:
             return self._combine(Op.MULTIPLY, a, b)
         return a or b
@@ -355,7 +355,7 @@ def within_bits(a: Values) -> Values:
     """Return the values unchanged.
 
     Raises:
-        FormulaCostError: one of them is too long.
+        FormulaCostError: a value is too long.
     """
     if a.bits > MAX_BITS:
         a = a.tightened()

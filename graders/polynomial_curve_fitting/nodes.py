@@ -25,7 +25,7 @@ class Node(NamedTuple):
     first: int
     """Number of the first child, an earlier node."""
     second: int
-    """The same for the second child; the exponent of a power."""
+    """Number of the second child, an earlier node; the exponent of a power."""
     value: int | Fraction
     """The value of a constant."""
     axes: int

@@ -108,7 +108,7 @@ def difference_bodies(
 
 
 def largest_pieces(body: Manifold, least: float) -> list[Piece]:
-    """Return a body's pieces of at least this volume, the largest few first."""
+    """Return the largest few pieces of a body with at least this volume, largest first."""
     pieces = []
     for part in body.decompose():
         part_volume = part.volume()

@@ -1,4 +1,4 @@
-"""Sentences about the first of many offenders."""
+"""Sentences about the first offender, with the total number of offenders."""
 
 
 def with_total(sentence: str, number: int, plural: str) -> str:

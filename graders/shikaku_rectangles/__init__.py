@@ -98,7 +98,8 @@ def judge_corners(
 ) -> tuple[dict[int, int], set[int]]:
     """Check the corners; return the bits of each rectangle, and rectangles that leave the grid.
 
-    Both identify rectangles by position. Rectangles with reversed corners have no cells.
+    Rectangles are identified by their positions in the answer. Those with reversed corners have
+    no cells.
     """
     width = grid.width
     height = grid.height

@@ -40,7 +40,7 @@ class Overlaps(NamedTuple):
     """Pairs of bodies that overlap."""
 
     pairs: list[tuple[int, int, float]]
-    """Both indices and the depth."""
+    """The indices of two bodies, and the depth of their overlap."""
     complete: bool
     """False if there are more."""
 

@@ -37,7 +37,7 @@ class Spot(NamedTuple):
     distance: float
     """Distance from the boundary."""
     relative: float
-    """The same, divided by the length of the side."""
+    """Distance from the boundary, divided by the length of the side."""
 
 
 class Side(NamedTuple):
@@ -46,7 +46,7 @@ class Side(NamedTuple):
     number: int
     square_length: int
     along: int
-    """Distance from the side's start to the nearest point on it, times the length."""
+    """Distance from the side's start to the nearest point of the side, times the side's length."""
     gap: int
     """Squared distance of the point, as a fraction with ``per``."""
     per: int

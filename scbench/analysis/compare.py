@@ -144,7 +144,7 @@ def compare_runs(
     """
     matrix = score_matrix(results)
     if len(matrix.runs) < 2:
-        raise ResultsError("comparing needs the results of at least two runs")
+        raise ResultsError("a comparison needs the results of at least two runs")
     # Families of lines that are corrected together.
     main_lines: list[PairLine] = []
     lines: list[PairLine] = []
@@ -178,7 +178,7 @@ def pairs_to_compare(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
 def main_line_of(lines: Sequence[PairLine]) -> PairLine:
     """Return the overall line of a pair, which is the main question.
 
-    With a single bucket, it is the bucket's line, which comes last.
+    If there is only one bucket, that bucket's line, which comes last, is the overall line.
     """
     for line in lines:
         if line.row["bucket"] == OVERALL:

@@ -248,8 +248,8 @@ def rung_weights(
     """Return the weight of each rung of a task, higher where the curves expect lower scores.
 
     Swapping the two ladders does not change a weight, so the signs stay random. Weights
-    must not depend on the rung's scores, because rungs with low scores by chance differ
-    little.
+    must not depend on the rung's scores, because rungs whose scores are low by chance have
+    small differences.
     """
     curves = [expected_on_rungs(side) for side in (public_climbs, private_climbs)]
     fitted = []

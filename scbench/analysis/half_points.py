@@ -49,8 +49,8 @@ class CurveData(NamedTuple):
 
     Attributes:
         values: values of the parameter, at least two distinct ones.
-        right: sum of the scores at each.
-        n: number of the scores.
+        right: sum of the scores at each value.
+        n: number of scores at each value.
         floor: score of a guess, below 1.
     """
 
@@ -84,8 +84,8 @@ def half_point(
 
     Args:
         values: values of the parameter, at least two distinct ones.
-        right: sum of the scores at each.
-        n: number of the scores.
+        right: sum of the scores at each value.
+        n: number of scores at each value.
         floor: score of a guess there, below 1.
         level: level of the interval.
     """

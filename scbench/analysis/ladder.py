@@ -313,7 +313,7 @@ def compare_levels(all_climbs: Climbs) -> pl.DataFrame:
     """
     runs = all_climbs.matrix.runs
     if len(runs) < 2:
-        raise ResultsError("comparing needs the results of at least two runs")
+        raise ResultsError("a comparison needs the results of at least two runs")
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(runs)), 2):
         first_fits = all_climbs.fits[a]

@@ -146,7 +146,7 @@ class Cases:
         """Return the tasks that have a parameter or property with this name.
 
         Raises:
-            ResultsError: no task has one.
+            ResultsError: no task has such a parameter or property.
         """
         tasks = [task for task in self.by_task if self.values(task, name)]
         if tasks:
@@ -204,10 +204,10 @@ def heat_table(
         results: as for `manifold_table`.
         cases: generated instances of their release.
         first: parameter or property.
-        second: another one.
+        second: another parameter or property.
 
     Raises:
-        ResultsError: as `manifold_table`; or no task has both.
+        ResultsError: as in `manifold_table`, or no task has both parameters.
     """
     tasks = [task for task in cases.with_name(first) if task in cases.with_name(second)]
     if not tasks or first == second:

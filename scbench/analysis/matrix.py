@@ -1,6 +1,6 @@
 """Scores of all runs as arrays, with the lines of tables.
 
-`scbench.grading.means` computes means, `scbench.analysis.differences` differences.
+`scbench.grading.means` computes means, and `scbench.analysis.differences` computes differences.
 """
 
 from collections.abc import Collection, Iterator, Mapping

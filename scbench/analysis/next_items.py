@@ -33,7 +33,7 @@ _PASSED = 3
 
 @dataclass(frozen=True, slots=True)
 class ModelProgress:
-    """The current knowledge about a model, and the items that can still be asked.
+    """The current knowledge about a model, and the items that can still be run.
 
     Attributes:
         fits: the curve of each task.
@@ -107,7 +107,7 @@ def next_items(standing: ModelProgress, limit: int) -> pl.DataFrame:
     """Return the most informative items, best first.
 
     Args:
-        standing: the current knowledge, and the items that can still be asked.
+        standing: the current knowledge, and the items that can still be run.
         limit: number of items.
 
     Returns:

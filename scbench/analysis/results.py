@@ -266,8 +266,8 @@ def check_release(rows: pl.DataFrame) -> None:
         f"{release} ({digest[:12]})" for release, digest in releases.iter_rows()
     )
     raise ResultsError(
-        f"the results are from {releases.height} releases: {names}; scores of different releases "
-        "are not comparable, so grade all predictions against one release"
+        f"the results are from {releases.height} releases: {names}; scores on different "
+        "releases are not comparable, so grade all predictions against one release"
     )
 
 
@@ -275,7 +275,7 @@ def check_tasks(rows: pl.DataFrame) -> None:
     """Refuse rows of tasks that are not in the catalogue.
 
     Raises:
-        ResultsError: a row has such a task.
+        ResultsError: a row has a task that is not in the catalogue.
     """
     tasks = all_tasks()
     unknown = sorted(set(rows["task"].unique()) - tasks.keys())

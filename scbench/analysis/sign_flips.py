@@ -6,9 +6,9 @@ the sum of their squares; for scores of 0 or 1, the test is McNemar's exact test
 are drawn once for all lines of a table, so lines that share answers stay correlated,
 and all scores of one answer get the same sign.
 
-The correction is the step-down of Romano and Wolf: the largest statistic is compared with the
-largest of each draw, the next with the largest of the remaining lines, and so on. If runs do not
-differ, the chance of any significant line in the table is at most 5 %.
+The correction is the step-down method of Romano and Wolf: the largest statistic is compared with
+the largest of each draw, the next with the largest of the remaining lines, and so on. If runs do
+not differ, the chance of any significant line in the table is at most 5 %.
 """
 
 from collections.abc import Iterable, Iterator
@@ -167,7 +167,7 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
 
 
 def step_down_p_values(observed: Floats, simulated: Iterable[Floats], n: int) -> Floats:
-    """Return p-values, corrected over all lines of a table by the step-down.
+    """Return p-values, corrected over all lines of a table by the step-down method.
 
     Args:
         observed: sizes of the statistics, shape (lines,).

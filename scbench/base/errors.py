@@ -184,7 +184,8 @@ def refused(error: BaseException) -> str:
 def machine_fault(error: BaseException) -> str:
     """Return the resource whose refusal by the machine caused an error; empty for other errors.
 
-    Then no input is to blame. A full disk counts, but not memory, which an input may use up.
+    If there is such a resource, no input is to blame. A full disk counts, but not memory, which an
+    input may use up.
     """
     cause: BaseException | None = error
     for _ in range(_MAX_CAUSES):

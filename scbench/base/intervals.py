@@ -11,7 +11,8 @@ The score of an answer lies between 0 and 1, and a task has 1 to 40 answers.
 - **Several tasks.** The variance of the mean is the sum over tasks. Each task's mean is first
   shrunk by one score at the mean of all, so that a task without a wrong answer still adds
   uncertainty. The interval is again Wilson's, for the number of scores with that variance.
-- **Differences** lie between -1 and 1. Halved and shifted, they are treated as partial scores.
+- **Differences** lie between -1 and 1. They are scaled to lie between 0 and 1, then treated as
+  partial scores.
 
 Nothing is random. ``docs/evidence.md`` has the measured coverage.
 """

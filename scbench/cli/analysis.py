@@ -232,7 +232,7 @@ def sizes_in(k: str) -> list[int]:
     """Return the numbers of samples in --k, in order.
 
     Raises:
-        ResultsError: one of them is not a positive number.
+        ResultsError: a value is not a positive number.
     """
     sizes = set()
     for part in k.split(","):
@@ -351,7 +351,7 @@ def release_of(rows: pl.DataFrame, name: str | None) -> Release:
         name: name or folder of that release; None for the version named in the rows.
 
     Raises:
-        ResultsError: it is not installed, or it is not the release of the results.
+        ResultsError: the release is not installed, or is not the one of the results.
         ReleaseError: there is no release of that name.
     """
     version, digest = rows.select("release", "release_hash").row(0)

@@ -196,7 +196,7 @@ def require(*modules: str) -> None:
     """Check that libraries are installed, before long work that needs them only at its end.
 
     Raises:
-        ModuleNotFoundError: one is not; see `reported_errors`.
+        ModuleNotFoundError: a library is not installed; see `reported_errors`.
     """
     for name in modules:
         if util.find_spec(name) is None:

@@ -225,5 +225,5 @@ def facts_text(task: Task) -> str:
     if record is None or not record.fingerprint:
         return text
     if record.fingerprint == facts.get("fingerprint"):
-        return f"{text}, same as the release"
+        return f"{text}; matches the release"
     return f"{text}; differs from the release ({record.fingerprint})"

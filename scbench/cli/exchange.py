@@ -246,7 +246,7 @@ def ids_in(source: str) -> set[str]:
     """Read ids, one per line.
 
     Raises:
-        PredictionsError: there are none, or the file cannot be read.
+        PredictionsError: there are no ids, or the file cannot be read.
     """
     try:
         is_stdin = source == "-"

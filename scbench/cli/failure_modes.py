@@ -51,8 +51,8 @@ Label the causes of low scores.
 
 There are five labels, from evasion to near miss. Labels do not change scores.
 
-`judge` labels by rules, without a model. For judges that are models or people, `export` writes
-one prompt per candidate and `import` reads the decisions. `shares`, `deltas` and `matrix` show
+`judge` assigns labels by rules, without a model. For model or human judges, `export` writes one
+prompt per candidate and `import` reads the decisions. `shares`, `deltas` and `matrix` show
 the labels of each run; `agree` compares two judges.
 
 Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage.""",
@@ -79,7 +79,9 @@ LabelFiles = Annotated[
 ]
 FirstRunOption = Annotated[
     str | None,
-    typer.Option(help='First run, such as "my-model no_tools". [default: no_tools]'),
+    typer.Option(
+        help='First run, such as "my-model no_tools". [default: each model without tools]'
+    ),
 ]
 SecondRunOption = Annotated[
     str | None,

@@ -118,14 +118,12 @@ def generate(
         bool,
         typer.Option(
             "--prompts-only",
-            help="Also create FOLDER-prompts, with prompts but no answers, to share.",
+            help="Also create FOLDER-prompts, which has no answers and is safe to share.",
         ),
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option(
-            help="Name of the release in the folder. [default: generated-HASH]"
-        ),
+        typer.Option(help="Name of the generated release. [default: generated-HASH]"),
     ] = None,
     restart: Annotated[
         bool,
@@ -446,4 +444,4 @@ def write_prompts(folder: Path, out: Path, *, quiet: bool) -> None:
     paths = write_files(lines, out, LIMITS[Form.SCBENCH])
     if not quiet:
         names = ", ".join(map(str, paths))
-        say(f"{names}: prompts only, to share; the answers are in {folder}")
+        say(f"{names}: only prompts, safe to share; the answers are in {folder}")

@@ -142,8 +142,8 @@ def grade(
         typer.Option(
             "--allow-code",
             help=(
-                "Run answers that are Python programs, in a sandbox without network or files. "
-                "Without this option, these rows get the status not_run."
+                "Run answers that are Python programs, in a sandbox without network or file "
+                "access. Without this option, such rows get the status not_run."
             ),
         ),
     ] = False,
@@ -198,8 +198,7 @@ def grade(
         typer.Option(
             "--log",
             help=(
-                "Also log tables, scores and files to this tracker, with the tracker's "
-                "configuration on this machine."
+                "Also log tables, scores and files to this tracker, as configured on this machine."
             ),
         ),
     ] = None,

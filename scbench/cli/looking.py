@@ -274,7 +274,9 @@ def show(
     shows_answer = any(answer_sources)
     has_form = out is not None or text or open_page
     if prompt and (shows_answer or has_form):
-        misused("--prompt prints the prompt only: leave out the other options")
+        misused(
+            "--prompt prints only the prompt; leave out the options for answers and pictures"
+        )
     if out is not None and text:
         misused("--text prints and --out writes a file; choose one")
     with reported_errors("report"):
@@ -431,8 +433,8 @@ def gallery(
         str | None,
         typer.Option(
             help=(
-                "For a contact sheet: show these rungs of the ladder, separated by commas, such "
-                "as 1,4,8."
+                "For a contact sheet: rungs of the ladder to show, separated by commas, such as "
+                "1,4,8."
             )
         ),
     ] = None,
@@ -497,7 +499,7 @@ def rungs_in(text: str) -> list[int]:
     """Return the numbers in --rungs, without repeats, in the given order.
 
     Raises:
-        ReleaseError: one of them is not a number, or too large for a rung.
+        ReleaseError: a value is not a number, or is too large for a rung.
     """
     rungs: list[int] = []
     for part in text.split(","):

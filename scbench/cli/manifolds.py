@@ -58,7 +58,7 @@ def manifolds(
     parameter: Annotated[
         str | None,
         typer.Option(
-            help="Show only this parameter, or a recorded property such as depth."
+            help="Show only this parameter or recorded property (such as depth)."
         ),
     ] = None,
     heat: Annotated[
@@ -87,7 +87,7 @@ def manifolds(
         Path | None,
         typer.Option(
             callback=checked_chart_path,
-            help="Also draw the chart of --heat or --parameter: FILE.svg, FILE.png or FILE.html.",
+            help="Also write the chart of --heat or --parameter: FILE.svg, FILE.png or FILE.html.",
         ),
     ] = None,
     style: TableFormOption = "table",

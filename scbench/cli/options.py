@@ -102,8 +102,8 @@ BudgetsOption = Annotated[
         min=1,
         show_default=False,
         help=(
-            "Limit on output tokens for each answer; results treat each limit as a separate "
-            "run. Repeat for a sweep."
+            "Limit on output tokens per answer. Each limit counts as a separate run; repeat the "
+            "option for a sweep."
         ),
     ),
 ]
@@ -158,8 +158,8 @@ TerrainPythonOption = Annotated[
         dir_okay=False,
         show_default=False,
         help=(
-            "Python 3.11 with PyBullet, for terrain_levelling, if this Python does not have "
-            "it."
+            "Path of a Python 3.11 with PyBullet, for terrain_levelling, if this Python does not "
+            "have PyBullet."
         ),
     ),
 ]

@@ -194,7 +194,7 @@ def reply_text(path: Path | None) -> str:
     """Return the text of a reply; empty if no file was given.
 
     Raises:
-        PredictionsError: it cannot be read, or is too long.
+        PredictionsError: the file cannot be read, or is too long.
     """
     if path is None:
         return ""

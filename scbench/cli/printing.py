@@ -27,9 +27,9 @@ class Result(NamedTuple):
     """A table that a command computed, with everything that its formats need."""
 
     table: pl.DataFrame
-    """For programs: CSV, JSON and Parquet."""
+    """The table for programs: CSV, JSON and Parquet."""
     sheets: Sequence[Sheet]
-    """The same for people, as one or more tables."""
+    """The same figures for people, as one or more tables."""
     chart: Callable[[], Spec] | None = None
     """Function that makes the chart of --plot; None if the table has no chart."""
     lines: Sequence[str] | None = None

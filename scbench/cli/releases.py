@@ -317,9 +317,9 @@ def rungs(
         typer.Option(
             min=0,
             help=(
-                "Number of drawn items on which to test shortcuts, which are programs that see "
-                "only part of an item: at least 2, or 0 to skip the test. More items are drawn "
-                "if --draws gives fewer."
+                "Number of drawn items on which to test shortcuts (programs that see only part "
+                "of an item); at least 2, or 0 to skip the test. More items are drawn if --draws "
+                "gives fewer."
             ),
         ),
     ] = ITEMS,
@@ -473,7 +473,7 @@ def build(
         bool,
         typer.Option(
             "--manifolds/--no-manifolds",
-            help="Include the text tasks, as the manifolds config.",
+            help="Include the text tasks (config `manifolds`).",
         ),
     ] = True,
     from_scratch: FromScratchOption = False,

@@ -111,7 +111,9 @@ def say_problems(report: "RunReport", out: Path) -> None:
         frequency = ""
         if most_frequent > MAX_OF_ONE_KIND:
             frequency = f" ({most_frequent:,} of one kind)"
-        say(f"  ... and {count - printed:,} more{frequency}; {out}/{file} lists all")
+        say(
+            f"  ... and {count - printed:,} more{frequency}; {out}/{file} lists them all"
+        )
 
 
 def kind_of(problem: "Problem") -> str:

@@ -344,7 +344,7 @@ def print_size(instances: Sequence[Instance], times: int, price: str | None) -> 
     """Print the number of prompts, characters and tokens (estimated) of a run, and its cost.
 
     Args:
-        instances: instances to ask.
+        instances: instances to run.
         times: number of calls per instance, over all samples and budgets.
         price: --price.
 

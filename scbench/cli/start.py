@@ -191,7 +191,7 @@ def interrupt(number: int, _: FrameType | None) -> None:
 
 
 def allow_one_signal() -> None:
-    """Let the exit code stand if a signal arrives while this process exits.
+    """Keep the exit code if a signal arrives while this process exits.
 
     A second signal ends the process immediately, in case a thread never ends.
     """

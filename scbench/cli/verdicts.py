@@ -227,7 +227,7 @@ def print_alike(word: str, problems: Sequence["Problem"], default_place: str) ->
     omitted = kinds.total() - sum(min(n, MAX_OF_ONE_KIND) for n in kinds.values())
     if omitted:
         more = counted(omitted, f"more {word}", f"more {word}s")
-        print(f"... and {more} like these; --format json lists all")  # noqa: T201
+        print(f"... and {more} like these; --format json lists them all")  # noqa: T201
 
 
 def run_self_test(

@@ -152,7 +152,7 @@ def chosen_instances(
         hint = did_you_mean(unknown[0], release.ids(release.manifest.tasks))
         count = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise PredictionsError(
-            f"not among the selected items of release {release.version}: "
+            f"the selected items of release {release.version} do not include "
             f"{unknown[0]!r}{count}.{hint}"
         )
     return [instance for row_id, instance in rows.items() if row_id in selection]

@@ -129,7 +129,7 @@ class Experiment(BaseModel):
         for block in self.task:
             if (block.rung is None) == (block.id in self.measures):
                 raise ValueError(
-                    "a block must have a rung if its task has a measure, and must not have one "
+                    "a block must have `rung` if its task has a measure, and must not have `rung` "
                     "otherwise"
                 )
         if self.measures and {*self.measures} != {*self.task_ids}:
@@ -311,8 +311,8 @@ def plan(experiment: Experiment) -> list[Planned]:
             )
     if cases > MOST_CASES or len(planned) > MOST_POINTS:
         problems.append(
-            f"{cases:,} items at {len(planned):,} points exceed the limits of an "
-            f"experiment ({MOST_CASES:,} and {MOST_POINTS:,}); split it"
+            f"the experiment has {cases:,} items at {len(planned):,} points; the limits are "
+            f"{MOST_CASES:,} items and {MOST_POINTS:,} points; split the experiment"
         )
     if problems:
         raise ExperimentError("\n".join(problems))

@@ -249,7 +249,7 @@ def parse_ladder(text: str) -> Ladder:
 
 
 def fault_text(fault: Fault) -> str:
-    """Return a fault with the rung counted from 1."""
+    """Return a fault as text, with rungs numbered from 1."""
     task, *path = fault.at.removeprefix("tasks.").split(".")
     # The path continues with the list, "rungs" or "beyond", and the index of the rung in it.
     if len(path) > 1 and path[1].isdecimal():

@@ -200,7 +200,7 @@ def check_rung(
 def with_trials(
     report: RungReport, further: Draws, draws: int, items: int
 ) -> RungReport:
-    """Return the report with the results of further draws; a rung has this many items."""
+    """Return the report with the results of further draws; ``items`` is the size of a rung."""
     trials = further.trials(draws)
     problems = failure_problems(further.task, trials, items)
     return replace(report, trials=trials, problems=(*report.problems, *problems))

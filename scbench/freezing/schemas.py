@@ -45,7 +45,7 @@ def task_schemas(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def schema_texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the files of schemas, which are given by name: path inside the release, and text."""
+    """Return the files of named schemas: path inside the release, and text."""
     texts = {}
     for name, schema in schemas.items():
         value = {"$schema": _DIALECT, **schema}

@@ -53,7 +53,8 @@ class Curriculum:
     """Chooses for each task the rung whose next answer is most informative about the model's level.
 
     On this rung, a model at its current level succeeds about half of the time; the
-    criterion is the same as in ``scbench ladder --next``. It starts in the middle.
+    criterion is the same as in ``scbench ladder --next``. The first rung chosen is
+    the one in the middle of the ladder.
 
     Args:
         window: number of last rollouts of each task that count.

@@ -64,7 +64,7 @@ class Trials(NamedTuple):
 
         Args:
             items: number of items that the point asks for.
-            limit: number of failures in a row that end it.
+            limit: number of failures in a row that end the point.
         """
         final_rate = self.final_failures / max(self.attempts, 1)
         return min(1.0, items * self.failure_rate**limit + final_rate)

@@ -205,5 +205,5 @@ def fault_of(ref: Reference, outcome: WireOutcome) -> str:
             failed += scored.failed_checks
         return f"score {score:g} instead of 1 (failed: {', '.join(failed)})"
     if ref.kind != "reference" and score >= 1:
-        return "score 1 instead of a lower score"
+        return "score 1, but a wrong answer must score less"
     return ""

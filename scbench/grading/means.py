@@ -10,7 +10,7 @@ whole answer. An answer whose floor is 1 has no room and is left out. A task's s
 the mean of u. The score of several tasks is their weighted mean, with the weights of
 the release.
 
-In a text task, the floor is the mean score of guessing. There u is not clipped at 0,
+In a text task, the floor is the mean score of guessing, and u is not clipped at 0,
 because otherwise a guesser would have a positive mean. A model that gave no answer did
 not guess and has u = 0.
 """

@@ -157,7 +157,7 @@ def read_shard(folder: Path) -> ShardRun:
     """Return the finished run of a shard in a folder.
 
     Raises:
-        ResultsError: there is none, or its summary was changed.
+        ResultsError: there is no such run, or its summary was changed.
     """
     not_ours = ResultsError(f"{folder}/{SUMMARY} was not written by scbench-grade")
     try:

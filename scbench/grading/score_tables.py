@@ -47,8 +47,8 @@ _SCHEMA: Mapping[str, Any] = (
 def headline(line: Mapping[str, Any]) -> float | None:
     """Return the main score of a line of a table, from 0 to 1.
 
-    It is the normalized score; None if no answer has room or a floor is unknown.
-    Other programs get this as the score; the mean has a separate name there.
+    This is the normalized score; None if no answer has room or a floor is unknown.
+    Other programs get it as the score, and the mean under another name.
     """
     score: float | None = line["normalized"]
     return score

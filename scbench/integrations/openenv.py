@@ -189,7 +189,7 @@ class SpatialEnvironment(Environment[Reply, Shown, TrialState]):
         return {"index": index, **fields}
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """Return all instances of a split, see `get_task`."""
+        """Return all instances of a split, as described in `get_task`."""
         return [self.get_task(split, index) for index in range(self.num_tasks(split))]
 
 

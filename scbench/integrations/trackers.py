@@ -89,7 +89,7 @@ def check_mlflow() -> None:
     """Check that MLflow can store an experiment at MLFLOW_TRACKING_URI.
 
     Raises:
-        TrackerError: it cannot, or the working folder would send the files elsewhere.
+        TrackerError: MLflow cannot, or the working folder would send the files elsewhere.
     """
     import mlflow  # noqa: PLC0415  (an extra)
 

@@ -76,7 +76,7 @@ class SpatialData(vf.TaskData):
 
 
 class SpatialTask(vf.Task[SpatialData]):
-    """One instance, which is asked once and graded as by `scbench-grade`."""
+    """One instance, which the model gets once; graded as by `scbench-grade`."""
 
     @property
     def key(self) -> str:

@@ -66,7 +66,7 @@ _TAR_KINDS = {
 
 
 class TooLargeError(ScbenchError):
-    """An archive contains more than is allowed."""
+    """An archive has too many entries or too many bytes."""
 
 
 class Entry(NamedTuple):
@@ -147,7 +147,7 @@ def zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
     """Yield the entries of a zip file's directory.
 
     Raises:
-        TooLargeError: there are too many.
+        TooLargeError: there are too many entries.
     """
     infos = archive.infolist()
     check_count(len(infos))
@@ -183,7 +183,7 @@ class FrugalFile(io.BufferedReader):
         """Return the next bytes, at most `_CHUNK`.
 
         Raises:
-            TooLargeError: more are requested.
+            TooLargeError: more bytes are requested.
         """
         if size is None or size == -1:
             # The end of a zip file is read without a size.
@@ -197,7 +197,7 @@ def tar_entries(tar: tarfile.TarFile) -> Iterator[Entry]:
     """Yield the entries of a tar file.
 
     Raises:
-        TooLargeError: there are too many.
+        TooLargeError: there are too many entries.
     """
     for count, member in enumerate(tar, 1):
         check_count(count)
@@ -214,7 +214,7 @@ def open_member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     """Open the content of a tar file's entry.
 
     Raises:
-        ValueError: it has no content.
+        ValueError: the entry has no content.
     """
     file = tar.extractfile(member)
     if file is None:
@@ -226,7 +226,7 @@ def check_count(count: int) -> None:
     """Refuse an archive with too many entries.
 
     Raises:
-        TooLargeError: there are too many.
+        TooLargeError: there are too many entries.
     """
     if count > _MOST_ENTRIES:
         raise TooLargeError(f"the archive has more than {_MOST_ENTRIES} entries")
@@ -317,7 +317,7 @@ def write_at_most(limit: int, source: IO[bytes], path: Path, label: str) -> None
     """Copy a stream to a file, up to a limit, whatever size it claims.
 
     Raises:
-        TooLargeError: it has more bytes than the limit.
+        TooLargeError: the stream has more bytes than the limit.
     """
     with path.open("wb") as file:
         while chunk := source.read(_CHUNK):

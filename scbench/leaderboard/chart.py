@@ -88,7 +88,7 @@ def score_marks(rows: Sequence[Record], titles: Mapping[str, str]) -> list[Score
 
 
 def main_amount(rows: Sequence[Record]) -> str:
-    """Return the amount that more rows report; output tokens if both are reported equally often."""
+    """Return the amount that is reported in more rows; output tokens in a tie."""
     spent = [row["spent"] for row in rows]
     tokens_reported = sum(bool(amounts["output_tokens"]) for amounts in spent)
     cost_reported = sum(bool(amounts["cost"]) for amounts in spent)

@@ -369,7 +369,7 @@ def read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
     """Read the results that belong to a receipt.
 
     Raises:
-        ResultsError: they cannot be read, or do not match the receipt.
+        ResultsError: the results cannot be read, or do not match the receipt.
     """
     with checked_parquet(path, ResultsError) as rows:
         frame = rows.collect()

@@ -12,7 +12,7 @@ gives the same answer only if it is the only or the obvious one. An answer is th
 
 Telling answers that equal stored ones (references and counter-references) are counted
 by task. Two answers are equal if the grader parses them to the same value, with numbers
-to six digits. A row with at least `LEAST` of them is marked and gets no rank. Answers
+to six digits. A row with at least `LEAST` such answers is marked and gets no rank. Answers
 without alternatives are never counted, so an honest model that solves everything has a
 count of 0.
 """

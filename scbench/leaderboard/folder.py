@@ -110,7 +110,7 @@ def submissions_in(folder: Path) -> list[Path]:
     """Return the folders and archives in a folder of submissions, sorted; hidden ones are skipped.
 
     Raises:
-        ScbenchError: it is not a folder.
+        ScbenchError: the path is not a folder.
     """
     if not folder.is_dir():
         raise ScbenchError(f"{folder} is not a folder")

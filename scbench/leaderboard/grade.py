@@ -117,7 +117,7 @@ def predictions_record(name: str, path: Path, lines: int) -> PredictionsOf:
     """Return the identity of a predictions file.
 
     Raises:
-        ResultsError: it is too large once unpacked.
+        ResultsError: the file is too large once unpacked.
     """
     data = path.read_bytes()
     content_hash = unpacked_hash(path)

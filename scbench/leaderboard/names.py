@@ -67,7 +67,7 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
     """Read ``organisations.toml``.
 
     Raises:
-        ScbenchError: it cannot be read, or two of its names look the same.
+        ScbenchError: the file cannot be read, or two of its names look the same.
     """
     try:
         record = tomllib.loads(read_regular(path).decode())

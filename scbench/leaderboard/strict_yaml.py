@@ -54,7 +54,7 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
     """Return the value in a YAML file, and the line of each of its parts.
 
     Raises:
-        DocumentError: it is not in this subset of YAML.
+        DocumentError: the file is not in this subset of YAML.
     """
     try:
         text = data.decode("utf-8-sig")

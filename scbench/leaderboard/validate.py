@@ -185,7 +185,7 @@ def read_about(
 
 
 def line_of_key(data: bytes, key: str) -> int | None:
-    """Return the first line that begins with a key, from 1; None if there is none."""
+    """Return the number, from 1, of the first line that begins with a key; None without one."""
     for number, line in enumerate(data.splitlines(), 1):
         if line.startswith(key.encode()):
             return number

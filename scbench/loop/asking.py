@@ -48,7 +48,7 @@ class Asking(Game):
         budget: limit on the total cost of moves.
 
     Args:
-        setup: setup that the model was promised.
+        setup: setup that the rules announce to the model.
         task: task of the instance.
         params: parameters of the instance.
         kinds: kinds of moves.
@@ -127,7 +127,7 @@ class Asking(Game):
         """Return the observation of a move.
 
         Raises:
-            QueryError: it makes no sense for this instance.
+            QueryError: the move makes no sense for this instance.
             CannotGrade: this machine cannot simulate the task.
         """
 
@@ -135,7 +135,7 @@ class Asking(Game):
         """Return the move described by a JSON object.
 
         Raises:
-            BadMoveError: it is not a move.
+            BadMoveError: the object is not a move.
         """
         name = request.get(self.key) if isinstance(request, dict) else None
         if not isinstance(name, str):
@@ -152,7 +152,7 @@ class Asking(Game):
         """Return the cost of a move.
 
         Raises:
-            BadMoveError: it exceeds the remaining budget.
+            BadMoveError: the cost exceeds the remaining budget.
         """
         try:
             cost = move.cost()
@@ -177,7 +177,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
     """Return a validated move of this kind.
 
     Raises:
-        BadMoveError: its fields are wrong; the message has at most three faults.
+        BadMoveError: some fields are wrong; the message has at most three faults.
     """
     try:
         return kind.model_validate(request)
@@ -262,7 +262,7 @@ class Act(Asking):
     """Actions that change a state; the final state is the answer.
 
     Args:
-        setup: setup that the model was promised.
+        setup: setup that the rules announce to the model.
         task: task of the instance.
         params: parameters of the instance.
         kinds: kinds of actions.

@@ -44,11 +44,11 @@ class Environment:
     """One trial at a time, with one setup; docs/environments.md shows the surrounding loop.
 
     Attributes:
-        setup: setup that the model is promised.
+        setup: setup that the rules announce to the model.
         turns: replies and observations so far, in the form of a predictions file.
 
     Args:
-        setup: setup that the model is promised.
+        setup: setup that the rules announce to the model.
         run: runs simulations of heavy tasks, such as `LiveGrader.run`, if many trials are played at
             the same time; None to run them in the calling thread.
     """
@@ -120,7 +120,7 @@ class Environment:
     def state(self) -> State:
         """The state of the trial as a small JSON value.
 
-        Setting it restores that state but not `turns`. To continue elsewhere, first
+        Setting this property does not restore `turns`. To continue a trial elsewhere, first
         call `reset` with the instance, then set ``turns``, too.
         """
         return self._current_game.state

@@ -37,7 +37,7 @@ def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome
 def grade_trial(
     prediction: Prediction, loop: Played, task: Task, params: BaseModel
 ) -> Outcome:
-    """Grade a trace; it gets not_run if it cannot be compared or is forged.
+    """Grade a trace; if it cannot be compared, or is forged, its status is not_run.
 
     Args:
         prediction: prediction with turns.

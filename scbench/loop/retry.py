@@ -54,7 +54,7 @@ class Retry(Game):
 
 
 def score_text(score: float) -> str:
-    """Return a score with six digits; only 1 itself gives "1", because the trial ends with 1."""
+    """Return a score with six digits; only exactly 1 is shown as "1", because it ends the trial."""
     text = f"{score:.6g}"
     if text == "1" and score != 1:
         return "just below 1"

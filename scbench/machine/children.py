@@ -77,7 +77,7 @@ def lines_of_child(program: str, arguments: object) -> Iterator[bytes]:
         arguments: JSON.
 
     Raises:
-        ChildError: it failed; the message has the end of its standard error.
+        ChildError: the child failed; the message has the end of its standard error.
     """
     with (
         TemporaryFile() as stderr,

@@ -105,7 +105,7 @@ def check_memory() -> None:
     """Check that this process may use enough address space to grade.
 
     Raises:
-        MachineError: its limit is too low.
+        MachineError: the limit on address space is too low.
     """
     most_bytes = _soft_limit("RLIMIT_AS")
     if most_bytes is not None and most_bytes < _LEAST_MEMORY:

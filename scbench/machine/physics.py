@@ -293,7 +293,7 @@ def run_command(command: Sequence[str], folder: Path) -> None:
     """Run an installed program in a folder.
 
     Raises:
-        MachineError: it cannot be started, or fails.
+        MachineError: the program cannot be started, or fails.
     """
     name = Path(command[0]).name
     try:

@@ -236,7 +236,7 @@ def unbroken(call: "Future[T]") -> "Future[T]":
     """Wait for a call, and return it.
 
     Raises:
-        MachineError: its pool broke.
+        MachineError: the pool that ran the call broke.
     """
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  (heavy)
 

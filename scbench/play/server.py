@@ -385,7 +385,7 @@ async def json_body(request: Request) -> dict[str, JsonValue]:
     """Return the JSON object in a request; a predictions file could contain it, too.
 
     Raises:
-        HTTPException: it is too long, incomplete, or not a JSON object.
+        HTTPException: the body is too long, incomplete, or not a JSON object.
     """
     data = bytearray()
     try:

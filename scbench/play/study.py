@@ -90,7 +90,7 @@ class Study:
         instances: the items, in order.
         player: the alias of the person in predictions.
         seconds: time for all items, in seconds.
-        out: predictions file; items in it are not asked again.
+        out: predictions file; items in it are not shown again.
 
     Raises:
         PredictionsError: the file cannot be read, or belongs to another player.
@@ -158,7 +158,7 @@ def append_whole(path: Path, data: bytes) -> None:
     """Append bytes to a file as new lines, all of them or none.
 
     Raises:
-        ReleaseError: they cannot be written.
+        ReleaseError: the lines cannot be written.
     """
     try:
         with path.open("a+b", buffering=0) as stream:

@@ -131,7 +131,7 @@ class Release:
         """Return its config ``terse`` as a release.
 
         Raises:
-            ReleaseError: it has none.
+            ReleaseError: the release has no such config.
         """
         return replace(self, manifest=self.manifest.of_terse())
 
@@ -139,7 +139,7 @@ class Release:
         """Return its config ``ladder`` as a release; the release itself if it is a ladder.
 
         Raises:
-            ReleaseError: it has none.
+            ReleaseError: the release has no such config.
         """
         if self.manifest.is_ladder:
             return self
@@ -149,7 +149,7 @@ class Release:
         """Return its config ``pictures`` as a release.
 
         Raises:
-            ReleaseError: it has none.
+            ReleaseError: the release has no such config.
         """
         return replace(self, manifest=self.manifest.of_pictures())
 
@@ -197,7 +197,7 @@ class Release:
         return replace(self, manifest=self.manifest.of_config(config))
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of one of its files, after comparing them with the manifest.
+        """Return the bytes of a file of the release, after comparing them with the manifest.
 
         Raises:
             ReleaseError: the file is missing or differs from the manifest.
@@ -387,7 +387,7 @@ def read_frame(
     """Read a Parquet file of a release; return it with a label of the file for messages.
 
     Raises:
-        ReleaseError: it is missing, damaged, too large or differs from the manifest.
+        ReleaseError: the file is missing, damaged, too large or differs from the manifest.
     """
     import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
@@ -440,7 +440,7 @@ def find_release(name: str | None = None) -> Release:
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
-        HubError: it cannot be downloaded.
+        HubError: the release cannot be downloaded.
     """
     for suffix in (PLUS_TERSE, PLUS_LADDER, PLUS_PICTURES):
         if name is not None and name.endswith(suffix):
@@ -505,7 +505,7 @@ def open_release(root: Path) -> Release:
     """Open the release in a folder or zip archive.
 
     Raises:
-        ReleaseError: there is none, or its manifest was changed.
+        ReleaseError: there is no release, or its manifest was changed.
     """
     source = FolderSource(root) if root.is_dir() else open_archive(root)
     try:

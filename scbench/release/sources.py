@@ -134,8 +134,8 @@ def open_archive(path: Path) -> Archive:
     """Find the release in a zip archive.
 
     Raises:
-        ReleaseError: it cannot be read, is far too large, names a file twice, or does not contain
-            exactly one release, at its top or in one folder.
+        ReleaseError: the archive cannot be read, is far too large, names a file twice, or does
+            not contain exactly one release, at its top or in one folder.
     """
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise ReleaseError(f"{path} is too large for a release")
@@ -188,7 +188,7 @@ def fetch_snapshot(repo: str, revision: str) -> Path:
     asked.
 
     Raises:
-        HubError: it is not in the cache and cannot be downloaded.
+        HubError: a file is not in the cache and cannot be downloaded.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (an extra)
     from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: PLC0415

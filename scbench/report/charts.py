@@ -426,7 +426,7 @@ def powers_of_two(tokens: pl.Series) -> list[int]:
 
 
 def cost_chart(table: pl.DataFrame) -> Spec:
-    """Return a chart of score against cost (or output tokens if no cost is given), a point per run.
+    """Return a chart of score against cost (or output tokens without a cost), a point per run.
 
     The table comes from `scbench.analysis.usage.cost_table`; for each run, the line that covers the
     most answers is drawn.

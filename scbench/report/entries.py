@@ -43,7 +43,7 @@ _HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """A text, or its beginning and possibly its end.
+    """A text that may be shortened to its beginning, or to its beginning and end.
 
     Attributes:
         beginning: the start of the text, or all of it.

@@ -127,7 +127,7 @@ def draw_cases(to_draw: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
     """Return PNG files by task.
 
     Raises:
-        ReleaseError: one cannot be drawn.
+        ReleaseError: a picture cannot be drawn.
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
     pictures = draw_each(to_draw, draw_case, workers)
@@ -140,7 +140,7 @@ def draw_each(
     """Return PNG files of cases in order, drawn in processes that see no system fonts.
 
     Raises:
-        ReleaseError: one cannot be drawn.
+        ReleaseError: a picture cannot be drawn.
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
     if not to_draw:

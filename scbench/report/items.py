@@ -107,7 +107,7 @@ class Item:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """One for each score."""
+        """One verdict for each score."""
         return tuple(part.verdict() for part in self.graded)
 
     @property

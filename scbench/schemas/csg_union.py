@@ -62,7 +62,7 @@ class Prism(_MovedSolid):
 
 
 class UvSphere(_MovedSolid):
-    """A polyhedron of segments / 2 rings on a sphere, flat at both ends.
+    """A polyhedron with segments / 2 rings of vertices on a sphere, flat at both ends.
 
     Ring i lies at the polar angle 180 (i + 0.5) / rings from +z, and its vertex k at the angle
     360 k / segments from +x towards +y.

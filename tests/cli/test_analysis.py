@@ -69,7 +69,7 @@ def test_compare_names_the_better_run_and_separates_files(
     )
     single = inside("compare", "a.parquet")
     assert single.returncode == 2
-    assert "comparing needs the results of at least two runs" in single.stderr
+    assert "a comparison needs the results of at least two runs" in single.stderr
 
 
 def test_budget_prints_and_draws_points(inside, sweep, tmp_path):

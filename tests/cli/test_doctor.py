@@ -35,7 +35,7 @@ def test_complete_machine_is_reported_in_twelve_lines(monkeypatch):
     if "MISSING" in lines["terrain_levelling"]:
         pytest.skip("needs PyBullet")
     assert (done.exit_code, lines["missing"]) == (0, "nothing")
-    assert lines["terrain_levelling"].endswith(", same as the release")
+    assert lines["terrain_levelling"].endswith("; matches the release")
 
 
 def test_missing_parts_are_named_with_a_remedy_and_exit_code(

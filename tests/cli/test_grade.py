@@ -148,7 +148,10 @@ def test_check_prints_a_few_problems_of_each_kind(grade, write_lines):
     path = write_lines(*(row(0) | {"id": f"nothing/{i:02d}"} for i in range(8)))
     done = grade(path, "--check", "--partial")
     assert done.stdout.count("problem: line ") == 5
-    assert "... and 3 more problems like these; --format json lists all" in done.stdout
+    assert (
+        "... and 3 more problems like these; --format json lists them all"
+        in done.stdout
+    )
     assert "8 lines, 0 to grade, 8 problems, 0 warnings" in done.stdout
 
 

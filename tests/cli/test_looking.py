@@ -164,7 +164,7 @@ def test_prompt_is_printed_alone(inside):
     for option in (("--reference",), ("--out", "x.svg"), ("--text",), ("--open",)):
         done = inside("show", "arithmetic/00", "--prompt", *option)
         assert done.returncode == 2
-        assert "leave out the other options" in done.stderr
+        assert "leave out the options for answers and pictures" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["table", "markdown"])

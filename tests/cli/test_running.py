@@ -108,7 +108,7 @@ def test_answers_that_were_there_before_are_announced(model, tmp_path, monkeypat
     second = CliRunner().invoke(app, command)
     assert len(model.requests) == asked
     assert "continuing the run in scbench-results/" in second.stderr
-    assert "/logs, which has 2 answers; to ask everything again" in second.stderr
+    assert "/logs, which has 2 answers; to run everything again" in second.stderr
 
 
 def test_unanswered_item_has_no_score_and_is_asked_again(

@@ -96,7 +96,7 @@ def test_invalid_experiment_is_named(text, message):
         ),
         (
             {"count": MOST_CASES, "grid": {"length": [4, 8]}},
-            "exceed the limits of an experiment",
+            "split the experiment",
         ),
     ],
 )

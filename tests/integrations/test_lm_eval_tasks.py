@@ -82,7 +82,7 @@ def test_prompt_asked_without_its_pictures_has_no_score(documents, caplog):
     document = documents["load"](images=True)["test"][0]
     (picture,) = documents["pictures"](document)
     assert documents["process_results"](document, ["no"]) == {}
-    assert "was asked without its pictures" in caplog.text
+    assert "was sent without its pictures" in caplog.text
     written = io.BytesIO()
     picture.save(written, "PNG")
     (held,) = find_release().instances()[document["id"]].images

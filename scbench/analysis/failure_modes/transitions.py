@@ -127,7 +127,7 @@ def transitions(
 
 
 def paired_states(row_states: pl.DataFrame, first: Run, second: Run) -> pl.DataFrame:
-    """Return columns first_state and second_state, with a row for each score that both have.
+    """Return columns first_state and second_state, with a row for each score that both runs have.
 
     Raises:
         ResultsError: the runs have no rows in common.

@@ -19,7 +19,7 @@ from scbench.release.sources import NOT_SENT
 
 
 def check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
-    """Yield the errors that show in the manifest alone: digest, text and names of files."""
+    """Yield the errors found in the manifest alone: in its digest, text and names of files."""
     path = root / MANIFEST
     if path.is_symlink():
         yield f"{MANIFEST}: is a link, not a file"

@@ -143,7 +143,7 @@ class PendingLine(NamedTuple):
 
 
 class LineAccount(NamedTuple):
-    """The account of a non-blank line.
+    """The entry of a non-blank line in the account of its chunk.
 
     Attributes:
         number: number of the line in the file.
@@ -163,7 +163,7 @@ class LineAccount(NamedTuple):
 
 @dataclass(slots=True)
 class ChunkAccount:
-    """An account of a chunk for the collector; the rows travel separately.
+    """An account of a chunk for the collector; the rows are sent separately.
 
     Attributes:
         lines: every non-blank line.

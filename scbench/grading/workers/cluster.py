@@ -438,7 +438,7 @@ def run_job(parcel: Parcel) -> JobReply:
 
 
 class Attempt(NamedTuple):
-    """A job that a process finished or failed; an error may have a message."""
+    """The end of a job in a process: its result, or its error, which may have a message."""
 
     error: BaseException | None
     result: JobResult | None

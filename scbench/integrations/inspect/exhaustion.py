@@ -88,7 +88,7 @@ class Watch:
     def _raise_verdict(self) -> None:
         if self.verdict:
             raise FailedCallError(
-                f"not asked, because {MAX_FAILURES} calls in a row failed: {self.verdict}"
+                f"not sent, because {MAX_FAILURES} calls in a row failed: {self.verdict}"
             )
 
 

@@ -92,7 +92,7 @@ class PlayOptions:
     Attributes:
         samples: answers to request for each item.
         limit: number of items to run; None for all.
-        ids: ask only these items and those of earlier calls in the folder; None for
+        ids: run only these items and those of earlier calls in the folder; None for
             all.
         base_url: URL of the endpoint; None for the provider's.
         max_connections: calls at a time; None for Inspect's own rule.
@@ -285,7 +285,7 @@ def run_evals(
         if earlier and play_options.say is not None:
             # The folder may be from somebody else.
             play_options.say(
-                f"continuing the run in {logs}, which has {counted(earlier, 'answer')}; to ask "
+                f"continuing the run in {logs}, which has {counted(earlier, 'answer')}; to run "
                 "everything again, choose another --out"
             )
         complete, logged = eval_set(

@@ -126,7 +126,7 @@ def process_results(
     # A picture that was not read still has its tiles.
     if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning(
-            "%s was asked without its pictures, so it has no score", document["id"]
+            "%s was sent without its pictures, so it has no score", document["id"]
         )
         return {}
     if text is None or text == document.get(NO_REPLY):

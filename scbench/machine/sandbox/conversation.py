@@ -157,10 +157,10 @@ def converse(
         limits: limits of the child.
 
     Raises:
-        LimitError: it reached its deadline.
-        ChildError: it reached its deadline because the machine gave it hardly any CPU
+        LimitError: the child reached its deadline.
+        ChildError: the child reached its deadline because the machine gave it hardly any CPU
             time.
-        SandboxError: it did not write "ok".
+        SandboxError: the child did not write "ok".
     """
     status_end, status_descriptor = os.pipe()
     try:

@@ -56,7 +56,7 @@ def run_job(
         counted: whether a control group counts the memory.
 
     Raises:
-        ChildError: it was too slow.
+        ChildError: the child was too slow.
         SandboxError: the sandbox cannot be set up.
     """
     allowed_calls = filter_program(for_program=job["mode"] == "program")

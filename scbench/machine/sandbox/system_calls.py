@@ -32,7 +32,7 @@ class Architecture(NamedTuple):
     """A processor architecture."""
 
     column: int
-    """Its column in the tables of numbers."""
+    """Column of the architecture in the tables of numbers."""
     audit_number: int
     """The kernel's number for it."""
 

@@ -107,7 +107,7 @@ class World(NamedTuple):
         wrong: water in a forbidden place.
         lakes: cells of each of the first lakes, in the verdict's order.
         corner: lowest x and y in the whole world.
-        drains: columns where water runs out at z = 0.
+        drains: columns where water drains out at z = 0.
         rain: columns where most of the rain falls.
     """
 

@@ -279,7 +279,7 @@ def cube_panels(tree: LabelledBoxes, caption: str) -> list[Panel]:
         at = (low + high) / 2
         right, up = (direction for direction in AXES["3D"] if direction != name)
         title = f"cut at {name} = {at:.4g} ({right} right, {up} up)"
-        alt = f"The boxes in a cut through the target at right angles to {name}."
+        alt = f"The boxes in a cut through the target, perpendicular to {name}."
         panels.append(Panel(title, section(tree, axis, at), alt))
     return panels
 

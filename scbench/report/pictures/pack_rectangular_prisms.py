@@ -409,7 +409,7 @@ def fault_labels(packing: Packing, pieces: list[Piece], step: float) -> list[Mar
 def unplaced_boxes(
     lines: Sequence[Mapping[str, Any]], start: tuple[float, float], least: float
 ) -> list[Lines | Marks]:
-    """Return a dashed box for each size with unplaced prisms, at least this long."""
+    """Return a dashed box for each size with unplaced prisms, each of at least a given length."""
     x, y = start
     parts: list[Lines | Marks] = []
     for line in lines:

@@ -119,7 +119,7 @@ def elliptic_arc(
     Args:
         start: first point.
         end: last point.
-        numbers: of the path's command: two radii, the rotation of the ellipse in
+        numbers: numbers of the path's command: two radii, the rotation of the ellipse in
             degrees, and the flags for the large arc and for the direction.
     """
     radius_x, radius_y, degrees, large, sweep = numbers[:5]

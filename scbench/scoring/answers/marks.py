@@ -4,8 +4,8 @@ r"""Marks of a final answer, such as ``Final answer:``, and the text that they p
 to ``7``. A mark points to the rest of its line, or else to the next non-empty line; for a list, to
 all lines up to a blank one.
 
-A mark has a sign if it is a tag, a box, or ends with a colon or an equals sign. Marks without one
-("The answer is", a heading) are sentences.
+A mark has a sign if it is a tag, a box, or ends with a colon or an equals sign. Marks without
+a sign ("The answer is", a heading) are sentences.
 """
 
 import re

@@ -164,7 +164,7 @@ def scan(
 
 
 def start_of_last_brackets(text: str, at: int) -> int:
-    """Return the position, not before another one, from which a text has its last brackets."""
+    """Return the position of the first of a text's last brackets, none of them before ``at``."""
     starts = deque(
         (bracket.start() for bracket in START.finditer(text, at)), _LAST_BRACKETS
     )

@@ -303,7 +303,7 @@ def joining(
 
 
 def corner(k: int, i: int) -> Point:
-    """Return a corner of a tile with k of them."""
+    """Return corner i of a tile with k corners."""
     angle = math.pi * (2 * i / k - 0.5 - 1 / k)
     # A square's sides are 2 long; other polygons are a little smaller to fit the tile.
     radius = math.sqrt(2) if k == 4 else 1.3
