@@ -61,7 +61,7 @@ def story_of(params: Params) -> str:
         facts_of(params),
     ]
     if params.question == "necessary_set":
-        paragraphs.append(f"The events to choose from:\n\n{candidates_of(params)}")
+        paragraphs.append(f"Choose from these events:\n\n{candidates_of(params)}")
     workings = prompt_template(__package__, "prompt_workings.txt").rstrip()
     paragraphs.append(workings)
     return "\n\n".join(paragraphs) + "\n\n"
@@ -137,8 +137,8 @@ def question_of(params: Params) -> str:
     return (
         f"In the story below, {past_of(params, params.outcome)} in the end. "
         f"Which of the events A to {last} were necessary for that?\n"
-        "An event was necessary if, supposing that only this event had not happened, "
-        f"{outcome.subject} would not have {outcome.participle}."
+        f"An event was necessary if {outcome.subject} would not have {outcome.participle} had this "
+        "event alone not happened."
     )
 
 

@@ -96,7 +96,7 @@ class Space(Point):
     font: Literal["standard", "tailless", "exchanged"] = parameter(
         "standard",
         "font of the digits; in tailless, 6 and 9 have no outer bar; in exchanged, the digits "
-        "except 1, 3 and 7 have each other's shapes, in random order",
+        "except 1, 3 and 7 exchange their shapes at random",
     )
     min_height_mm: float = parameter(
         20.0, "lowest target height; more is harder", ge=0.0, le=150.0

@@ -80,9 +80,9 @@ class Space(Point):
     points_matter: bool = parameter(
         False,
         "whether another choice must win under each wrong rule: genres and themes count the same, "
-        "only one of them counts, their points are swapped, or the two numbers are multiplied; if "
-        "true, genres or themes get the larger weight at random, and the other weight is drawn "
-        "from 1 to the smaller weight given",
+        "only one of them counts, their points are swapped, or the two numbers are multiplied. If "
+        "true, genres or themes (drawn at random) get the larger weight; the other weight is drawn "
+        "from 1 up to the smaller weight",
         "interference",
         later=True,
     )
@@ -104,7 +104,7 @@ class Space(Point):
 class MoviesCase(Case):
     """A case of choosing a film."""
 
-    overlap: int = Field(ge=1, description="points of the right choice")
+    overlap: int = Field(ge=1, description="number of points of the right choice")
     margin: int = Field(
         ge=1,
         description="difference in points between the right choice and the next best",

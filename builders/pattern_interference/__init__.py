@@ -66,7 +66,7 @@ class PatternCase(Case):
 
     hits: int = Field(
         ge=0,
-        description="number of changes by interference rules, in shown and requested terms",
+        description="number of times that an interference rule changes a shown or requested term",
     )
 
 
@@ -296,7 +296,10 @@ def change_in_words(change: Interference) -> str:
     match change.kind:
         case "every":
             first = ", ".join([str(change.n * k) for k in (1, 2, 3)])
-            return f"If the new term is number {first} or another multiple of {change.n}, {action}."
+            return (
+                f"If the number of the new term is a multiple of {change.n} ({first} and so on), "
+                f"{action}."
+            )
         case "divisible":
             return (
                 f"If the result so far is divisible by {change.n} (as 0 is), {action}."

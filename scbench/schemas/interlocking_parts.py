@@ -19,7 +19,7 @@ class Printing(ParamsModel):
     slack: Number = Field(gt=0, description="tolerance for the size of a part")
     level: Number = Field(
         gt=0,
-        description="largest distance of lowest points and contact faces from z = 0",
+        description="largest distance from z = 0 of a part's lowest point and of its contact faces",
     )
     flat: Number = Field(
         gt=0, lt=1, description="smallest -z component of a contact face's normal"
