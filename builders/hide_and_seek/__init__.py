@@ -131,7 +131,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         places = places_of(params)
         if len(places) < params.people:
             raise GenerationError(
-                f"found only {len(places)} hiding places for {params.people} people"
+                f"found only {counted(len(places), 'hiding place')} for "
+                f"{counted(params.people, 'person', 'people')}"
             )
         return crowd(places[: params.people].tolist())
 

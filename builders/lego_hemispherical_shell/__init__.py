@@ -386,7 +386,9 @@ def best_agreement(params: Params) -> float:
     target = centred_target(params)
     best = max(agreement(target, place) for place in range(len(_OFFSETS)))
     if best <= 0:
-        raise GenerationError("no structure that the bricklayer builds fills this body")
+        raise GenerationError(
+            "the bricklayer cannot build a structure that fits this body"
+        )
     return best
 
 

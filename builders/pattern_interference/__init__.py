@@ -262,7 +262,7 @@ Give {request} of this sequence of whole numbers:
 
 {sequence}
 
-The first number is term 1. Each later term is made from the one before it in these steps:
+The first number is term 1. Each later term is computed from the previous term in these steps:
 
 {steps}
 

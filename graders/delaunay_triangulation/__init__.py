@@ -164,7 +164,7 @@ def judge_geometry(
         "empty_circle",
         circles,
         lambda item: (
-            f"{filled} a point; the first is that of {list(item[:3])}, with point {item[3]} inside."
+            f"{filled} a point; the first, of triangle {list(item[:3])}, contains point {item[3]}."
         ),
     )
 

@@ -27,7 +27,7 @@ VERSION = 1
 
 CHECKS = {
     "not_empty": "The tower has at least one digit.",
-    "allowed": "The item permits every digit and every orientation.",
+    "allowed": "The item permits every digit of the tower and its orientation.",
     "leading_zero": "The number does not begin with 0.",
     "max_digits": "The number has no more digits than allowed.",
     "groups": "No two groups of digits are equal.",

@@ -57,7 +57,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks, plain_lines(answer.function.strip()), params.max_degree
     )
     if formula is None or not checks.all_passed:
-        checks.skip(("defined", *_PICTURE), "There is no formula to compute.")
+        checks.skip(("defined", *_PICTURE), "There is no valid formula to evaluate.")
         return checks.binary()
     try:
         positive = positive_cells(formula, len(params.grid))

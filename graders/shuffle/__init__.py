@@ -43,7 +43,9 @@ def outcome(params: Params) -> str:
     """
     options_match = sorted(params.options) == sorted(params.things)
     if not options_match or len(params.things) != len(params.people):
-        raise ValueError("things and options must be the same, one for each person")
+        raise ValueError(
+            "things and options must have the same entries, one for each person"
+        )
     owner = params.asked
     for swaps, a, b, _ in reversed(params.events):
         if swaps and owner in {a, b}:

@@ -39,7 +39,7 @@ CHECKS = {
     "count": "The plan has no more blasts than allowed.",
     "grid": "Every blast is in a cell of the map.",
     "positive": "Every blast has a depth above 0.",
-    "depth": "No blast is deeper than its cell's height just before it.",
+    "depth": "No blast is deeper than the height of its cell just before the blast.",
     "level": "The largest flat region has grown enough for a score of 1.",
 }
 

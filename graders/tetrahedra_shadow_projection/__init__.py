@@ -59,7 +59,7 @@ CHECKS = {
     "reach": "No x, y or z is larger than 1,000,000 in absolute value.",
     "rotation": "No quaternion is all zeros.",
     "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
-    "intersection": "No two copies reach more than 0.001 into each other.",
+    "intersection": "No two copies overlap by more than 0.001 in depth.",
     "cover": "The shadow covers at least 99 % of the target, or enough for a full score.",
     "difference": (
         "Spill and gaps away from the covered part add up to at most 2 % of the target's area. "

@@ -74,7 +74,7 @@ def doctor(
         physics_tasks = {task.id for task in available_tasks() if task.fingerprinted}
         if fix and not physics_tasks.isdisjoint(missing):
             if os.environ.get(VARIABLE):
-                say(f"{VARIABLE} is set to another Python; unset it first")
+                say(f"{VARIABLE} names another Python interpreter; unset it first")
                 raise typer.Exit(PROBLEMS)
             question = f"Set up an environment for PyBullet (400 MB) in {environment_folder()}?"
             if typer.confirm(question, err=True):

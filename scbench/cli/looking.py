@@ -446,7 +446,7 @@ def gallery(
             show_default=False,
             help=(
                 "Scale of PNG files: pixels per unit of the picture. [default: 1 for a contact "
-                "sheet, else chosen for small files]"
+                "sheet, otherwise chosen to keep files small]"
             ),
         ),
     ] = None,

@@ -137,7 +137,7 @@ def say_ungraded(report: "RunReport") -> None:
     for status, reason, count in calls[:MAX_PRINTED]:
         say(f"status {status} on {counted(count, 'call')}: {reason}")
     if len(calls) > MAX_PRINTED:
-        say(f"... and {len(calls) - MAX_PRINTED} more reasons")
+        say(f"... and {counted(len(calls) - MAX_PRINTED, 'more reason')}")
     if report.grader_errors:
         failed_rows = counted(report.grader_errors, "row")
         say(

@@ -182,7 +182,7 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="Maximum number of concurrent calls. [default: adapted by Inspect]",
+            help="Maximum number of concurrent calls. [default: adjusted by Inspect]",
         ),
     ] = None,
     max_retries: Annotated[

@@ -16,8 +16,8 @@ SeedFileOption = Annotated[
     typer.Option(
         "--seed-file",
         help=(
-            "Read the base seed from this file, or from standard input (-). Other users "
-            "can see a seed on the command line."
+            "Read the base seed from this file, or from standard input (-). A seed "
+            "given on the command line is visible to other users."
         ),
     ),
 ]

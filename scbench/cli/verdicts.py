@@ -110,7 +110,7 @@ def grade_and_print(
     except KeyboardInterrupt:
         if options.has_resume:
             say(
-                f"interrupted; results so far are in {options.out}, continue with --resume"
+                f"interrupted; results so far are in {options.out}; continue with --resume"
             )
         else:
             say("interrupted; run the same command again")

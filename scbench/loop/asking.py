@@ -186,7 +186,7 @@ def validated_move(kind: type[Query | Action], request: JsonValue) -> Query | Ac
         raise BadMoveError(f"{faults[:MAX_FAULT]}.") from None
     except (ArithmeticError, ValueError):
         # A number is too large.
-        raise BadMoveError("a value in it cannot be read.") from None
+        raise BadMoveError("a number in it is too large.") from None
 
 
 def last_object(reply: str, *keys: str) -> JsonValue | None:

@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from scbench.base.errors import PredictionsError, ReleaseError
 from scbench.base.model import HUMAN, Instance
 from scbench.base.seeding import Stream
+from scbench.base.wording import counted
 from scbench.formats.predictions import Problem, read_predictions
 from scbench.machine.files import open_regular
 from scbench.play.items import Items
@@ -73,7 +74,7 @@ def planned_items(items: Items, plan: StudyPlan) -> list[Instance]:
             ids = list(items.of_task(task).rungs.get(rung, ()))
             if len(ids) < plan.per_rung:
                 raise ReleaseError(
-                    f"{task} has {len(ids)} items on rung {rung}, but the plan asks for "
+                    f"{task} has {counted(len(ids), 'item')} on rung {rung}, but the plan asks for "
                     f"{plan.per_rung}"
                 )
             stream = Stream("study", plan.seed, task, rung)

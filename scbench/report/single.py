@@ -282,7 +282,7 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
             meshes = make(params, answer)
     except Exception as error:
         raise ResultsError(
-            f"cannot make the solids of {item.id}: {drawing_error(error)}"
+            f"cannot build the solids of {item.id}: {drawing_error(error)}"
         ) from error
     if not any(len(mesh.faces) for mesh in meshes):
         advice = "choose an answer, for example with --reference"

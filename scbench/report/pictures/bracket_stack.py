@@ -31,7 +31,7 @@ _LEGEND = {
     "target": "still open",
     "right": "closed correctly",
     "wrong": "first mistake",
-    "missing": "bracket missing in the answer",
+    "missing": "bracket missing from the answer",
 }
 
 

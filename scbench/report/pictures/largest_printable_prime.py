@@ -46,9 +46,12 @@ UPRIGHT: tuple[tuple[int, Orientation], ...] = (
 FAULTS = {
     "resource_limit": "too large to grade",
     "prime": "the number is not a prime",
-    "stack": "{n} cannot be printed on the one below, first at position {first[stack]}",
-    "printable": "{n} cannot be printed in this orientation, first at position {first[printable]}",
-    "allowed": "{n} not permitted, first at position {first[allowed]}",
+    "stack": "{n} digits do not fit on the one below, first at position {first[stack]}"
+    "|{n} digit does not fit on the one below, at position {first[stack]}",
+    "printable": "{n} digits cannot be printed as oriented, first at position {first[printable]}"
+    "|{n} digit cannot be printed as oriented, at position {first[printable]}",
+    "allowed": "{n} digits are not permitted, first at position {first[allowed]}"
+    "|{n} digit is not permitted, at position {first[allowed]}",
     "groups": "{first[groups]} occurs more than once",
     "leading_zero": "it begins with 0",
     "max_digits": "the limit is {most}",

@@ -40,7 +40,5 @@ def test_overhanging_bars_are_thick_and_framed(drawn, golden, shapes):
     assert y < first[1] < y + float(frames[0].get("height"))
     arrows = shapes(picture.panels[1].view, "polyline", "wrong")
     assert len(arrows) == 1
-    assert (
-        "1 cannot be printed on the one below, first at position 1" in picture.caption
-    )
+    assert "1 digit does not fit on the one below, at position 1" in picture.caption
     assert picture.text.split("\n")[:2] == ["6,911", "  ^"]
