@@ -388,8 +388,8 @@ def check_gaps(
     checks.expect(
         "gap_faces",
         len(distances.values) >= rules.least,
-        f"The cage has {len(distances.values)} faces to measure gaps from; {rules.least} are "
-        "required.",
+        f"The cage has {counted(len(distances.values), 'face')} to measure gaps from; at least "
+        f"{rules.least} are required.",
     )
     wrong = mode_is_off(distances, rules)
     checks.expect(

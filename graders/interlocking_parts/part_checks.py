@@ -11,6 +11,7 @@ from typing import NamedTuple
 from manifold3d import Manifold
 
 from scbench.base.model import Verdict
+from scbench.base.wording import counted
 from scbench.graders.interlocking_parts.cage_checks import (
     distance_figures,
     for_each,
@@ -291,7 +292,7 @@ def check_thickness(
         count = len(measured.values)
         if count >= rules.least:
             return ""
-        return f"has {count} faces to measure; {rules.least} are required"
+        return f"has {counted(count, 'measurable face')}; at least {rules.least} are required"
 
     def wrong_mode(measured: Distances) -> str:
         return mode_is_off(measured, rules)

@@ -353,7 +353,7 @@ class Handlers:
         if not isinstance(name, str):
             raise HTTPException(HTTPStatus.BAD_REQUEST, "id: give an item")
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "seconds: write a number")
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "seconds must be a number")
         await run_in_threadpool(study.record, name, values.get("answer"), seconds)
         return json_response({})
 

@@ -129,7 +129,7 @@ class Study:
                 cannot be written.
         """
         if not 0 <= seconds <= MOST_SECONDS:
-            raise ReleaseError("seconds: write the time spent on this item")
+            raise ReleaseError(f"seconds must be from 0 to {MOST_SECONDS:,.0f}")
         seconds = float(seconds)
         with self._lock:
             step = self.step()
