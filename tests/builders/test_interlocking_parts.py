@@ -89,7 +89,7 @@ def test_prompt_states_limits_on_triangles_and_normals():
 def test_parts_within_stated_limits_on_heights_have_a_core():
     heights, pairs = core.MOST_SLABS, 7_000
     words = " ".join(BUILDER.prompt(fresh(0)).split())
-    assert f"{pairs:,} pairs < {core.CUBE:g} apart" in words
+    assert f"{pairs:,} pairs of heights < {core.CUBE:g} apart" in words
     cube = round(1000 * core.CUBE)
     for step in (20, 50, 58, 100, 200, 401):
         # As many heights as the limits allow, evenly spaced.

@@ -51,7 +51,7 @@ def test_session_resumes(items, tmp_path):
     resumed = Study(instances, "p01", 100, out)
     second = resumed.step()
     assert (second.number, second.seconds_left) == (1, 70)
-    with pytest.raises(ReleaseError, match="time spent"):
+    with pytest.raises(ReleaseError, match="seconds must be from 0"):
         resumed.record(second.instance.id, {}, -1)
     resumed.record(second.instance.id, None, 80)
     assert resumed.step().instance is None
