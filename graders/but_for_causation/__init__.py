@@ -13,7 +13,7 @@ from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import entries, truth
 from scbench.schemas.but_for_causation import Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is yes or no, or a list of letters, as the prompt asks.",

@@ -4,16 +4,17 @@ Every choice is compared with every liked film, pair by pair.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.base.wording import counted
-from scbench.graders.shared.answer_text import quote
+from scbench.graders.shared.answer_text import Value, first_read, quote
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
+from scbench.graders.shared.named_options import OptionNames, option
 from scbench.schemas.movies import Answer, Film, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is one of the choices.",
@@ -29,10 +30,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right choice, by letter or title, else 0."""
     checks = Checklist(CHECKS)
     titles = [film[0] for film in params.choices]
-    names = titles
-    if names_year(answer.answer):
-        names = [f"{film[0]} ({film[1]})" for film in params.choices]
-    choice = option(answer.answer, names)
+    choice = None
+    if not is_liked_film(params, answer.answer):
+        choice = option(answer.answer, names_of(params.choices, answer.answer))
     wrong = f"{quote(answer.answer)} is not one of the choices."
     if not checks.readable(choice, wrong, "There is no choice to compare."):
         return checks.binary()
@@ -48,6 +48,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     checks.expect("value", points[choice] == best, wrong)
     return checks.binary()
+
+
+def is_liked_film(params: Params, value: Value) -> bool:
+    """Return whether an answer is the title of a liked film, which may contain that of a choice."""
+    liked = OptionNames(names_of(params.liked, value), labels="")
+    return first_read(liked.place_by_text, value) is not None
+
+
+def names_of(films: Sequence[Film], value: Value) -> list[str]:
+    """Return the titles of films, with their years if an answer gives a year."""
+    if names_year(value):
+        return [f"{film[0]} ({film[1]})" for film in films]
+    return [film[0] for film in films]
 
 
 def names_year(value: object) -> bool:

@@ -15,8 +15,8 @@ _LABEL_FIRST = re.compile(
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-# An article or a pronoun; labels are followed by a mark or by a text from the prompt.
-_WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)[a-z]")
+# An article or a pronoun, as in "A Star Is Born", unless the text of that option follows.
+_WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)\w")
 _LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
 # A label inside a sentence: after "option", in brackets, or before a bracket.
 _LABELLED = re.compile(
@@ -87,31 +87,46 @@ class OptionNames:
 
     def place_by_label(self, text: str) -> int | None:
         """Return the option with its label at the start or end of a text, if other words fit."""
-        readings: list[tuple[str, str]] = []
         first = _LABEL_FIRST.fullmatch(text)
-        if first and not _WORD_FIRST.match(text):
-            readings.append((first[1], first[2] or ""))
+        if first:
+            place = self._labels.get(first[1].casefold())
+            comment = first[2] or ""
+            if place is not None and self.names(place, comment):
+                return place
+            is_word = _WORD_FIRST.match(text)
+            if place is not None and not is_word and self.comment_fits(comment):
+                return place
         last = _LABEL_LAST.fullmatch(text)
         if last:
-            readings.append((last[2], last[1]))
-        for label, comment in readings:
-            place = self._labels.get(label.casefold())
-            if place is not None and self.comment_fits(place, comment):
+            place = self._labels.get(last[2].casefold())
+            comment = last[1]
+            if place is not None and (
+                self.names(place, comment) or self.comment_fits(comment)
+            ):
                 return place
         return None
 
-    def comment_fits(self, place: int, comment: str) -> bool:
-        """Return whether the words next to an option's label do not name another option."""
-        comment = tidy(comment)
-        if comment[:1] + comment[-1:] in {"()", "[]"}:
-            comment = tidy(comment[1:-1])
-        if not comment or REASON.match(comment):
+    def names(self, place: int, comment: str) -> bool:
+        """Return whether the words next to an option's label are its text, perhaps explained."""
+        words = without_brackets(comment)
+        return place in {self.place_by_text(words), self.place_explained(words)}
+
+    def comment_fits(self, comment: str) -> bool:
+        """Return whether the words next to an option's label name no other option."""
+        words = without_brackets(comment)
+        if not words or REASON.match(words):
             return True
-        if place in {self.place_by_text(comment), self.place_explained(comment)}:
-            return True
-        if len(comment.split()) < _COMMENT_WORDS or HEDGES.search(comment):
+        if len(words.split()) < _COMMENT_WORDS or HEDGES.search(words):
             return False
-        return not self.places_in(comment)
+        if self.is_list_of_labels(words):
+            return False
+        return not self.places_in(words)
+
+    def is_list_of_labels(self, text: str) -> bool:
+        """Return whether a text consists of labels, such as "B, C and D"."""
+        return all(
+            word in self._labels or word == "and" for word in word_run(text).split()
+        )
 
     def place_explained(self, text: str) -> int | None:
         """Return the option before a colon or bracket with an explanation."""
@@ -155,6 +170,14 @@ class OptionNames:
                 sentence = sentence.replace(f" {name} ", " . ")
                 places |= {i for i, twin in enumerate(names) if twin == name}
         return places
+
+
+def without_brackets(comment: str) -> str:
+    """Return a comment without blanks, marks and brackets around it."""
+    words = tidy(comment)
+    if words[:1] + words[-1:] in {"()", "[]"}:
+        words = tidy(words[1:-1])
+    return words
 
 
 def fold_text(text: str) -> str:

@@ -12,7 +12,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
 from scbench.schemas.shuffle import Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is one of the options.",

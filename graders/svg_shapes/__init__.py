@@ -21,7 +21,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is one of the options, by letter or by name.",

@@ -125,3 +125,12 @@ def test_tie_is_an_error():
     same_tags = ("Delta", 1993, *A[2:])
     with pytest.raises(ValueError, match="two choices have 12 points"):
         judge(TASK, item(A, same_tags), {"answer": "A"})
+
+
+def test_title_of_a_liked_film_is_no_choice():
+    liked = ("A Star Is Born", 1954, *A[2:]), ("Toy Story 3", 2010, *B[2:])
+    params = item(A, ("Toy Story", 1995, ("comedy",), ("toys",)), liked=liked)
+    for title in ("A Star Is Born", "Toy Story 3", "Toy Story 3 (2010)"):
+        assert judge(TASK, params, {"answer": title})[0].score == 0
+    sentence = "Alpha, because A Star Is Born is a drama"
+    assert judge(TASK, params, {"answer": sentence})[0].score == 1

@@ -31,7 +31,8 @@ def test_options_are_read_by_letter_or_text(value):
         "Rome Paris", "B) Paris or Rome", ["B"], "Option", "()", "B" * (MAX_LENGTH + 1),
         "not Paris", "Paris or Rome", "maybe Paris", "A) Rome B) Paris",
         "Rome: old\nB) Paris: new", "B) Paris: new\nC) A Coru\u00f1a: small", "neither",
-        "Paris, Rome", "(A) (B)", "B. Or maybe A.",
+        "Paris, Rome", "(A) (B)", "B. Or maybe A.", "A Star Is Born", "A B C D", "A, B and C",
+        "B, C and D",
     ],
 )  # fmt: skip
 def test_missing_or_ambiguous_option_is_none(value):
@@ -62,6 +63,14 @@ def test_hyphens_plurals_articles_and_common_words_are_ignored():
         assert option(value, balls) == 0
     assert option("ball", balls) is None
     assert option("B) red ball", balls) is None
+
+
+def test_letter_that_may_be_a_word_needs_the_text_of_its_option():
+    assert option("A Rome", CITIES) == 0
+    assert option("A is the capital of Italy", CITIES) == 0
+    assert option("A. It is the oldest one", CITIES) == 0
+    assert option("B The oldest one", CITIES) == 1
+    assert option("A Wonderful Old City", CITIES) is None
 
 
 def test_option_text_takes_precedence_over_labels():
