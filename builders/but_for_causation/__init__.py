@@ -151,7 +151,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the question, the story, and the form of the answer."""
         closing = reply_short("yes or no")
         if params.question == "necessary_set":
-            closing = "The answer is right only if it names all necessary events and no others.\n"
+            closing = (
+                "The answer is right only if it names all necessary events and no others, in any "
+                "order.\n"
+            )
             closing += reply_short(
                 "the list of the letters of all necessary events, each as a JSON string",
                 quoted=False,

@@ -281,8 +281,8 @@ def steps_of(params: Params) -> list[str]:
         making = capitalised(f"{'; '.join(turns)}.")
     limit = params.modulus
     remainder = (
-        f"If the result is not between 0 and {limit - 1}, add or subtract {limit} until it "
-        "is."
+        f"If the result is below 0 or above {limit - 1}, add or subtract {limit} until it is "
+        f"from 0 to {limit - 1}."
     )
     if params.interference:
         remainder += " Repeat this step after every step below."
@@ -304,4 +304,6 @@ def change_in_words(change: Interference) -> str:
             return (
                 f"If the result so far is divisible by {change.n} (as 0 is), {action}."
             )
-    return f"If the result so far is equal to any earlier term, {action} (once only)."
+    return (
+        f"If the result so far is equal to any earlier term, {action} (once per term)."
+    )
