@@ -102,6 +102,14 @@ def test_cells_connect_through_faces(more, apart):
     assert check.details.get("offenders", []) == apart
 
 
+def test_empty_set_scores_0_and_is_connected():
+    empty = verdict([], with_count(RIGHT, connected=True))
+    assert empty.score == 0
+    passed = {check.id: check.passed for check in empty.checks}
+    assert passed["count"] is False
+    assert passed["connected"] is True
+
+
 def rotations_and_reflections():
     """Yield the 48 signed permutation matrices."""
     for axes in permutations(range(3)):
