@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.ceilings import Ceiling, fit_ceiling, share_read
-from scbench.analysis.curves import Answers
+from scbench.analysis.curves import Answers, RungSums, misfit_words
 from scbench.analysis.level_means import level_difference, mean_level
 from scbench.analysis.levels import Level, fit
 
@@ -112,6 +112,12 @@ def test_levels_of_simulated_models_are_found():
     assert far["beyond"].mean() > 0.95
 
 
+def test_readable_share_has_its_binomial_error():
+    # sqrt(0.8 * 0.2 / 25) = 0.08
+    assert share_read(20, 25) == pytest.approx((0.8, 0.72, 0.88))
+    assert share_read(25, 25) == (1, 1, 1)
+
+
 def test_ceiling_leaves_the_level_unchanged():
     """A tenth of the replies of a run cannot be read, on eight tasks."""
     rng = np.random.default_rng(5)
@@ -145,6 +151,15 @@ def test_ceiling_leaves_the_level_unchanged():
 )
 def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
     assert fit(climbed(*right)).misfit == misfit
+
+
+def test_misfit_is_measured_in_binomial_errors():
+    n = np.full(3, 10.0)
+    right = np.array([7.0, 2.0, 0.0])
+    expected = np.array([0.95, 0.5, 0.05])
+    # Rung 1 is 2.5 answers below its curve and rung 2 is 3, but 0.95 varies less than 0.5:
+    # these are 3.6 and 1.9 standard errors.
+    assert misfit_words(RungSums(n, right, np.zeros(3)), expected) == "dip at 1"
 
 
 @pytest.mark.slow

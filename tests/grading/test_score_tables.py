@@ -154,6 +154,17 @@ def test_tokens_and_cost_are_averaged_over_answers():
     assert (overall["output_tokens"], overall["cost"]) == (500, pytest.approx(0.3))
 
 
+def test_absurd_token_counts_are_not_averaged():
+    results = rows(*(("maze_3d", "planning", i, 1.0) for i in range(3)))
+    usage = [
+        '{"output_tokens":100}',
+        '{"output_tokens":300}',
+        '{"output_tokens":1e300}',
+    ]
+    table = score_table(results.with_columns(usage=pl.Series(usage)), "task")
+    assert table.row(0, named=True)["output_tokens"] == 200
+
+
 def test_without_floors_or_room_there_is_no_normalized_score():
     for results in (MIXED, FLOORS.with_columns(floor=pl.lit(None, pl.Float64))):
         (row, *_) = score_table(results, "task").to_dicts()
