@@ -52,6 +52,9 @@ def test_leak_is_found_and_measured():
     assert row["verdict"] == HIGHER
     assert row["leak_low"] < 0.3 < row["leak_high"]
     assert row["p_value"] == row["p_corrected"]
+    # A leak raises the mean by its share of the distance to 1.
+    for end in ("low", "high"):
+        assert row[end] == pytest.approx(row[f"leak_{end}"] * (1 - row["private"]))
     public, private = pair(leak=0.3)
     swapped = overall(gap_table(private, public, draws=1000, fits=0))
     assert (swapped["verdict"], swapped["difference"]) == (LOWER, -row["difference"])

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from scbench.grading.means import MEANS, Cells
+from scbench.grading.means import MEANS, Cells, normalized_answers
 from scbench.grading.score_tables import Condensed, outside_release, score_table
 from scbench.release.manifest import weight_of
 
@@ -112,6 +112,24 @@ def test_normalized_score_comes_first_and_weighs_answers_with_room():
     assert text["normalized"] == pytest.approx((1 - 0.25 * 2) / (4 * 0.75))
     for row in table.values():
         assert row["normalized_low"] < row["normalized"] <= row["normalized_high"]
+
+
+def test_normalized_answers_are_0_at_their_floor():
+    answers = normalized_answers(FLOORS).sort("id")
+    values = dict(answers.select("id", "u").iter_rows())
+    assert values == pytest.approx(
+        {
+            "csg_union/00": 0,
+            "csg_union/01": 1,
+            "maze_3d/00": 1,
+            "shuffle/00": 1,
+            # A wrong answer to a text task counts below 0, so that guesses average 0.
+            "shuffle/01": -0.25 / 0.75,
+            # Truncated and refused replies were no guesses.
+            "shuffle/02": 0,
+            "shuffle/03": 0,
+        }
+    )
 
 
 def test_unreadable_reply_costs_exactly_one_answer():
