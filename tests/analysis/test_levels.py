@@ -8,7 +8,7 @@ import pytest
 from scbench.analysis.ceilings import Ceiling, fit_ceiling, share_read
 from scbench.analysis.curves import Answers, RungSums, misfit_words
 from scbench.analysis.level_means import level_difference, mean_level
-from scbench.analysis.levels import Level, fit
+from scbench.analysis.levels import Level, fit, interval_ends
 
 
 def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:
@@ -151,6 +151,15 @@ def test_ceiling_leaves_the_level_unchanged():
 )
 def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
     assert fit(climbed(*right)).misfit == misfit
+
+
+def test_interval_ends_where_the_likelihood_crosses_the_limit():
+    places = np.array([1.0, 2.0, 3.0, 4.0])
+    inside = np.array([-3.0, 0.0, -1.0, -3.0])
+    assert interval_ends(inside, places, 2.0) == pytest.approx((1 + 1 / 3, 3.5))
+    falling = np.array([0.0, -1.0, -1.5, -3.0])
+    assert interval_ends(falling, places, 2.0) == (-np.inf, pytest.approx(3 + 1 / 3))
+    assert interval_ends(-falling, places, 5.0) == (-np.inf, np.inf)
 
 
 def test_misfit_is_measured_in_binomial_errors():

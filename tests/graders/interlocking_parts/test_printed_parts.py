@@ -278,6 +278,7 @@ def test_invalid_openscad_is_reported():
         'x = import("/etc/passwd"); cube(1);', "roof() square(3);", "x = dxf_dim(1); cube(1);",
         "polyhedron([[0,0,0],[6,0,0],[0,6,0],[0,0,6]], [[0,1,2]]);", "cube(\0);", "\ud800",
         'import\n/* hidden */ ("x.stl");', "module a() { include <c.scad> } a(); cube(1);",
+        "x = assert(false) 3; cube(x);",
     ]  # fmt: skip
     for source, part in zip(sources, scad(*sources), strict=True):
         assert part.shell is None, source
