@@ -39,7 +39,7 @@ class ModelProgress:
         fits: the curve of each task.
         waiting: ids without an answer, by task and rung, in their order.
         passed: tasks by top rung, for tasks whose top rung the model passed (its mean
-            is at least halfway above the floor).
+            is more than halfway from the floor to 1).
     """
 
     fits: Mapping[str, Fit]
@@ -84,7 +84,7 @@ def asked_of(rows: pl.DataFrame) -> ModelProgress:
 
 
 def is_passed(answers: Answers) -> bool:
-    """Whether at least half of the top rung is solved, after correcting for the floor."""
+    """Whether more than half of the top rung is solved, after correcting for the floor."""
     on_top = answers.rungs == answers.top
     if on_top.sum() < _PASSED:
         return False

@@ -7,7 +7,14 @@ import pytest
 from ladders import ladder_results
 
 from scbench.analysis.curves import Answers
-from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
+from scbench.analysis.gap import (
+    ALIKE,
+    HIGHER,
+    LOWER,
+    GapLine,
+    gap_table,
+    main_line_of,
+)
 from scbench.analysis.ladder import on_ladder
 from scbench.analysis.leaks import deal, leak_of
 from scbench.base.errors import ResultsError
@@ -45,6 +52,9 @@ def test_leak_is_found_and_measured():
     assert row["verdict"] == HIGHER
     assert row["leak_low"] < 0.3 < row["leak_high"]
     assert row["p_value"] == row["p_corrected"]
+    # A leak raises the mean by its share of the distance to 1.
+    for end in ("low", "high"):
+        assert row[end] == pytest.approx(row[f"leak_{end}"] * (1 - row["private"]))
     public, private = pair(leak=0.3)
     swapped = overall(gap_table(private, public, draws=1000, fits=0))
     assert (swapped["verdict"], swapped["difference"]) == (LOWER, -row["difference"])
@@ -110,3 +120,17 @@ def test_text_tasks_are_excluded_from_the_overall_line_and_the_rungs():
     is_line = (pl.col("bucket") == "manifolds") & pl.col("task").is_null()
     line = of_texts.row(by_predicate=is_line, named=True)
     assert line["verdict"] == HIGHER
+
+
+@pytest.mark.parametrize(
+    ("buckets", "main"),
+    [
+        (["axiomatic", "planning", "manifolds", "overall"], 3),
+        (["axiomatic", "manifolds"], 0),
+        (["manifolds"], 0),
+    ],
+)
+def test_main_line_covers_spatial_tasks_if_there_are_any(buckets, main):
+    lines = [GapLine({"bucket": bucket, "task": None}, []) for bucket in buckets]
+    lines.append(GapLine({"rung": 1}, []))
+    assert main_line_of(lines) == main

@@ -75,6 +75,18 @@ def test_mismatched_labels_are_named(make_results):
     assert "no, an easier label scores lower" in labels.rows[2]
 
 
+def test_label_means_average_samples_first(make_results):
+    rows = [
+        {"subtask": 0, "sample": 0, "score": 1.0},
+        {"subtask": 0, "sample": 1, "score": 0.0},
+        {"subtask": 1, "sample": 0, "score": 1.0},
+        {"subtask": 1, "sample": 1, "score": 1.0},
+    ]
+    table = label_table(make_results(*rows), Small(["easy", "hard"]))
+    task = table.filter(pl.col("task") == "two_segments")
+    assert task["mean"].to_list() == [0.5, 1.0]
+
+
 def test_items_give_reasons_for_lost_points(make_results):
     rows = [
         {"model": "a", "subtask": 0, "score": 1.0, "failed_checks": []},

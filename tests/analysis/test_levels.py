@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from scbench.analysis.ceilings import Ceiling, fit_ceiling, share_read
-from scbench.analysis.curves import Answers
+from scbench.analysis.curves import Answers, RungSums, misfit_words
 from scbench.analysis.level_means import level_difference, mean_level
-from scbench.analysis.levels import Level, fit
+from scbench.analysis.levels import Level, fit, interval_ends
 
 
 def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:
@@ -112,6 +112,12 @@ def test_levels_of_simulated_models_are_found():
     assert far["beyond"].mean() > 0.95
 
 
+def test_readable_share_has_its_binomial_error():
+    # sqrt(0.8 * 0.2 / 25) = 0.08
+    assert share_read(20, 25) == pytest.approx((0.8, 0.72, 0.88))
+    assert share_read(25, 25) == (1, 1, 1)
+
+
 def test_ceiling_leaves_the_level_unchanged():
     """A tenth of the replies of a run cannot be read, on eight tasks."""
     rng = np.random.default_rng(5)
@@ -145,6 +151,24 @@ def test_ceiling_leaves_the_level_unchanged():
 )
 def test_rungs_that_do_not_fit_the_curve_are_marked(right, misfit):
     assert fit(climbed(*right)).misfit == misfit
+
+
+def test_interval_ends_where_the_likelihood_crosses_the_limit():
+    places = np.array([1.0, 2.0, 3.0, 4.0])
+    inside = np.array([-3.0, 0.0, -1.0, -3.0])
+    assert interval_ends(inside, places, 2.0) == pytest.approx((1 + 1 / 3, 3.5))
+    falling = np.array([0.0, -1.0, -1.5, -3.0])
+    assert interval_ends(falling, places, 2.0) == (-np.inf, pytest.approx(3 + 1 / 3))
+    assert interval_ends(-falling, places, 5.0) == (-np.inf, np.inf)
+
+
+def test_misfit_is_measured_in_binomial_errors():
+    n = np.full(3, 10.0)
+    right = np.array([7.0, 2.0, 0.0])
+    expected = np.array([0.95, 0.5, 0.05])
+    # Rung 1 is 2.5 answers below its curve and rung 2 is 3, but 0.95 varies less than 0.5:
+    # these are 3.6 and 1.9 standard errors.
+    assert misfit_words(RungSums(n, right, np.zeros(3)), expected) == "dip at 1"
 
 
 @pytest.mark.slow

@@ -6,8 +6,14 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
+from scbench.analysis.curves import Answers
 from scbench.analysis.ladder import on_ladder
-from scbench.analysis.next_items import asked_of, next_items, nothing_asked
+from scbench.analysis.next_items import (
+    asked_of,
+    is_passed,
+    next_items,
+    nothing_asked,
+)
 from scbench.base.model import rung_of
 
 TASKS = ["two_segments", "enumerate_edges", "csg_union"]
@@ -54,6 +60,22 @@ def test_failed_calls_are_asked_again_and_blocked_ones_are_not():
     )
     table = next_items(asked_of(on_ladder(results)), 9)
     assert table["id"].to_list() == ["two_segments/ladder-04-2"]
+
+
+@pytest.mark.parametrize(
+    ("floor", "right", "passed"),
+    [
+        (0.0, 4, False),
+        (0.0, 6, True),
+        (0.5, 7, False),
+        (0.5, 8, True),
+        (1.0, 10, False),
+    ],
+)
+def test_top_rung_is_passed_above_half_of_the_way_from_the_floor(floor, right, passed):
+    scores = np.array([1.0] * right + [0.0] * (10 - right))
+    answers = Answers(np.full(10, 8.0), scores, np.full(10, floor), top=8)
+    assert is_passed(answers) is passed
 
 
 def test_nine_scores_are_one_item():

@@ -32,6 +32,15 @@ def test_no_heading_contains_a_comma_because_hidden_columns_are_a_list(make_resu
     assert {"95 % CI of mean", "95 % CI of Δ tools", "95 % CI of means"} <= {*heads}
 
 
+def test_tokens_are_shown_if_any_run_reports_them(make_results):
+    silent = run_lines_sheet("t", paper_table(make_results(*ROWS)))
+    assert "tokens" not in silent.heads
+    usage = {"usage": '{"output_tokens": 1500}'}
+    frame = make_results(*(row | usage for row in ROWS))
+    reported = run_lines_sheet("t", paper_table(frame))
+    assert reported.rows[0][reported.heads.index("tokens")] == "1,500"
+
+
 def test_tables_name_tasks_by_their_ids_also_in_brackets(make_results):
     rows = make_results({"score": 1.0}, {"model": "b", "score": 0.0})
     sheets = [

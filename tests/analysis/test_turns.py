@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.results import comparable_rows
-from scbench.analysis.turns import SCHEMA, turn_table
+from scbench.analysis.turns import SCHEMA, turn_sheets, turn_table
 from scbench.base.errors import ResultsError
 from scbench.grading.score_tables import score_table
 
@@ -106,3 +106,12 @@ def test_loop_trials_share_no_mean_with_runs_of_other_answers(make_results):
         ResultsError, match=r"settings \(probe, retry\), which cannot be averaged"
     ):
         comparable_rows(make_results(trial(0, [0.0]), probe))
+
+
+def test_sheets_of_runs_are_in_the_order_of_the_table(make_results):
+    models = [f"m{i:02}" for i in range(6)]
+    result = table(make_results, *(trial(0, [1.0], model=model) for model in models))
+    sheets = turn_sheets(result)
+    assert len(sheets) == 6
+    for model, sheet in zip(models, sheets, strict=True):
+        assert model in sheet.title

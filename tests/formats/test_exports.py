@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from pydantic import TypeAdapter
 
-from scbench.analysis.exported_runs import COLUMNS, runs_in
+from scbench.analysis.exported_runs import COLUMNS, runs_in, tries_of_run
 from scbench.analysis.results import read_results
 from scbench.formats.exports import (
     Schema,
@@ -200,3 +200,15 @@ def test_reason_of_a_wrong_answer_names_the_failed_checks(runs):
     assert wrong
     assert all(one.explanation.startswith("failed: ") for one in wrong)
     assert not any(one.explanation for one in right)
+
+
+def test_attempts_are_explained_by_their_reason_or_their_failed_checks(make_results):
+    refused = {"status": "refused", "reason": "it declines"}
+    frame = make_results(
+        {"subtask": 0, "score": 0.0, "failed_checks": ["size", "overlap"]},
+        {"subtask": 1, "score": 0.0, "failed_checks": ["answer_found"], **refused},
+        {"subtask": 2, "score": 1.0},
+    )
+    instances = dict.fromkeys(frame["id"])
+    explanations = [attempt.explanation for attempt in tries_of_run(frame, instances)]
+    assert explanations == ["failed: size, overlap", "it declines", ""]

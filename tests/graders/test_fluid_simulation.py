@@ -115,6 +115,20 @@ def columns_of(cells):
     return {(x, y) for x, y, _ in cells}
 
 
+def test_drops_take_another_way_when_an_exit_is_full():
+    # Rows y = 0 to 3 of each layer, from below. Drops start at (2, 2) in the top layer and can
+    # leave it at (2, 1) and (1, 2) until water stands there.
+    layers = [
+        ["####", "####", "####", "####"],
+        ["####", "#..#", "####", "####"],
+        ["####", "##.#", "#.##", "####"],
+        ["####", "##.#", "#..#", "####"],
+    ]
+    is_rock = np.array([[list(row) for row in layer] for layer in layers]) == "#"
+    rock = is_rock.transpose(2, 1, 0)
+    assert np.array_equal(rain_on(rock, [(2, 2)]).water, ~rock)
+
+
 @given(worlds())
 def test_fast_and_plain_simulations_agree(built):
     start, width, height, columns = built

@@ -81,6 +81,15 @@ def test_details_list_positions_and_cells():
     assert "[9, 9] at position 3" in check(GRID, cells, "inside").message
 
 
+def test_closing_a_loop_with_its_first_cell_is_explained():
+    advice = "Do not list the first cell again at the end."
+    closed = check(GRID, [*RIGHT, RIGHT[0]], "count")
+    assert not closed.passed
+    assert closed.message.endswith(advice)
+    # Two cells short, and back at the start: another fault.
+    assert advice not in check(GRID, [*RIGHT[:-2], RIGHT[0]], "count").message
+
+
 def test_map_is_centred_on_end_of_path():
     open_grid = Params(size=60, blocked=())
     row = Ask(action="ask", cells=[(x, 1) for x in range(2, 31)])

@@ -5,6 +5,7 @@ import math
 import pytest
 from judging import judging
 
+from scbench.graders.pipe_loop_fitting.actions import Ask, Play
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
@@ -215,3 +216,13 @@ def test_angles_at_a_zero_length_pipe_are_unknown():
 def test_too_many_joints_are_rejected():
     assert failed(room(12), RING * 4) == {"resource_limit"}
     assert failed(room(12), RING * 3) != {"resource_limit"}
+
+
+def test_players_see_the_angles_of_their_loop():
+    play = Play(room(4))
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    joints = [{"x": x, "y": y} for x, y in corners]
+    assert play.step(Ask(action="ask", joints=joints))["angles"] == [90.0] * 4
+    # A pipe without length has no direction.
+    joints[1] = joints[0]
+    assert play.step(Ask(action="ask", joints=joints))["angles"][:2] == [None, None]

@@ -50,7 +50,11 @@ def with_count(cells, **changes):
     "cell",
     [
         (1, 2, 3),
+        (1, 3, 2),
+        (3, 1, 2),
         (-1, 2, 2),
+        (1, -1, 2),
+        (1, 2, -1),
         (1, 2, 2.5),
         (1, 1e300, 0),
         (2.9999999999, 0, 0),
@@ -100,6 +104,14 @@ def test_cells_connect_through_faces(more, apart):
     check = verdict(cells, with_count(cells, connected=True)).checks[-1]
     assert check.id == "connected"
     assert check.details.get("offenders", []) == apart
+
+
+def test_empty_set_scores_0_and_is_connected():
+    empty = verdict([], with_count(RIGHT, connected=True))
+    assert empty.score == 0
+    passed = {check.id: check.passed for check in empty.checks}
+    assert passed["count"] is False
+    assert passed["connected"] is True
 
 
 def rotations_and_reflections():

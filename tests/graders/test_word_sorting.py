@@ -55,3 +55,12 @@ def test_grader_builder_and_comparison_agree(point, seed):
     for word in params.words:
         others = [other.lower() for other in params.words if other != word]
         assert any(other.startswith(word.lower()[: point.prefix]) for other in others)
+
+
+def test_missing_and_surplus_words_are_listed():
+    params = BUILDER.draw(Space(), Stream("sorting", 1))
+    first, *others = BUILDER.reference(params).answer
+    (verdict,) = judge(TASK, params, {"answer": ["stranger", *others]})
+    (check,) = [check for check in verdict.checks if check.id == "words"]
+    assert not check.passed
+    assert check.details == {"missing": [first], "surplus": ["stranger"]}

@@ -94,6 +94,15 @@ def test_script_and_command_grade_a_file_alike(tmp_path, predictions):
     assert script_bytes == command_bytes
 
 
+def test_missing_items_are_a_problem_by_default(tmp_path, parity_release):
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"id": "parity/00", "model": "m", "answer": {"bit": 0}}\n')
+    report = scbench.grade_file(
+        path, tmp_path / "out", release=parity_release, workers=1
+    )
+    assert [problem.code for problem in report.problems] == ["incomplete"]
+
+
 def test_tasks_to_grade_follow_from_the_answers(tmp_path):
     lines = [
         {"id": "delaunay_triangulation/00", "response": '{"triangles": [[0, 1, 2]]}'},

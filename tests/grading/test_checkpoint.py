@@ -79,3 +79,11 @@ def test_resuming_the_run_of_another_user_is_mentioned(open_checkpoint, monkeypa
     foreign = open_checkpoint()
     assert "belongs to another user" in foreign.remarks[0]
     foreign.close()
+
+
+def test_checkpoint_without_outcomes_leaves_nothing_behind(open_checkpoint):
+    checkpoint = open_checkpoint(resume=False)
+    folder = checkpoint.work.path
+    assert folder.exists()
+    assert not checkpoint.close()
+    assert not folder.exists()

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from scbench.grading.means import MEANS, Cells
+from scbench.grading.means import MEANS, Cells, normalized_answers
 from scbench.grading.score_tables import Condensed, outside_release, score_table
 from scbench.release.manifest import weight_of
 
@@ -114,6 +114,24 @@ def test_normalized_score_comes_first_and_weighs_answers_with_room():
         assert row["normalized_low"] < row["normalized"] <= row["normalized_high"]
 
 
+def test_normalized_answers_are_0_at_their_floor():
+    answers = normalized_answers(FLOORS).sort("id")
+    values = dict(answers.select("id", "u").iter_rows())
+    assert values == pytest.approx(
+        {
+            "csg_union/00": 0,
+            "csg_union/01": 1,
+            "maze_3d/00": 1,
+            "shuffle/00": 1,
+            # A wrong answer to a text task counts below 0, so that guesses average 0.
+            "shuffle/01": -0.25 / 0.75,
+            # Truncated and refused replies were no guesses.
+            "shuffle/02": 0,
+            "shuffle/03": 0,
+        }
+    )
+
+
 def test_unreadable_reply_costs_exactly_one_answer():
     """Even with high floors, one unreadable reply does not pull the mean of u far below 0."""
     task = ("pack_rectangular_prisms", "constructive")
@@ -152,6 +170,17 @@ def test_tokens_and_cost_are_averaged_over_answers():
     table = score_table(results.with_columns(usage=pl.Series(usage)), "bucket")
     overall = table.filter(bucket="overall").row(0, named=True)
     assert (overall["output_tokens"], overall["cost"]) == (500, pytest.approx(0.3))
+
+
+def test_absurd_token_counts_are_not_averaged():
+    results = rows(*(("maze_3d", "planning", i, 1.0) for i in range(3)))
+    usage = [
+        '{"output_tokens":100}',
+        '{"output_tokens":300}',
+        '{"output_tokens":1e300}',
+    ]
+    table = score_table(results.with_columns(usage=pl.Series(usage)), "task")
+    assert table.row(0, named=True)["output_tokens"] == 200
 
 
 def test_without_floors_or_room_there_is_no_normalized_score():

@@ -194,6 +194,14 @@ def test_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("graded_before")
+def test_graded_submission_with_a_new_problem_is_refused(entry, collected):
+    (entry.folder / "run.sh").write_text("x")
+    done, _ = collected()
+    assert done.entries == []
+    assert [found.code for found in done.refused["aurora"]] == ["unexpected_file"]
+
+
 @pytest.mark.parametrize("place", ["", "site", "a/../site"])
 def test_receipts_are_never_read_from_the_folder_of_submissions(place, tmp_path, small):
     folder = tmp_path / "submissions"

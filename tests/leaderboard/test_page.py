@@ -10,6 +10,7 @@ import html_reader
 import pytest
 
 from scbench.leaderboard.board import make_board
+from scbench.leaderboard.chart import score_marks
 from scbench.leaderboard.publish import write_board
 from scbench.report.html import environment
 
@@ -162,6 +163,14 @@ def test_text_is_legible_and_the_page_never_scrolls_sideways(page, browser):
     for width in (1360, 768, 390):
         for mode in ("light", "dark"):
             assert browser.looks(width, mode) == (0, []), (width, mode)
+
+
+def test_marks_of_the_score_chart_are_in_points():
+    score = {"normalized": 0.5, "normalized_low": 0.4, "normalized_high": 0.75}
+    score |= {"scored": 9, "expected": 9}
+    row = {"model": "a", "version": "1", "submission": "a", "ranked": True}
+    (mark,) = score_marks([row | {"buckets": {"planning": score}}], {"planning": "P"})
+    assert mark == ("P", "a", "50.0", 50, 40, 75)
 
 
 def test_narrow_page_folds_the_buckets_of_many_models():

@@ -14,6 +14,7 @@ import pytest
 import zstandard
 
 from scbench.leaderboard import predictions
+from scbench.leaderboard.archives import TooLargeError, check_count
 from scbench.leaderboard.findings import (
     Finding,
     as_annotation,
@@ -300,6 +301,12 @@ def test_bad_archive_is_refused_and_nothing_is_extracted(check, tmp_path, name):
     assert findings, done.findings
     assert words in as_text(findings[0], "x")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_archive_may_have_100_entries():
+    check_count(100)
+    with pytest.raises(TooLargeError, match="more than 100 entries"):
+        check_count(101)
 
 
 def test_encrypted_zip_is_refused(check, tmp_path):

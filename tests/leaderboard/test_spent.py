@@ -55,6 +55,13 @@ def test_any_amounts_make_a_chart_within_its_frame(xs):
     assert 1 <= len(ticks) <= 20, ticks
 
 
+def test_label_is_on_the_side_of_a_dot_with_more_room():
+    dots = [Point("cheap", 1.0, 0.5, 0.4, 0.6), Point("costly", 100.0, 0.5, 0.4, 0.6)]
+    cheap, costly = amount_chart(dots, "cost")["data"]["values"]
+    assert (cheap["left"], cheap["right"]) == ("", "cheap")
+    assert (costly["left"], costly["right"]) == ("costly", "")
+
+
 def test_chart_uses_the_amount_that_most_models_report():
     tokens = {"spent": {"output_tokens": 5.0, "cost": None}}
     cost = {"spent": {"output_tokens": None, "cost": 1.0}}

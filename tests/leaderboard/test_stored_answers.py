@@ -101,6 +101,7 @@ def test_counter_references_are_counted_separately(frozen):
     overlap = count_copies(wrong, telling)
     assert overlap.references == {}
     assert overlap.counter_references == {"hamiltonian_loop": 10}
+    assert overlap.count == 10
 
 
 @pytest.mark.parametrize("task_id", sorted(ONE_ANSWER))

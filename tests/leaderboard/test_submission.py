@@ -12,6 +12,7 @@ from scbench.leaderboard.about import about_text
 from scbench.leaderboard.strict_yaml import DocumentError, read_yaml
 from scbench.leaderboard.submission import (
     Submission,
+    description_of,
     read_submission,
     submission_schema,
 )
@@ -153,3 +154,14 @@ def test_line_that_is_not_utf8_is_named():
     with pytest.raises(DocumentError, match="not UTF-8") as caught:
         read_yaml(b"a: 1\nb: 2\nc: \xff\n")
     assert caught.value.line == 3
+
+
+def test_keys_are_described_at_every_depth():
+    outer = Submission.model_fields["date"]
+    model = Submission.model_fields["model"].annotation
+    inner = model.model_fields["version"]
+    assert outer.description
+    assert inner.description
+    assert description_of(("date",)) == outer.description
+    assert description_of(("model", "version")) == inner.description
+    assert description_of(("sampling", "effort")) == ""

@@ -292,6 +292,14 @@ def test_card_lists_every_check_and_no_other(task):
     assert all(any(mode in labels for mode in Mode) for _, _, labels in table)
 
 
+@pytest.mark.parametrize(("name", "is_single"), [("parity", True), ("boolean", False)])
+def test_near_miss_of_a_task_with_one_check_fails_that_check(name, is_single):
+    task = get_task(name)
+    assert (len(task.checks) == 1) is is_single
+    cues = sections(card(task))["Tie-breaks"]
+    assert cues.count("the only check of this task fails") == int(is_single)
+
+
 def failure(check: str, places: int) -> dict:
     details = {"count": places, "offenders": []}
     return {"id": check, "passed": False, "message": "", "details": details}

@@ -157,6 +157,11 @@ def test_level_outside_world_or_too_large_is_rejected(fields, why):
         ask(Level, world(64, 8), [], **fields)
 
 
+def test_level_map_may_show_1600_voxels():
+    rows = ask(Level, world(64, 8), [], z=1, low=[0, 0], high=[39, 39])["rows"]
+    assert [len(row) for row in rows] == [40] * 40
+
+
 def test_too_many_boxes_are_rejected():
     with pytest.raises(QueryError, match="the list has 2 boxes; the limit is 1"):
         ask(Rain, world(16, 8, max_boxes=1), [{"bad": 1}] * 2)

@@ -153,6 +153,12 @@ def test_survey_skips_bar_ends_and_small_faces():
     assert len(survey(thin, RULES, "in", (0, 1, 2)).values) == 2
 
 
+def test_survey_of_a_body_without_large_flat_faces_is_empty():
+    # No facet of a sphere with 64 sides reaches 30 mm².
+    ball = mesh(Manifold.sphere(10, 64))
+    assert survey(ball, RULES, "in", (0, 1, 2)).values == ()
+
+
 # ---- Strips, hulls, columns ----
 
 
@@ -286,6 +292,11 @@ def test_core_excludes_parts_thinner_than_the_cube():
     assert core_of(block + wall).volume() == pytest.approx((block + wall).volume())
     assert core_of(Manifold.cube((30, 20, 0.3))).is_empty()
     assert core_of(Manifold()).is_empty()
+
+
+def test_core_is_in_the_same_place_as_the_body():
+    block = Manifold.cube((30, 20, 10)).translate((7, -3, 5))
+    assert core_of(block).bounding_box() == pytest.approx(block.bounding_box())
 
 
 def sizes_swept_in_voxels(solid, side):

@@ -167,7 +167,9 @@ def openscad_2021_volumes():
         ("cube(0); cube([1, -1, 1]); sphere(0); sphere(-1); cube(2);", 8),
         ("cylinder(0); cylinder(-1); cylinder(r = 0); cylinder(r1 = -1, r2 = 1); cube(2);", 8),
         ("linear_extrude(2) { circle(0); square([0, 1]); square([1, -1]); square(2); }", 8),
+        ("linear_extrude(2) { circle(-1); circle(1 / 0); square(2); }", 8),
         (flat, 8),
+        ("linear_extrude(2); rotate_extrude(); linear_extrude(2) cube(1); cube(2);", 8),
         ("difference() { cube(2); cube(0); }", 8),
         # Heights.
         ("linear_extrude() square(1);", 100),
@@ -276,6 +278,7 @@ def test_invalid_openscad_is_reported():
         'x = import("/etc/passwd"); cube(1);', "roof() square(3);", "x = dxf_dim(1); cube(1);",
         "polyhedron([[0,0,0],[6,0,0],[0,6,0],[0,0,6]], [[0,1,2]]);", "cube(\0);", "\ud800",
         'import\n/* hidden */ ("x.stl");', "module a() { include <c.scad> } a(); cube(1);",
+        "x = assert(false) 3; cube(x);",
     ]  # fmt: skip
     for source, part in zip(sources, scad(*sources), strict=True):
         assert part.shell is None, source

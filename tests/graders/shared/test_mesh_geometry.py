@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,13 @@ from scbench.graders.csg_union.convex_parts import (
     union_volume,
 )
 from scbench.graders.csg_union.solids import solid_mesh
-from scbench.graders.shared.mesh_bodies import to_body, unite, volume
+from scbench.graders.shared import mesh_bodies
+from scbench.graders.shared.mesh_bodies import (
+    difference_bodies,
+    to_body,
+    unite,
+    volume,
+)
 from scbench.graders.shared.meshes import PolygonMesh, newell_normals, triangulate
 from scbench.graders.shared.triangle_contacts import find_contacts, nearer_than
 from scbench.graders.shared.triangle_pairs import close_pairs
@@ -234,3 +241,24 @@ def test_volume_is_rounded_and_zero_is_positive():
     assert volume(Manifold.cube((1, 1, 1.2345674))) == 1.234567
     assert volume(Manifold.cube((1, 1, 1.2345676))) == 1.234568
     assert math.copysign(1, volume(Manifold())) == 1
+    # The difference of almost equal bodies can have a volume like this.
+    remainder = SimpleNamespace(volume=lambda: -2e-18)
+    assert math.copysign(1, volume(remainder)) == 1
+
+
+def test_vertices_are_moved_slightly_if_the_volumes_do_not_add_up(monkeypatch):
+    cube = Manifold.cube((10, 10, 10))
+    mesh = cube.to_mesh64()
+    points = np.array(mesh.vert_properties)
+    corners = np.array(mesh.tri_verts)
+    moves = []
+
+    def record(moved_points, triangles):
+        moves.append(float(np.abs(moved_points - points).max()))
+        return to_body(moved_points, triangles)
+
+    monkeypatch.setattr(mesh_bodies, "to_body", record)
+    # A cube has no surplus over itself, so every attempt fails.
+    assert difference_bodies(points, corners, cube, 500.0, 0.0) is None
+    assert moves[0] == 0
+    assert all(0 < move < 1e-7 for move in moves[1:])

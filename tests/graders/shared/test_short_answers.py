@@ -185,3 +185,10 @@ def test_many_separate_brackets_are_read_in_linear_time():
 )
 def test_separate_brackets_are_found(text, runs):
     assert closing_runs(text) == runs
+
+
+def test_long_answers_are_quoted_in_part():
+    assert quote("x" * 60) == repr("x" * 60)
+    assert quote("x" * 61) == "'" + "x" * 59 + "..."
+    assert quote([1, "two", 3, 4, 5]) == "[1, 'two', 3, 4, 5]"
+    assert quote([1, 2, 3, 4, 5, 6]) == "[1, 2, 3, 4, 5, ...]"

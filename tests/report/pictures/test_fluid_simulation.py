@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from scbench.graders.fluid_simulation import columns_as_text
 from scbench.report.draw.scene import Mesh, Scene
+from scbench.report.pictures.fluid_simulation import cells_from_text
 from scbench.schemas.fluid_simulation import Params
 
 TASK = "fluid_simulation"
@@ -75,3 +77,13 @@ def test_visible_water_is_hatched_and_pointed_at(drawn, golden, shapes):
     (mesh,) = meshes(picture, "wrong")
     assert np.array_equal(mesh.points.mean(axis=0), (6.5, 6.5, 3))
     assert "visible from above in 1 column." in picture.caption
+
+
+def test_cells_are_restored_from_their_text():
+    # Runs of 1, 2 and 13 equal columns.
+    cells = np.zeros((4, 4, 5), dtype=bool)
+    cells[0, 0, :3] = True
+    cells[0, 1:3, 4] = True
+    text = columns_as_text(cells)
+    assert text == "07 10x2 00x13"
+    assert np.array_equal(cells_from_text(text, 4, 5), cells)
