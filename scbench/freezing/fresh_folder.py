@@ -179,6 +179,11 @@ def _claim(work: WorkFolder, identity: str) -> None:
             f"{work.path} contains an interrupted run of another experiment, seed or "
             "version; discard it with --restart, or choose another --out"
         )
+    if work.previous and not work.is_own():
+        raise ExperimentError(
+            f"{work.path} contains an interrupted run that you did not start on this machine; "
+            "discard it with --restart, or choose another --out"
+        )
     work.mark(identity)
 
 

@@ -160,6 +160,16 @@ def test_damaged_journal_costs_only_its_remainder(tmp_path, damage):
     assert contents(out) == contents(tmp_path / "whole")
 
 
+def test_leftovers_of_somebody_else_are_not_reused(tmp_path, monkeypatch):
+    small, out = experiment_of(SMALL), tmp_path / "out"
+    with pytest.raises(Stopped):
+        generate_folder(small, out, on_cases=stop_after(2))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(ExperimentError, match="run that you did not start"):
+        generate_folder(small, out)
+    assert generate_folder(small, out, restart=True).resumed == 0
+
+
 def test_leftovers_of_another_experiment_are_not_reused(tmp_path):
     small, out = experiment_of(SMALL), tmp_path / "out"
     with pytest.raises(Stopped):
