@@ -1,6 +1,5 @@
 """The checkpoint: outcomes are found by line and content, and returned in line order."""
 
-
 import pytest
 
 from scbench.grading.checkpoint import Checkpoint
