@@ -258,7 +258,12 @@ class Release:
 
         for task in selection:
             name = self.manifest.rows_file(task)
-            for instance in self._rows(name, instance_of):
+            rows = self._rows(name, instance_of)
+            if not rows:
+                raise ReleaseError(
+                    f"release {self.version}: {name} contains no instances"
+                )
+            for instance in rows:
                 if instance.id in instances:
                     raise ReleaseError(
                         f"release {self.version}: {name}: {instance.id} occurs twice"

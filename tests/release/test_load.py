@@ -153,6 +153,13 @@ def test_invalid_rows_are_refused_by_name(copy, forge, change):
     assert len(str(refused.value).splitlines()) == 1
 
 
+def test_task_without_instances_is_refused(copy, forge):
+    write_table(copy / DATA, read_table((copy / DATA).read_bytes()).slice(0, 0))
+    forge(copy)
+    with pytest.raises(ReleaseError, match=rf"{DATA} contains no instances"):
+        find_release(str(copy)).instances()
+
+
 def test_duplicate_id_is_refused(copy, forge):
     table = read_table((copy / DATA).read_bytes())
     write_table(copy / DATA, pa.concat_tables([table, table.slice(0, 1)]))
