@@ -15,6 +15,7 @@ import os
 import shutil
 import socket
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,12 +23,7 @@ from pathlib import Path
 from scbench.base import __version__
 from scbench.base.canonical import parse_json
 from scbench.base.errors import FolderInUseError, JsonError, ResultsError
-from scbench.machine.files import (
-    cache_folder,
-    private_files,
-    read_regular,
-    write_whole,
-)
+from scbench.machine.files import cache_folder, read_regular
 
 MARKER = "RUN.json"
 _MARKER_KEYS = ("scbench", "host", "pid", "identity")
@@ -213,12 +209,24 @@ def user_key() -> bytes | None:
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            with private_files():
-                write_whole(path, lambda part: part.write_bytes(os.urandom(_KEY_BYTES)))
+            _make_key(path)
         key = read_regular(path)
     except OSError:
         return None
     return key if len(key) == _KEY_BYTES else None
+
+
+def _make_key(path: Path) -> None:
+    """Make a key that only this user can read, unless another process has just made one."""
+    descriptor, part = tempfile.mkstemp(dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
+            file.write(os.urandom(_KEY_BYTES))
+        # Replacing the file could replace a key that another process has used already.
+        with suppress(FileExistsError):
+            os.link(part, path)
+    finally:
+        os.unlink(part)  # noqa: PTH108  (a text)
 
 
 @contextmanager

@@ -142,6 +142,21 @@ def changed_owner(status):
     return os.stat_result(fields)
 
 
+def test_processes_that_start_together_have_the_same_key(tmp_path):
+    program = (
+        "from scbench.machine.work_folder import user_key; print(user_key().hex())"
+    )
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE
+        )
+        for _ in range(4)
+    ]
+    assert len({process.communicate()[0] for process in processes}) == 1
+    assert [path.name for path in (tmp_path / "scbench").iterdir()] == ["run-key"]
+
+
 def test_without_a_cache_folder_no_run_is_ones_own(path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
     for _ in range(2):
