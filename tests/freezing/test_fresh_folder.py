@@ -1,5 +1,7 @@
 """Generated folders: the same bytes however they are made, and no trace of a private seed."""
 
+import shutil
+
 import polars as pl
 import pytest
 from folders import contents
@@ -167,6 +169,9 @@ def test_leftovers_of_somebody_else_are_not_reused(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(ExperimentError, match="run that you did not start"):
         generate_folder(small, out)
+    kept = tmp_path / "kept"
+    shutil.copytree(work_folder(out), work_folder(kept))
+    assert generate_folder(small, kept, resume=True).resumed == 2
     assert generate_folder(small, out, restart=True).resumed == 0
 
 
