@@ -21,6 +21,7 @@ scored rows), `scbench.reward` (scores for trainers), `scbench.analysis`,
 `scbench.integrations`, `scbench.cli`.
 """
 
+import os
 from typing import TYPE_CHECKING
 
 from scbench.base import __version__
@@ -36,6 +37,7 @@ from scbench.base.errors import (
     ScbenchError,
 )
 from scbench.base.lazy import lazy_lookup
+from scbench.machine.files import cache_folder
 
 if TYPE_CHECKING:
     from scbench.base.model import Check, Instance, Prediction, Status, Verdict
@@ -70,6 +72,11 @@ __all__ = [
     "scores",
     "stream",
 ]
+
+# Polars removes what earlier processes left in this folder. By default it is below /var/tmp, where
+# anybody could replace it by a link to a folder of this user. Polars reads the variable when it is
+# imported.
+os.environ.setdefault("POLARS_OOC_SPILL_DIR", str(cache_folder() / "polars"))
 
 # Importing these loads large libraries.
 __getattr__ = lazy_lookup(

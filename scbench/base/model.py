@@ -90,6 +90,8 @@ _PROVIDER_COUNTS = (
 )
 # Parts of the input that Anthropic leaves out of ``input_tokens``.
 _CACHED_COUNTS = ("cache_creation_input_tokens", "cache_read_input_tokens")
+# Maximum number of scores of one answer.
+MOST_SCORES = 100
 # Columns of a row that repeat its id, or are the same in all rows.
 _DERIVED_COLUMNS = {"canary", "rung", "style"}
 
@@ -434,7 +436,10 @@ class Instance(Frozen):
         description="JSON Schema of the answer, as canonical JSON"
     )
     scores: int = Field(
-        description="number of scores per answer (9 in interlocking_parts)"
+        description="number of scores per answer (9 in interlocking_parts)",
+        ge=1,
+        # Every missing answer has this number of rows, so a forged release could fill the memory.
+        le=MOST_SCORES,
     )
     seed: int | None = Field(
         description=(

@@ -5,6 +5,7 @@ Messages go to standard error, results to standard output, so that output can be
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ GRADER_ERRORS = 3
 FAILED = 4
 # A run ended early, because its calls all failed in the same way.
 EXHAUSTED = 5
+# The first two characters of a command of GitHub Actions, in its present and its former form.
+_COMMAND = re.compile(r"^\s*:(?=:)|##(?=\[)", re.MULTILINE)
 # The exit code that shells give to Ctrl-C: 128 plus the number of SIGINT.
 INTERRUPTED = 130
 
@@ -53,7 +56,17 @@ def say(message: str) -> None:
 
 def plain(text: str) -> str:
     """Return text that is safe to print on a terminal, whatever it contains."""
-    return "\n".join(map(printable, text.split("\n")))
+    return without_commands("\n".join(map(printable, text.split("\n"))))
+
+
+def without_commands(text: str) -> str:
+    """Return text for people, without lines that GitHub Actions would run as commands.
+
+    The runner reads what a step prints. A name of a model could hide errors, for example.
+    """
+    if "GITHUB_ACTIONS" not in os.environ:
+        return text
+    return _COMMAND.sub(lambda match: f"{match[0]} ", text)
 
 
 def as_json(value: object) -> str:

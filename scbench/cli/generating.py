@@ -129,6 +129,16 @@ def generate(
         bool,
         typer.Option("--restart", help="Discard the interrupted run and start over."),
     ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help=(
+                "Continue the interrupted run even if you started it on another machine, or "
+                "someone else did. Its items are used."
+            ),
+        ),
+    ] = False,
     form: Annotated[
         list[str] | None,
         typer.Option(
@@ -208,6 +218,7 @@ def generate(
                 name,
                 workers or processors(),
                 restart=restart,
+                resume=resume,
                 quiet=quiet,
             )
             if prompts is not None:
@@ -395,6 +406,7 @@ def write_folder(
     workers: int,
     *,
     restart: bool,
+    resume: bool,
     quiet: bool,
 ) -> bool:
     """Write items and references; return whether there are as many as requested."""
@@ -411,6 +423,7 @@ def write_folder(
                 name=name,
                 workers=workers,
                 restart=restart,
+                resume=resume,
                 on_cases=lambda cases: bar.done(cases, cases),
             )
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from scbench.base.wording import counted
-from scbench.cli.console import PROBLEMS, need, reported_errors, say
+from scbench.cli.console import PROBLEMS, need, plain, reported_errors, say
 from scbench.cli.options import AllowCodeOption, HumanOption, WorkersOption
 from scbench.cli.progress import drawing_display, grading_display
 from scbench.grading.workers.live import MEMORY
@@ -159,4 +159,4 @@ def print_findings(folder: Path, findings: Mapping[str, Sequence[Finding]]) -> N
         for finding in submission_findings:
             place = f"{folder / name}/{finding.file}"
             # A finding on the submission as a whole has no file.
-            print(as_text(finding, place.rstrip("/")))  # noqa: T201
+            print(plain(as_text(finding, place.rstrip("/"))))  # noqa: T201

@@ -11,7 +11,7 @@ import polars as pl
 from scbench.analysis.layout import Sheet, latex, markdown
 from scbench.analysis.terminal_tables import terminal
 from scbench.base.errors import ResultsError
-from scbench.cli.console import safe_json, say, terminal_csv
+from scbench.cli.console import safe_json, say, terminal_csv, without_commands
 from scbench.cli.options import TableForm
 from scbench.machine.files import write_whole
 from scbench.machine.tables import csv_bytes
@@ -55,7 +55,8 @@ def write_result(
             raise ResultsError("this table has no chart; leave out --plot")
         draw_chart(plot, result.chart())
     if style in PEOPLE:
-        data = text_for_people(result, style, in_file=out is not None).encode()
+        text = text_for_people(result, style, in_file=out is not None)
+        data = (text if out is not None else without_commands(text)).encode()
     else:
         data = bytes_for_programs(result.table, style)
     if out is not None:

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scbench.base.wording import counted
-from scbench.cli.console import as_json, discard_output, say, terminal_csv
+from scbench.cli.console import (
+    as_json,
+    discard_output,
+    say,
+    terminal_csv,
+    without_commands,
+)
 from scbench.cli.options import ScoreForm
 from scbench.machine.tables import csv_bytes
 
@@ -71,7 +77,7 @@ def print_tables(report: "RunReport", style: ScoreForm) -> None:
     if tasks:
         title += f", only {', '.join(tasks)}"
     sheets = overview_sheets(title, report.tables["bucket"])
-    print(render(sheets, style, report.remarks))  # noqa: T201
+    print(without_commands(render(sheets, style, report.remarks)))  # noqa: T201
 
 
 def render(

@@ -220,6 +220,16 @@ def run(
             ),
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help=(
+                "Continue the run in --out even if you started it on another machine, or someone "
+                "else did. Its answers count."
+            ),
+        ),
+    ] = False,
     workers: WorkersOption = 0,
     dry_run: Annotated[
         bool,
@@ -300,6 +310,8 @@ def run(
             max_retries,
             timeout,
             attempt_timeout,
+            resume,
+            warn=warn,
         )
         folder = out or Path("scbench-results", model.replace("/", "-"))
         played = play_shown(plan, play_options, folder, quiet=quiet)
@@ -416,6 +428,11 @@ def play_shown(
 def show_replies(bar: Quiet, replies: int, total: int, cost: str) -> None:
     """Show the replies so far, their total, and their cost in words."""
     bar.done(replies, replies, total, cost)
+
+
+def warn(message: str) -> None:
+    """Print a warning, also with --quiet."""
+    say(f"warning: {message}")
 
 
 def model_argument(text: str) -> tuple[str, object]:

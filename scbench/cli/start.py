@@ -18,7 +18,6 @@ import typer
 from scbench.base.errors import refused
 from scbench.cli.console import FAILED, INTERRUPTED, USAGE, discard_output, say
 from scbench.cli.interrupts import restore_interrupts
-from scbench.machine.files import cache_folder
 
 # Signals of schedulers and closed terminals, if the system has them. They end a command like
 # Ctrl-C.
@@ -60,9 +59,6 @@ def start(app: typer.Typer, name: str) -> None:
     # Inspect and trackers ask Git about the working folder. A stranger's `.git/config` could run
     # any command then, so Git must find no repository.
     os.environ["GIT_DIR"] = os.devnull
-    # Polars removes what earlier processes left in this folder. By default it is below /var/tmp,
-    # where anybody could replace it by a link to a folder of this user.
-    os.environ.setdefault("POLARS_OOC_SPILL_DIR", str(cache_folder() / "polars"))
     # Polars panics at 0 threads, which means "automatic" elsewhere.
     if os.environ.get("POLARS_MAX_THREADS") == "0":
         del os.environ["POLARS_MAX_THREADS"]

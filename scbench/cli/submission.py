@@ -18,8 +18,10 @@ from scbench.cli.console import (
     as_json,
     misused,
     need,
+    plain,
     reported_errors,
     say,
+    without_commands,
 )
 from scbench.cli.options import AllowCodeOption, ListForm, WorkersOption
 from scbench.cli.progress import grading_display
@@ -342,7 +344,8 @@ def print_findings(
         write = as_text
         shown = with_advice_once(shown)
     for finding in shown:
-        print(write(finding, opened.where(finding.file)))  # noqa: T201
+        line = write(finding, opened.where(finding.file))
+        print(line if style == "github" else plain(line))  # noqa: T201
 
 
 def validity(validated: "Validated") -> str:
@@ -441,7 +444,7 @@ def print_scores(graded: "GradedSubmission", style: ListForm) -> None:
         title = f"Scores, release {report.summary['release']['version']}"
         sheets = overview_sheets(title, report.tables["bucket"])
         text = render(sheets, "table", report.remarks)
-    print(text)  # noqa: T201
+    print(without_commands(text))  # noqa: T201
 
 
 @app.command()

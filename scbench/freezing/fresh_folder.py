@@ -65,6 +65,7 @@ def generate_folder(
     name: str | None = None,
     workers: int = 1,
     restart: bool = False,
+    resume: bool = False,
     on_cases: Callable[[int], object] = no_progress,
 ) -> Generated:
     """Draw the cases of an experiment into a folder, atomically.
@@ -78,6 +79,7 @@ def generate_folder(
         name: name of the generated cases; by default ``generated-`` and a hash of the rows.
         workers: number of processes; with 1, this process does the work.
         restart: whether to discard an interrupted run.
+        resume: whether to continue one that this user did not start on this machine.
         on_cases: called with the number of cases so far.
 
     Raises:
@@ -104,7 +106,9 @@ def generate_folder(
     try:
         with (
             private_files(experiment.private),
-            open_journal(out, experiment, planned, restart=restart) as journal,
+            open_journal(
+                out, experiment, planned, restart=restart, resume=resume
+            ) as journal,
         ):
             parts = list(finished_points(journal, planned))
             resumed = len(parts)
@@ -140,7 +144,12 @@ def work_folder(out: Path) -> Path:
 
 @contextmanager
 def open_journal(
-    out: Path, experiment: Experiment, planned: Sequence[Planned], *, restart: bool
+    out: Path,
+    experiment: Experiment,
+    planned: Sequence[Planned],
+    *,
+    restart: bool,
+    resume: bool,
 ) -> Iterator[Store]:
     """Open the store of a run for an output folder; remove its work folder when the block ends.
 
@@ -154,7 +163,7 @@ def open_journal(
     try:
         if restart:
             work.clear()
-        _claim(work, identity)
+        _claim(work, identity, resume=resume)
         journal = Store(work.path / JOURNAL)
         yield journal
         journal.close()
@@ -172,12 +181,18 @@ def open_journal(
         raise
 
 
-def _claim(work: WorkFolder, identity: str) -> None:
+def _claim(work: WorkFolder, identity: str, *, resume: bool) -> None:
     """Mark a work folder for a run; refuse a folder of another run."""
     if work.previous not in {"", identity}:
         raise ExperimentError(
             f"{work.path} contains an interrupted run of another experiment, seed or "
             "version; discard it with --restart, or choose another --out"
+        )
+    if work.previous and not resume and not work.is_own():
+        raise ExperimentError(
+            f"{work.path} contains an interrupted run that you did not start on this machine; "
+            "continue it with --resume if you trust it, discard it with --restart, or choose "
+            "another --out"
         )
     work.mark(identity)
 

@@ -131,8 +131,8 @@ class Checkpoint:
             )
         elif self._resume and previous and not self.work.is_own():
             yield (
-                "the interrupted run belongs to another user; if you do not trust its results, "
-                "start over with --restart"
+                "you did not start the interrupted run on this machine; if you do not trust its "
+                "results, start over with --restart"
             )
 
     def _remove_unfinished(self) -> None:

@@ -27,11 +27,9 @@ def whole_file(path: Path) -> Iterator[Path]:
     unchanged and the temporary one is removed. A link at the path is replaced, not
     followed.
     """
-    from scbench.base.canonical import sha256  # noqa: PLC0415  (heavy)
-
-    # A name with a suffix could be too long for the file system; a hash never is.
-    hashed_name = sha256(os.fsencode(path.name))[:16]
-    part = path.with_name(f".{hashed_name}.{os.getpid()}.part")
+    # In a folder that all users share, another user must not be able to guess the name and make a
+    # link there. The name is short, because one with a suffix could be too long for the system.
+    part = path.with_name(f".{os.urandom(8).hex()}.{os.getpid()}.part")
     try:
         yield part
         part.replace(path)

@@ -2,15 +2,20 @@
 
 Folders without our marker are never touched, and links are not followed. The marker names the
 process that has the lock. The system releases the lock when that process ends, however it ends.
+
+The marker also contains a seal, which only this user can make. A folder that was unpacked from
+someone else's archive has none, so its results are never mistaken for the user's own.
 """
 
 import errno
 import fcntl
+import hmac
 import json
 import os
 import shutil
 import socket
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,9 +23,13 @@ from pathlib import Path
 from scbench.base import __version__
 from scbench.base.canonical import parse_json
 from scbench.base.errors import FolderInUseError, JsonError, ResultsError
+from scbench.machine.files import cache_folder, read_regular
 
 MARKER = "RUN.json"
 _MARKER_KEYS = ("scbench", "host", "pid", "identity")
+# The file with the key of this user's seals, in the cache folder.
+_KEY = "run-key"
+_KEY_BYTES = 32
 # Size of a marker in bytes. It is written in one go, so it is never incomplete.
 _SIZE = 1024
 # Errors of file systems without locks.
@@ -44,6 +53,7 @@ class WorkFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.previous = ""
+        self._seal = ""
         self.locked = True
         for _ in range(_TRIES):
             descriptor = self._open()
@@ -117,9 +127,11 @@ class WorkFolder:
         marker = read_marker(self._descriptor)
         if marker is not None:
             self.previous = marker["identity"]
+            self._seal = marker["seal"]
         elif os.fstat(self._descriptor).st_size or len(os.listdir(self.path)) > 1:  # noqa: PTH208
             raise self._not_ours()
-        self.mark(self.previous)
+        # With the old seal: taking a folder over does not make its content our own.
+        self._write_marker(self.previous)
 
     def _not_ours(self) -> ResultsError:
         return ResultsError(
@@ -127,19 +139,36 @@ class WorkFolder:
         )
 
     def mark(self, identity: str) -> None:
-        """Write the identity of the run; from then on the run can be continued."""
+        """Write the identity of the run; from then on this user can continue it."""
+        self._seal = self._seal_of(identity)
+        self._write_marker(identity)
+
+    def _write_marker(self, identity: str) -> None:
         marker = {
             "scbench": __version__,
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "identity": identity,
+            "seal": self._seal,
         }
         text = json.dumps(marker)
         os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
 
     def is_own(self) -> bool:
-        """Return whether this user began the run."""
-        return os.fstat(self._descriptor).st_uid == os.geteuid()
+        """Return whether this user began the interrupted run, with the same cache folder."""
+        own = self._seal_of(self.previous)
+        return own != "" and hmac.compare_digest(own.encode(), self._seal.encode())
+
+    def _seal_of(self, identity: str) -> str:
+        """Return this user's seal of a run; empty if no key can be stored.
+
+        The seal depends on the owner of the marker, so another user cannot copy it.
+        """
+        key = user_key()
+        if key is None:
+            return ""
+        owner = os.fstat(self._descriptor).st_uid
+        return hmac.new(key, f"{owner} {identity}".encode(), "sha256").hexdigest()
 
     def clear(self) -> None:
         """Remove everything that an interrupted run left behind."""
@@ -170,7 +199,34 @@ def read_marker(descriptor: int) -> dict[str, str] | None:
         return None
     if not isinstance(marker, dict) or not marker.keys() >= {*_MARKER_KEYS}:
         return None
-    return {key: str(marker[key]) for key in _MARKER_KEYS}
+    # Earlier versions wrote no seal.
+    return {key: str(marker.get(key, "")) for key in (*_MARKER_KEYS, "seal")}
+
+
+def user_key() -> bytes | None:
+    """Return the secret key of this user's seals, which is made once; None if it cannot be."""
+    path = cache_folder() / _KEY
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_key(path)
+        key = read_regular(path)
+    except OSError:
+        return None
+    return key if len(key) == _KEY_BYTES else None
+
+
+def _make_key(path: Path) -> None:
+    """Make a key that only this user can read, unless another process has just made one."""
+    descriptor, part = tempfile.mkstemp(dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
+            file.write(os.urandom(_KEY_BYTES))
+        # Replacing the file could replace a key that another process has used already.
+        with suppress(FileExistsError):
+            os.link(part, path)
+    finally:
+        os.unlink(part)  # noqa: PTH108  (a text)
 
 
 @contextmanager

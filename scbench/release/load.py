@@ -12,8 +12,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
+from pydantic import ValidationError
+
 from scbench.base.canonical import sha256
-from scbench.base.errors import ReleaseError, did_you_mean, reading_parquet
+from scbench.base.errors import (
+    ReleaseError,
+    did_you_mean,
+    faults_of,
+    reading_parquet,
+)
 from scbench.base.model import (
     CONFIGS,
     LADDER,
@@ -57,6 +64,8 @@ T = TypeVar("T")
 # Maximum number of rows in one file. Without a limit, a tiny Parquet file could expand to any
 # number of equal rows.
 MOST_ROWS = 1_000_000
+# Maximum number of errors in a row that a message contains.
+_MOST_FAULTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +258,12 @@ class Release:
 
         for task in selection:
             name = self.manifest.rows_file(task)
-            for instance in self._rows(name, instance_of):
+            rows = self._rows(name, instance_of)
+            if not rows:
+                raise ReleaseError(
+                    f"release {self.version}: {name} contains no instances"
+                )
+            for instance in rows:
                 if instance.id in instances:
                     raise ReleaseError(
                         f"release {self.version}: {name}: {instance.id} occurs twice"
@@ -329,6 +343,9 @@ class Release:
         rows, label = read_frame(self, name)
         try:
             return [make(row) for row in rows.to_dicts()]
+        except ValidationError as error:
+            faults = "; ".join(map(str, faults_of(error, _MOST_FAULTS)))
+            raise ReleaseError(f"{label} has the wrong content: {faults}") from error
         except (KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
                 f"{label} has the wrong content: {type(error).__name__}: {error}"

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from scbench.cli.console import as_json, bytes_out
+from scbench.cli.console import as_json, bytes_out, plain
 from scbench.cli.main import app
 from scbench.cli.printing import Result, write_result
 
@@ -80,3 +80,16 @@ def test_names_in_a_foreign_release_are_escaped(monkeypatch, tmp_path, command):
     assert done.exit_code == 1
     assert "not in the manifest" in done.stdout
     assert is_harmless(done.stdout)
+
+
+@pytest.mark.parametrize("name", ["::error::seen", " ::set-output name=x::1"])
+@pytest.mark.parametrize("former", ["", "##[add-mask]0", "###[group]x"])
+def test_names_are_no_commands_of_github_actions(monkeypatch, name, former):
+    text = f"{name} {former}\n{name} a::b"
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    assert plain(text) == text
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    shown = plain(text)
+    assert "##[" not in shown
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
+    assert shown.replace(" ", "") == text.replace(" ", "")

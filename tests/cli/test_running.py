@@ -107,8 +107,42 @@ def test_answers_that_were_there_before_are_announced(model, tmp_path, monkeypat
     asked = len(model.requests)
     second = CliRunner().invoke(app, command)
     assert len(model.requests) == asked
-    assert "continuing the run in scbench-results/" in second.stderr
+    assert "warning: continuing the run in scbench-results/" in second.stderr
     assert "/logs, which has 2 answers; to run everything again" in second.stderr
+    quiet = CliRunner().invoke(app, [*command, "--quiet"])
+    assert "warning: continuing the run in scbench-results/" in quiet.stderr
+
+
+def test_run_of_somebody_else_is_not_continued_by_default(
+    run, model, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("INSPECT_LOG_FORMAT", "json")
+    options = ["--tasks", "two_segments", "--limit", "1"]
+    assert run(*options).exit_code == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    logs = sorted((tmp_path / "out" / "logs").iterdir())
+    refused = run(*options)
+    assert refused.exit_code == 2
+    assert "contains a run that you did not start on this machine" in refused.stderr
+    # Without the identity of a run, too, nothing is lost.
+    (tmp_path / "out" / "logs" / "RUN.json").write_text("")
+    assert "was not made by scbench" in run(*options).stderr
+    assert sorted((tmp_path / "out" / "logs").iterdir()) == logs
+
+
+def test_run_of_another_machine_is_continued_with_an_option(
+    run, model, tmp_path, monkeypatch
+):
+    options = ["--tasks", "two_segments", "--limit", "1"]
+    # The option may always be given.
+    assert run(*options, "--resume").exit_code == 0
+    asked = len(model.requests)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert run(*options).exit_code == 2
+    assert run(*options, "--resume").exit_code == 0
+    # From now on it is a run of this machine.
+    assert run(*options).exit_code == 0
+    assert len(model.requests) == asked
 
 
 def test_unanswered_item_has_no_score_and_is_asked_again(

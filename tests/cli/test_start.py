@@ -218,6 +218,13 @@ def test_zero_threads_mean_the_default_number(grade):
     assert grade(env=environment).returncode == 0
 
 
+READ_RESULTS = """
+import sys
+import scbench
+scbench.read_results(sys.argv[1]).lazy().group_by("task").len().collect(engine="streaming")
+"""
+
+
 @pytest.mark.skipif(not os.access(SHARED, os.W_OK), reason="no /var/tmp")
 def test_link_of_another_user_removes_no_folder(grade, tmp_path):
     """Polars removes old folders, which are named by numbers, in a place that all users share."""
@@ -231,6 +238,9 @@ def test_link_of_another_user_removes_no_folder(grade, tmp_path):
         environment = os.environ | {"USER": name}
         environment.pop("POLARS_OOC_SPILL_DIR", None)
         assert grade(env=environment).returncode == 0
+        # A program that uses the package, too.
+        program = [sys.executable, "-c", READ_RESULTS, str(tmp_path / "out")]
+        subprocess.run(program, env=environment, check=True)
     finally:
         shutil.rmtree(shared)
     assert kept.exists()

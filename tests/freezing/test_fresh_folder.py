@@ -1,5 +1,7 @@
 """Generated folders: the same bytes however they are made, and no trace of a private seed."""
 
+import shutil
+
 import polars as pl
 import pytest
 from folders import contents
@@ -158,6 +160,19 @@ def test_damaged_journal_costs_only_its_remainder(tmp_path, damage):
     path.write_bytes(b"".join(lines))
     assert generate_folder(small, out).resumed == expected
     assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_leftovers_of_somebody_else_are_not_reused(tmp_path, monkeypatch):
+    small, out = experiment_of(SMALL), tmp_path / "out"
+    with pytest.raises(Stopped):
+        generate_folder(small, out, on_cases=stop_after(2))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(ExperimentError, match="run that you did not start"):
+        generate_folder(small, out)
+    kept = tmp_path / "kept"
+    shutil.copytree(work_folder(out), work_folder(kept))
+    assert generate_folder(small, kept, resume=True).resumed == 2
+    assert generate_folder(small, out, restart=True).resumed == 0
 
 
 def test_leftovers_of_another_experiment_are_not_reused(tmp_path):

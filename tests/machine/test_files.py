@@ -65,6 +65,13 @@ def test_temporary_file_is_recognised_by_its_name(tmp_path):
         part.touch()
 
 
+def test_name_of_a_temporary_file_cannot_be_guessed(tmp_path):
+    with whole_file(tmp_path / "a") as first, whole_file(tmp_path / "a") as second:
+        first.touch()
+        second.touch()
+        assert first != second
+
+
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
 def test_other_files_are_refused_and_closed(tmp_path, make):
     path = tmp_path / "a"

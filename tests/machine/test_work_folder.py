@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import stat
 import subprocess
 import sys
 
@@ -103,6 +104,66 @@ def test_foreign_folder_is_refused_and_left_unchanged(path, make):
         (file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*")
     )
     assert after == before
+
+
+def test_only_the_user_who_began_a_run_owns_it(path, tmp_path, monkeypatch):
+    work = WorkFolder(path)
+    work.mark("a run")
+    work.close()
+    work = WorkFolder(path)
+    assert work.is_own()
+    work.close()
+    # Neither a copy in a new file of another user nor another user's cache folder has the seal.
+    status = os.fstat
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", lambda number: changed_owner(status(number)))
+        copied = WorkFolder(path)
+        assert not copied.is_own()
+        copied.close()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    # Opening a folder does not make it one's own.
+    for _ in range(2):
+        work = WorkFolder(path)
+        assert not work.is_own()
+        work.close()
+    work = WorkFolder(path)
+    work.mark("a run")
+    work.close()
+    work = WorkFolder(path)
+    assert work.is_own()
+    work.close()
+    assert (tmp_path / "other" / "scbench" / "run-key").stat().st_mode & 0o077 == 0
+
+
+def changed_owner(status):
+    """Return the status of a file as if it belonged to the next user."""
+    fields = list(status)
+    fields[stat.ST_UID] += 1
+    return os.stat_result(fields)
+
+
+def test_processes_that_start_together_have_the_same_key(tmp_path):
+    program = (
+        "from scbench.machine.work_folder import user_key; print(user_key().hex())"
+    )
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE
+        )
+        for _ in range(4)
+    ]
+    assert len({process.communicate()[0] for process in processes}) == 1
+    assert [path.name for path in (tmp_path / "scbench").iterdir()] == ["run-key"]
+
+
+def test_without_a_cache_folder_no_run_is_ones_own(path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    for _ in range(2):
+        work = WorkFolder(path)
+        assert not work.is_own()
+        work.mark("a run")
+        work.close()
 
 
 def test_clearing_follows_no_links(path, tmp_path):

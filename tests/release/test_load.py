@@ -133,13 +133,30 @@ def test_file_changed_after_freezing_is_refused_by_name(copy, name, read):
         lambda table: table.set_column(
             6, "images", pa.nulls(table.num_rows, table.schema.field("images").type)
         ),
+        lambda table: table.set_column(9, "scores", [[0] * table.num_rows]),
+        lambda table: table.set_column(9, "scores", [[2**31 - 1] * table.num_rows]),
     ],
-    ids=["column missing", "column added", "wrong value", "no images"],
+    ids=[
+        "column missing",
+        "column added",
+        "wrong value",
+        "no images",
+        "no scores",
+        "too many scores",
+    ],
 )
 def test_invalid_rows_are_refused_by_name(copy, forge, change):
     write_table(copy / DATA, change(read_table((copy / DATA).read_bytes())))
     forge(copy)
-    with pytest.raises(ReleaseError, match=rf"{DATA} has the wrong content"):
+    with pytest.raises(ReleaseError, match=rf"{DATA} has the wrong content") as refused:
+        find_release(str(copy)).instances()
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_task_without_instances_is_refused(copy, forge):
+    write_table(copy / DATA, read_table((copy / DATA).read_bytes()).slice(0, 0))
+    forge(copy)
+    with pytest.raises(ReleaseError, match=rf"{DATA} contains no instances"):
         find_release(str(copy)).instances()
 
 

@@ -40,7 +40,7 @@ from scbench.machine.files import (
     remove_parts,
     whole_file,
 )
-from scbench.machine.work_folder import WorkFolder
+from scbench.machine.work_folder import MARKER, WorkFolder
 
 # The file with a run's item ids, next to its logs.
 _IDS = "ids.txt"
@@ -99,6 +99,8 @@ class PlayOptions:
         max_retries: retries of a call that the provider could not answer.
         timeout: time limit in seconds for a call with its retries; None for no limit.
         attempt_timeout: time limit in seconds for one attempt; None for the provider's.
+        resume: continue a run even if this user did not start it on this machine.
+        warn: called with a warning.
         on_reply: called with the number of replies so far, the total number, and the
             cost as text.
         on_error: called with the message of a failure, before a call is retried.
@@ -113,6 +115,8 @@ class PlayOptions:
     max_retries: int
     timeout: int | None = None
     attempt_timeout: int | None = None
+    resume: bool = False
+    warn: Callable[[str], object] | None = None
     on_reply: Callable[[int, int, str], object] | None = None
     on_error: Callable[[str], object] | None = None
     say: Callable[[str], object] | None = None
@@ -141,7 +145,14 @@ def play(plan: Plan, play_options: PlayOptions, logs: Path) -> Played:
         KeyboardInterrupt: the replies so far are in the logs.
     """
     folder = WorkFolder(logs)
-    begun = bool(folder.previous) and any(logs.glob("*.eval"))
+    has_logs = any(path.name != MARKER for path in logs.iterdir())
+    if has_logs and not play_options.resume and not folder.is_own():
+        folder.close()
+        raise ResultsError(
+            f"{logs} contains a run that you did not start on this machine; continue it with "
+            "--resume if you trust its answers, or choose another --out"
+        )
+    begun = has_logs
     try:
         if begun and folder.previous != plan.identity:
             owner = folder.previous.rpartition(" ")[0]
@@ -153,6 +164,8 @@ def play(plan: Plan, play_options: PlayOptions, logs: Path) -> Played:
             for place in (logs, logs.parent):
                 remove_parts(place)
             check_logs(logs)
+            # A run continued with --resume is this user's own from now on.
+            folder.mark(plan.identity)
         shorten_tracebacks()
         with _inspect_silent(), without_dotenv():
             try:
@@ -282,9 +295,8 @@ def run_evals(
         _reply_counts(tasks, replace(play_options, ids=ids), logs),
     ):
         earlier = len(_Replies.answered)
-        if earlier and play_options.say is not None:
-            # The folder may be from somebody else.
-            play_options.say(
+        if earlier and play_options.warn is not None:
+            play_options.warn(
                 f"continuing the run in {logs}, which has {counted(earlier, 'answer')}; to run "
                 "everything again, choose another --out"
             )
@@ -297,6 +309,8 @@ def run_evals(
             sample_id=ids,
             # The logs are graded afterwards as one run, like all other files.
             score=False,
+            # Whatever Inspect's environment variables say.
+            log_format="eval",
             # A failed call is retried once, and again when the run is continued.
             fail_on_error=True,
             continue_on_fail=True,
@@ -364,7 +378,7 @@ def _reply_counts(
     _Replies.tokens = 0
     _Replies.failures = 0
     _Replies.cost = None
-    for log in list_eval_logs(str(logs)) if play_options.on_reply else ():
+    for log in list_eval_logs(str(logs)):
         for row in read_eval_log_sample_summaries(log):
             if row.completed and row.error is None:
                 _Replies.answered.add((row.id, row.epoch, row.metadata.get("budget")))
