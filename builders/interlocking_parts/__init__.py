@@ -108,7 +108,7 @@ class Space(Point):
     vary: int = parameter(
         0,
         "maximum additional reduction of sides and storeys, in mm; bars may be thicker by a "
-        "tenth of this amount",
+        "tenth of this amount, rods thinner by up to 3 mm, and their grip is tight",
         ge=0,
         le=100,
         later=True,
@@ -427,7 +427,7 @@ def draw_cage(point: Space, rng: Stream) -> Params:
     low = point.gap + rng.below(6)
     high = 2 * low + 5 + rng.below(11)
     height = point.storeys * (point.storey - rng.below(30 + point.vary)) - bar
-    rod = point.rod - rng.below(2)
+    rod, gripped = draw_rod(point, rng)
     bed = max(side + 2 * bar, point.storey) + 30
     outer_side = side + 3 * bar
     outer_height = height + 2 * bar
@@ -444,7 +444,7 @@ def draw_cage(point: Space, rng: Stream) -> Params:
             "inner": (side, side, height),
             "bar": bar,
             "gap": (low, high),
-            "rod_name": f"rods of {rod} mm diameter",
+            "rod_name": f"rods of {rod:g} mm diameter",
             "parts": 2 + 4 * point.storeys,
             "shown": point.shown,
             "rigid": 0.001,
@@ -476,7 +476,7 @@ def draw_cage(point: Space, rng: Stream) -> Params:
                 "at": (side + bar) / 2,
                 "free": rod,
                 "free_z": (-50, outer_height + 180),
-                "gripped": rod + 10,
+                "gripped": gripped,
                 "gripped_z": (0, outer_height + 80),
                 "facets": 64,
                 "least": 2,
@@ -503,6 +503,17 @@ def draw_cage(point: Space, rng: Stream) -> Params:
             },
         }
     )
+
+
+def draw_rod(point: Space, rng: Stream) -> tuple[float, float]:
+    """Draw the diameter of the rods, and the diameter within which parts must grip them."""
+    if not point.vary:
+        rod = point.rod - rng.below(2)
+        return rod, rod + 10
+    # A hole for much thicker rods does not grip, so the diameter of the rods matters.
+    thinnest = max(2, point.rod - 3)
+    varied_rod = point.rod - rng.below(1 + 2 * (point.rod - thinnest)) / 2
+    return varied_rod, varied_rod + 2
 
 
 def column_spacing(params: Params, plan: Layout) -> Spacing:

@@ -7,6 +7,7 @@ tower of more than 50 mm? An answer begins, from the bottom, with
     {"digit": 8, "orientation": "flat"}, {"digit": 8, "orientation": "flat"}, ...
 """
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Literal, get_args
@@ -370,7 +371,9 @@ def raised(params: Params, rng: Stream) -> Params:
         raise GenerationError(
             "no other prime of the greatest length has a taller tower"
         )
-    tenths = first + rng.below(second - first)
+    # Shorter primes rarely reach the highest quarter of the range.
+    quarter = math.ceil((second - first) / 4)
+    tenths = second - 1 - rng.below(quarter)
     return params.model_copy(update={"target_height_mm": tenths / 10})
 
 

@@ -9,9 +9,9 @@ An example of the puzzle, with the answer 16, 18:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
@@ -59,6 +59,20 @@ class Space(Point):
     )
     length_shown: int = parameter(8, "number of terms shown", "scale", ge=3, le=60)
     length_asked: int = parameter(3, "number of requested terms", "scale", ge=1, le=200)
+    interference_matters: bool = parameter(
+        False,
+        "whether the requested terms must depend on each of the rules that change terms",
+        "interference",
+        later=True,
+    )
+
+    @model_validator(mode="after")
+    def _something_matters(self) -> Self:
+        if self.interference_matters and not self.interference_rules:
+            raise ValueError(
+                "interference_matters needs interference_rules of at least 1"
+            )
+        return self
 
 
 class PatternCase(Case):
@@ -98,6 +112,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "length_asked": 20,
         },
         {"base_rules": 1, "interference_rules": 3, "length_asked": 20},
+        {"interference_rules": 2, "length_asked": 6, "interference_matters": True},
     )
 
     def prompt(self, params: Params) -> str:
@@ -155,11 +170,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             )
             terms = sequence_of(params).terms
             # Two thirds must be distinct; a long sequence of remainders has to repeat itself.
-            if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
-                return params
+            if len(set(terms)) * 3 < min(len(terms), 30) * 2:
+                continue
+            if point.interference_matters and not each_change_matters(params, terms):
+                continue
+            return params
         raise GenerationError(
-            f"no sequence with enough different terms in {_TRIES} draws; use more base_rules or a "
-            "smaller length_shown"
+            f"no suitable sequence in {_TRIES} draws; use more base_rules, a smaller length_shown "
+            "or a larger length_asked"
         )
 
     def compose(self, point: Space, rng: Stream) -> Composed:
@@ -202,9 +220,14 @@ def draw_interference(n: int, rng: Stream) -> tuple[Interference, ...]:
 
 def sequence_of(params: Params) -> Sequel:
     """Compute all shown and requested terms."""
-    terms = [params.start]
+    return continued(params, [params.start])
+
+
+def continued(params: Params, first_terms: Sequence[int]) -> Sequel:
+    """Compute the terms that follow the first ones."""
+    terms = list(first_terms)
     hits = 0
-    for number in range(2, params.shown + params.asked + 1):
+    for number in range(len(terms) + 1, params.shown + params.asked + 1):
         # The second term is the first one that a rule makes.
         rule = params.base[(number - 2) % len(params.base)]
         term = term_after(rule, terms[-1]) % params.modulus
@@ -215,6 +238,20 @@ def sequence_of(params: Params) -> Sequel:
                 hits += 1
         terms.append(term)
     return Sequel(terms, hits)
+
+
+def each_change_matters(params: Params, terms: Sequence[int]) -> bool:
+    """Return whether the requested terms are different without any change, and without each one."""
+    changes = params.interference
+    fewer = [changes[:k] + changes[k + 1 :] for k in range(len(changes))]
+    right = terms[params.shown :]
+    for kept in [(), *fewer]:
+        milder = params.model_copy(update={"interference": kept})
+        # A solver may begin with the first term, or continue the terms that the prompt shows.
+        for known in (1, params.shown):
+            if continued(milder, terms[:known]).terms[params.shown :] == right:
+                return False
+    return True
 
 
 def next_terms(params: Params) -> list[int]:

@@ -154,9 +154,7 @@ def fresh_items(draws: Draws, count: int) -> list[FreshItem]:
 
 
 def answer_of(builder: Solver, params: Any) -> JsonValue:  # noqa: ANN401  (of any task)
-    """Return a right answer as JSON values, or as text for a text task."""
-    if type(builder).target is not Builder.target:
-        return builder.target(params)
+    """Return a right answer as JSON values."""
     answer: JsonValue = builder.reference(params).model_dump(mode="json")
     return answer
 
@@ -246,9 +244,6 @@ def transfer_programs(
 
 def carried_over(task: Task, donor: FreshItem, item: FreshItem) -> JsonValue:
     """Return the right answer to one item in the coordinates of another."""
-    # Text answers do not depend on coordinates.
-    if isinstance(donor.answer, str):
-        return donor.answer
     answer = task.answer_model.model_validate(donor.answer)
     return task.builder().carried_over(answer, donor.params, item.params)
 

@@ -52,6 +52,17 @@ def test_reference_solves_cages_of_all_sizes(parameters):
         assert len(parts) == params.parts == 2 + 4 * parameters.get("storeys", 1)
 
 
+@pytest.mark.parametrize(
+    ("difference", "check"), [(-0.5, "rod_passes"), (1, "rods_gripped")]
+)
+def test_holes_for_other_rods_fail_if_cages_vary(difference, check):
+    params = fresh(1, side=230, vary=40)
+    rods = params.rods.model_copy(update={"free": params.rods.free + difference})
+    parts = as_stl(params.model_copy(update={"rods": rods}))
+    verdicts = judge(TASK, params, {"parts": parts})
+    assert check in {c.id for verdict in verdicts for c in verdict.failed}
+
+
 def test_impossible_parameters_are_reported():
     with pytest.raises(GenerationError, match="thinner rods"):
         fresh(0, bar=8, rod=8)

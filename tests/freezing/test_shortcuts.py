@@ -3,7 +3,8 @@
 import pytest
 from contract import lengthy
 
-from scbench.catalog import get_task
+from scbench.catalog import MANIFOLDS, get_task
+from scbench.freezing.floors import mean_score
 from scbench.freezing.ladder import ladder, parse_ladder
 from scbench.freezing.ladder_check import check_ladder
 from scbench.freezing.shortcuts import (
@@ -29,6 +30,10 @@ measure = "cells"
 words = "Longer paths."
 rungs = [{ dims = 2, min_side = 4, max_side = 4, walls = 0, food = 1 }]
 """
+
+TEXT_TASKS = [
+    get_task(name) for name in ladder().tasks if get_task(name).bucket == MANIFOLDS
+]
 
 # Rungs take turns, so that low and high ones are tried.
 RUNGS = (1, 4, 2, 3)
@@ -85,6 +90,13 @@ def test_fresh_items_are_among_the_counted_draws(monkeypatch):
     assert [item.params for item in fresh_items(draws, 4)] == drawn[:4]
     assert len(drawn) == 6
     assert len(draws.fresh(8)) == len(drawn) == 8
+
+
+@pytest.mark.parametrize("task", TEXT_TASKS, ids=str)
+def test_answers_to_fresh_text_items_are_right(task):
+    (first, *_) = ladder().tasks[task.id].rungs
+    for item in fresh_items(Draws(task, first), 2):
+        assert mean_score(task, item.params, "ours", item.answer, where=task.id) == 1
 
 
 def test_fresh_items_have_as_many_of_each_group():

@@ -2,8 +2,10 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
@@ -98,3 +100,19 @@ def test_answer_without_numbers_leaves_the_other_checks_open():
         "count": None,
         "terms": None,
     }
+
+
+def test_terms_depend_on_each_change_if_asked():
+    point = Space(interference_rules=2, length_asked=5, interference_matters=True)
+    for seed in range(20):
+        params = BUILDER.draw(point, Stream("matters", seed))
+        right = list(BUILDER.reference(params).answer)
+        changes = params.interference
+        for kept in ((), changes[:1], changes[1:]):
+            milder = params.model_copy(update={"interference": kept})
+            assert list(BUILDER.reference(milder).answer) != right
+
+
+def test_something_must_change_terms_if_changes_must_matter():
+    with pytest.raises(ValidationError, match="needs interference_rules"):
+        Space(interference_rules=0, interference_matters=True)
