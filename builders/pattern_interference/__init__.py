@@ -145,6 +145,15 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         wrong["halves"] = [term + 0.5 for term in right]
         return under("answer", wrong)
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the shown terms continued without the rules that change terms, if there are any."""
+        if not params.interference:
+            return {}
+        shown_terms = sequence_of(params).terms[: params.shown]
+        unchanged = params.model_copy(update={"interference": ()})
+        following_terms = continued(unchanged, shown_terms).terms[params.shown :]
+        return {"base rules only": {"answer": following_terms}}
+
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often interference changes a term."""
         return {"hits": sequence_of(params).hits}
