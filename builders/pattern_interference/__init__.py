@@ -146,12 +146,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return under("answer", wrong)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the shown terms continued without the rules that change terms, if there are any."""
+        """Return the shown terms, continued without the rules that change terms."""
         if not params.interference:
             return {}
         shown_terms = sequence_of(params).terms[: params.shown]
         unchanged = params.model_copy(update={"interference": ()})
-        following_terms = continued(unchanged, shown_terms).terms[params.shown :]
+        terms = continued(unchanged, shown_terms).terms
+        following_terms: list[JsonValue] = [*terms[params.shown :]]
         return {"base rules only": {"answer": following_terms}}
 
     def facts(self, params: Params) -> dict[str, JsonValue]:

@@ -183,9 +183,8 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
 def too_many_parts(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     """Return the verdicts on an answer with too many parts to be examined."""
     checks = Checklist(CHECKS)
-    wrong_count = (
-        f"There are {len(answer.parts)} parts; the task asks for {params.parts}."
-    )
+    count = len(answer.parts)
+    wrong_count = f"The answer has {count} parts; the task asks for {params.parts}."
     checks.expect("part_count", False, wrong_count)
     refusal = f"Answers with more than {_MAX_PARTS} parts are not examined."
     return (checks.too_large(refusal),) * _CRITERIA

@@ -94,9 +94,9 @@ def find_side_faults(
             block = rules.blocked
             why = "can enter through"
         elif far > rules.ignored_area and free.is_empty():
-            why = "cannot pass anywhere through"
+            why = "cannot pass through any part of"
         elif far > rules.ignored_area:
-            why = "can pass in too few places through"
+            why = "can pass through too few places on"
         elif sweeps_too_little(free, face, rules.free):
             why = "sweeps too little of"
         else:

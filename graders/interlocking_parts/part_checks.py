@@ -154,7 +154,7 @@ def check_validity(
     bent: Sequence[tuple[int, str]],
 ) -> None:
     """Criterion 0: every part is valid; ``bent`` are invalid transforms, and why."""
-    wrong = f"There are {len(parts)} parts; the task asks for {params.parts}."
+    wrong = f"The answer has {counted(len(parts), 'part')}; the task asks for {params.parts}."
     checks.expect("part_count", len(parts) == params.parts, wrong, count=len(parts))
     for check in (*VALIDITY_CHECKS, "resource_limit"):
         faulty = [
@@ -205,7 +205,8 @@ def check_printing(
         if not lie.overhangs:
             return ""
         widest = lie.overhangs[0].width
-        return f"has {len(lie.overhangs)} overhangs, the widest {widest:g} mm"
+        overhangs = counted(len(lie.overhangs), "overhang")
+        return f"has {overhangs} too wide to bridge (widest: {widest:g} mm)"
 
     def patches(lie: Lie) -> dict[str, object]:
         return {"patches": [patch._asdict() for patch in lie.overhangs[:_MAX_PATCHES]]}

@@ -134,8 +134,8 @@ def generate(
         typer.Option(
             "--resume",
             help=(
-                "Continue the interrupted run even if you started it on another machine, or "
-                "someone else did. Its items are used."
+                "Continue the interrupted run even if it was started on another machine or by "
+                "someone else. The items generated so far are kept."
             ),
         ),
     ] = False,

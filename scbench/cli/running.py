@@ -225,8 +225,8 @@ def run(
         typer.Option(
             "--resume",
             help=(
-                "Continue the run in --out even if you started it on another machine, or someone "
-                "else did. Its answers count."
+                "Continue the run in --out even if it was started on another machine or by someone "
+                "else. Its answers count."
             ),
         ),
     ] = False,

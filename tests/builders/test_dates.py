@@ -29,7 +29,7 @@ STEPS = [
     (rf"{EVENT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {ORIGIN}", "weekday"),
     (rf"{EVENT} {VERB} on the last day of the month in which {ORIGIN} falls", "last"),
     (
-        rf"{EVENT} {VERB} on the first day of the month after the month of {ORIGIN}",
+        rf"{EVENT} {VERB} on the first day of the month after the one in which {ORIGIN} falls",
         "first",
     ),
     (rf"{EVENT} {VERB} (?:exactly )?{UNITS} {SIDE} {ORIGIN}", "shift"),

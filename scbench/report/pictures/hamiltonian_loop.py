@@ -115,7 +115,7 @@ def draw_tour(
         ends = [places[-1], places[0]]
         if ends[0] == ends[1]:
             # No line joins a cell to itself.
-            legend.append(("wrong cross", "the tour ends on its first cell"))
+            legend.append(("wrong cross", "the tour repeats its first cell at the end"))
         else:
             drawing.line(ends, "wrong", width=2.5, dashed=True, tip="not closed")
             legend.append(("wrong dashed", "the tour does not close"))

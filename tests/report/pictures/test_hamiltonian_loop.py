@@ -17,7 +17,7 @@ def test_tour_that_ends_on_its_first_cell_has_no_dashed_line(drawn, answers):
     text, legend = drawn_legend(drawn, [*steps, steps[0]])
     assert "stroke-dasharray" not in text
     assert "wrong dashed" not in legend
-    assert legend["wrong cross"] == "the tour ends on its first cell"
+    assert legend["wrong cross"] == "the tour repeats its first cell at the end"
     assert legend["wrong ring"] == "visited more than once"
 
 
