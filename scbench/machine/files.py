@@ -191,7 +191,8 @@ def read_foreign(folder: Path, names: Sequence[str], limit: int) -> bytes:
 def cache_folder() -> Path:
     """Return the user's cache folder, which may not exist.
 
-    Without a home folder, it is a path that can be neither read nor written.
+    Without a home folder, it is a path that can be neither read nor written. The same applies if
+    another user has made our folder in a cache that several users share.
     """
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():
@@ -202,4 +203,20 @@ def cache_folder() -> Path:
     # The cache contains programs that are run, so it must not be in the working folder.
     if not base.is_absolute():
         base = Path(os.devnull)
+    if is_planted(base / "scbench"):
+        base = Path(os.devnull)
     return base / "scbench"
+
+
+def is_planted(folder: Path) -> bool:
+    """Return whether a folder or link exists that another user has made.
+
+    The owner of the parent folder is trusted, who may be another user: in a container, for
+    example, root often works in the home folder of a user.
+    """
+    try:
+        owner = folder.lstat().st_uid
+        parent_owner = folder.parent.stat().st_uid
+    except OSError:  # it does not exist, or cannot be used anyway
+        return False
+    return owner not in {os.geteuid(), 0, parent_owner}

@@ -1,6 +1,7 @@
 """Reading unknown files: regular files only, and no more than the limit."""
 
 import os
+import stat
 from io import BytesIO
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from scbench.machine import files
 from scbench.machine.files import (
+    cache_folder,
     open_regular,
     read_foreign,
     read_given,
@@ -82,3 +84,22 @@ def test_other_files_are_refused_and_closed(tmp_path, make):
     with pytest.raises(OSError, match=REFUSED):
         read_foreign(tmp_path, ["a"], 9)
     assert len([*Path("/proc/self/fd").iterdir()]) == before
+
+
+def test_cache_that_another_user_has_made_in_a_shared_folder_is_not_used(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    cache = tmp_path / "scbench"
+    assert cache_folder() == cache
+    cache.mkdir()
+    assert cache_folder() == cache
+    lstat = Path.lstat
+
+    def owned_by_the_next_user(path):
+        fields = list(lstat(path))
+        fields[stat.ST_UID] += 1
+        return os.stat_result(fields)
+
+    monkeypatch.setattr(Path, "lstat", owned_by_the_next_user)
+    assert cache_folder() == Path(os.devnull, "scbench")
