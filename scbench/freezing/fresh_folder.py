@@ -194,6 +194,9 @@ def _claim(work: WorkFolder, identity: str, *, resume: bool) -> None:
             "continue it with --resume if you trust it, discard it with --restart, or choose "
             "another --out"
         )
+    if not work.previous:
+        # No run has begun here, so a journal without one is someone else's.
+        work.clear()
     work.mark(identity)
 
 

@@ -101,8 +101,8 @@ class Checkpoint:
             # Before `clear` and `mark`, which change the folder.
             self.remarks = list(self._remarks())
             self.folder = self.work.path / PARTS
-            if not resume:
-                # A restart; in a new folder there is nothing to clear.
+            if not (resume and self._may_be_continued()):
+                # In a new folder there is nothing to clear.
                 self.work.clear()
             elif self.folder.exists():
                 self._remove_unfinished()
@@ -115,6 +115,14 @@ class Checkpoint:
         except OSError as error:
             raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
 
+    def _may_be_continued(self) -> bool:
+        """Return whether the folder contains this run, or this user's records of other runs.
+
+        In any other folder, records of this run are forged, whatever the marker says.
+        """
+        previous = self.work.previous
+        return previous != "" and (previous == self.identity or self.work.is_own())
+
     def _remarks(self) -> Iterator[str]:
         if not self.work.locked:
             yield (
@@ -122,8 +130,7 @@ class Checkpoint:
                 "only one run writes to it"
             )
         previous = self.work.previous
-        # No need to discard anything: keys contain the identity, so records of other
-        # runs are never found.
+        # Keys contain the identity, so this user's records of other runs are never found.
         if self._resume and previous not in {"", self.identity}:
             yield (
                 "the interrupted run used another release, version or options, so all "

@@ -167,6 +167,6 @@ def parse_record(line: bytes) -> Record | None:
     digest, _, content = line[:-1].partition(b" ")
     if digest != sha256(content).encode():
         return None
-    # A line not written by a store may have a valid hash but no key.
+    # A line not written by a store may have a valid hash but no key, or a key that is not UTF-8.
     key, separator, value = content.partition(b" ")
-    return Record(key.decode(), value) if separator else None
+    return Record(key.decode(errors="replace"), value) if separator else None

@@ -10,6 +10,7 @@ from scbench.base.errors import ExperimentError, ResultsError
 from scbench.freezing import fresh_folder as folder_module
 from scbench.freezing.experiment import experiment_of
 from scbench.freezing.fresh_folder import JOURNAL, generate_folder, work_folder
+from scbench.machine.work_folder import WorkFolder
 from scbench.release.load import find_release
 from scbench.release.manifest import CARD, MANIFEST, layout
 from scbench.release.sources import read_manifest
@@ -173,6 +174,16 @@ def test_leftovers_of_somebody_else_are_not_reused(tmp_path, monkeypatch):
     shutil.copytree(work_folder(out), work_folder(kept))
     assert generate_folder(small, kept, resume=True).resumed == 2
     assert generate_folder(small, out, restart=True).resumed == 0
+
+
+def test_leftovers_without_a_run_are_not_reused(tmp_path):
+    small, out = experiment_of(SMALL), tmp_path / "out"
+    with pytest.raises(Stopped):
+        generate_folder(small, out, on_cases=stop_after(2))
+    work = WorkFolder(work_folder(out))
+    work.mark("")
+    work.close()
+    assert generate_folder(small, out).resumed == 0
 
 
 def test_leftovers_of_another_experiment_are_not_reused(tmp_path):

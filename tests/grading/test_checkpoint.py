@@ -80,6 +80,21 @@ def test_resuming_the_run_of_another_user_is_mentioned(
     foreign.close()
 
 
+@pytest.mark.parametrize("identity", ["", "another run"])
+def test_records_in_the_folder_of_another_run_of_somebody_else_are_not_used(
+    open_checkpoint, monkeypatch, tmp_path, identity
+):
+    checkpoint = open_checkpoint(resume=False)
+    checkpoint.keep_outcome(HEAD, OUTCOME, again=False)
+    # The records are those of this run, but the marker says otherwise.
+    checkpoint.work.mark(identity)
+    checkpoint.close()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    foreign = open_checkpoint()
+    assert not foreign.find_outcome(HEAD)
+    foreign.close()
+
+
 def test_checkpoint_without_outcomes_leaves_nothing_behind(open_checkpoint):
     checkpoint = open_checkpoint(resume=False)
     folder = checkpoint.work.path
