@@ -46,6 +46,8 @@ _SUSPICIOUS_RATIO = 200
 # The ratio is not checked for entries with fewer bytes.
 _LEAST_SIZE = 1000
 _CHUNK = 2**20
+# Methods of compression in zip files. Others, such as LZMA, may need gigabytes of memory.
+_ZIP_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 # Errors that the libraries raise for damaged archives.
 _BROKEN = (
@@ -148,10 +150,14 @@ def zip_entries(archive: zipfile.ZipFile) -> Iterator[Entry]:
 
     Raises:
         TooLargeError: there are too many entries.
+        ValueError: an entry is compressed with a method that we do not unpack.
     """
     infos = archive.infolist()
     check_count(len(infos))
     for info in infos:
+        if info.compress_type not in _ZIP_METHODS:
+            name = printable(info.orig_filename[:100])
+            raise ValueError(f"{name} is not compressed with Deflate")
         mode = info.external_attr >> 16
         kind = "file"
         if stat.S_IFMT(mode):

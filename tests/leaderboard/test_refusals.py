@@ -329,6 +329,17 @@ def test_header_that_claims_gigabytes_takes_no_memory(check, tmp_path):
     assert [findings.code for findings in check(path).problems] == [code]
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_zip_files_of_other_methods_are_refused(check, tmp_path, method):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("submission.yaml", "x")
+        archive.writestr("predictions.jsonl", "{}")
+    (problem,) = check(path).problems
+    assert problem.code == "bad_archive"
+    assert "submission.yaml is not compressed with Deflate" in as_text(problem, "x")
+
+
 def test_directory_of_a_zip_file_is_not_read_if_it_is_large(check, tmp_path):
     # The end of the file, and a directory of 2 MB that is never parsed.
     end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, 2_000_000, 0, 0)
