@@ -141,6 +141,9 @@ def test_forged_experiments_are_named(copy):
     def ask_for_the_impossible(record: dict) -> None:
         record["experiment"]["tasks"][0]["grid"] = {"length": [4, 800]}
 
+    def ask_for_thousands(record: dict) -> None:
+        record["experiment"]["tasks"][0]["grid"] = {"length": list(range(1, 5000))}
+
     def ask_for_nobody(record: dict) -> None:
         record["experiment"]["tasks"][0]["id"] = "arithmetics"
 
@@ -153,6 +156,7 @@ def test_forged_experiments_are_named(copy):
     for change, message in (
         (ask_for_less, 'rows at point {"division":false'),
         (ask_for_the_impossible, "length: must be at most 500; got 800"),
+        (ask_for_thousands, "experiment: 4,401 more errors"),
         (ask_for_nobody, "unknown task 'arithmetics'"),
         (hide_the_shortfall, " instead of 80"),
         (

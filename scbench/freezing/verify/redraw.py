@@ -13,6 +13,9 @@ from scbench.freezing.tables import read_table
 from scbench.freezing.verify.remake import Redrawn, Rows, remake_rows
 from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
 
+# Maximum number of errors of an experiment that are reported.
+_MAX_ERRORS = 100
+
 
 def redraw(
     root: Path,
@@ -46,8 +49,13 @@ def redraw(
         )
         planned = plan(experiment)
     except ScbenchError as error:
-        for line in str(error).splitlines():
+        # A forged experiment may have a hundred thousand errors.
+        lines = str(error).splitlines()
+        for line in lines[:_MAX_ERRORS]:
             redrawn.problems.append(f"{MANIFEST}: experiment: {line}")
+        if len(lines) > _MAX_ERRORS:
+            more = f"{len(lines) - _MAX_ERRORS:,} more errors"
+            redrawn.problems.append(f"{MANIFEST}: experiment: {more}")
         return redrawn
     # A published seed is enough, and proves more than the rows.
     if not is_private:
