@@ -104,6 +104,9 @@ class Checkpoint:
             if not (resume and self._may_be_continued()):
                 # In a new folder there is nothing to clear.
                 self.work.clear()
+            elif self.folder.is_symlink() or self.folder.is_file():
+                # Not ours: the files behind a link belong to somebody else.
+                remove(self.folder)
             elif self.folder.exists():
                 self._remove_unfinished()
             self.folder.mkdir(exist_ok=True)

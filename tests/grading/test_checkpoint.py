@@ -95,6 +95,22 @@ def test_records_in_the_folder_of_another_run_of_somebody_else_are_not_used(
     foreign.close()
 
 
+def test_files_behind_a_link_are_not_removed(open_checkpoint, tmp_path):
+    checkpoint = open_checkpoint(resume=False)
+    checkpoint.keep_outcome(HEAD, OUTCOME, again=False)
+    checkpoint.close()
+    far = tmp_path / "far"
+    far.mkdir()
+    (far / "thesis.txt").write_text("years of work")
+    checkpoint.folder.rmdir()
+    checkpoint.folder.symlink_to(far)
+    resumed = open_checkpoint()
+    assert resumed.find_outcome(HEAD)
+    assert not resumed.folder.is_symlink()
+    resumed.close()
+    assert [path.name for path in far.iterdir()] == ["thesis.txt"]
+
+
 def test_checkpoint_without_outcomes_leaves_nothing_behind(open_checkpoint):
     checkpoint = open_checkpoint(resume=False)
     folder = checkpoint.work.path
