@@ -48,3 +48,15 @@ def test_damaged_log_is_named(tmp_path, fault):
     assert str(caught.value).endswith(
         "move it elsewhere, and its prompts will be sent again"
     )
+
+
+def test_link_among_the_logs_is_refused(tmp_path):
+    from scbench.integrations.inspect.play import check_logs  # noqa: PLC0415  (an extra)
+
+    victim = tmp_path / "victim"
+    victim.write_text("years of work")
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "eval-set.json").symlink_to(victim)
+    with pytest.raises(ResultsError, match=r"eval-set\.json is a link"):
+        check_logs(logs)

@@ -197,8 +197,11 @@ def check_logs(logs: Path) -> None:
     """Check that the logs of an interrupted run can be read, because Inspect's errors are obscure.
 
     Raises:
-        ResultsError: a log cannot be read.
+        ResultsError: a log cannot be read, or a file is a link, which Inspect would write through.
     """
+    for path in sorted(logs.iterdir()):
+        if path.is_symlink():
+            raise ResultsError(f"{path} is a link; replace it with its file")
     for path in sorted(logs.glob("*.eval")):
         try:
             # Opening a named pipe would wait for its writer.
