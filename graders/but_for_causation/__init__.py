@@ -4,12 +4,13 @@ Each event is removed in turn, and the rules are applied repeatedly until the st
 every event is known.
 """
 
+import re
 from functools import lru_cache
 
 from scbench.base.model import Verdict
-from scbench.graders.shared.answer_text import Value, quote
+from scbench.graders.shared.answer_text import MAX_LENGTH, Value, quote, tidy
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
+from scbench.graders.shared.named_options import OptionNames, option
 from scbench.graders.shared.short_answers import entries, truth
 from scbench.schemas.but_for_causation import Answer, Params
 
@@ -22,6 +23,11 @@ CHECKS = {
 # Checks whose failure follows from prompt and answer alone.
 OWN_FAULTS = ("readable",)
 
+# A bullet or words before a list, and a word after it.
+_AROUND = re.compile(
+    r"\A(?:[-*\u2022]\s|(?:the\s)?(?:necessary\s)?events?\b:?\s|(?:both|only)\s)|\sonly\Z",
+    re.IGNORECASE,
+)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -57,6 +63,11 @@ def events_in(params: Params, value: Value) -> frozenset[int] | None:
     for event in params.candidates:
         subject, _, _, past, _ = params.events[event]
         texts.append(f"{subject} {past}")
+    if isinstance(value, str) and len(value) <= MAX_LENGTH:
+        value = _AROUND.sub("", tidy(value))
+        only = OptionNames(texts, _LETTERS).place_by_text(value)
+        if only is not None:
+            return frozenset({only})
     words = entries(value) or ()
     places = [option(word, texts) for word in words if word.casefold() != "and"]
     events = frozenset(place for place in places if place is not None)

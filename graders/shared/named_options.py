@@ -9,7 +9,7 @@ from scbench.graders.shared.answer_text import HEDGES, REASON, Value, first_read
 # A label with its marks, and possibly more: "Option B", "(b)", "B) Paris".
 _LABEL_FIRST = re.compile(
     r"""
-    (?:(?:option|choice|letter)\s)?
+    (?:(?:option|choice|letter|(?:the\s)?event)\s)?
     [(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?
     (?:\s(.*))?
     """,
@@ -21,7 +21,7 @@ _LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
 # A label inside a sentence: after "option", in brackets, or before a bracket.
 _LABELLED = re.compile(
     r"""
-    (?:\b(?:option|choice|letter)\s+[(\[]? | [(\[]) (\w) [)\]]?(?!\w)
+    (?:\b(?:option|choice|letter|event)\s+[(\[]? | [(\[]) (\w) [)\]]?(?!\w)
     | (?<!\w)(\w)\)
     """,
     re.IGNORECASE | re.VERBOSE,

@@ -246,8 +246,9 @@ def split_list(text: str) -> tuple[str, ...]:
     bare_parts = [tidy(_BULLET.sub("", part.strip(), count=1)) for part in parts]
     words = [part for part in bare_parts if part]
     if separated and words:
-        before, _, last = words.pop().rpartition("and ")
-        words += [word for word in (before.rstrip(), last) if word]
+        # Not the end of a word, as in "the stagehand pulled the rope".
+        before, _, last = f" {words.pop()}".rpartition(" and ")
+        words += [word.strip() for word in (before, last) if word.strip()]
     return tuple(words)
 
 

@@ -109,7 +109,7 @@ CASES = [
     Case("but_for_causation", BELLS, [
         ["B", "D"], ["D", "B"], ["b", "d"], ["B", "D", "B"], "B, D", "B D", "B and D", "(B), (D)",
         "B) the bell a rang, D) the bell b rang", ["the bell a rang", "the bell b rang"],
-        "- B\n- D", "**B**, **D**",
+        "- B\n- D", "**B**, **D**", ["Event B", "the event D"], "Events B and D", "B, D only",
     ], "The necessary events are B, D, not", {
         "value": [["B"], ["B", "D", "A"], ["A", "C"], "A"],
         "readable": [

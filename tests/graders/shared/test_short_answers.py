@@ -60,6 +60,7 @@ LISTS = {
     "band, sand, and": ("band", "sand", "and"), "apple,": ("apple",),
     "**apple**, `Pear`": ("apple", "Pear"), "3, 1, -2": ("3", "1", "-2"),
     "Here they are: apple, Pear, fig.": ("apple", "Pear", "fig"), "A & C": ("A", "C"), "": (),
+    "the bell; my hand hurt": ("the bell", "my hand hurt"),
     "[]": (), ("apple", " Pear "): ("apple", "Pear"), (3, 1, "x"): ("3", "1", "x"), (): (),
     5: ("5",), "1. a - b\n2. c": ("a - b", "c"),
 }  # fmt: skip
