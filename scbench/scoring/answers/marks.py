@@ -20,10 +20,10 @@ _MAX_MARKS = 50
 # <answer>, <final_answer>, <solution type="list">, <final>
 _TAG = r"<(?:final[ _-]?)?(?:answer|solution)\b[^<>]{0,60}> | <final>"
 _BOX = r"\\boxed\s{0,5}\{"
-# A letter that starts a word, except in quotes, in a name, or after these words.
+# A letter that starts a word, except in quotes, in a name, or after these words on the line.
 _WORD_BEGINS = (
     r"(?=[^\W\d_]) (?<![^\W_]) (?<![\"'<.]) "
-    r"(?<!\bno\s) (?<!other\s) (?<!any\s) (?<!lambda\s)"
+    r"(?<!\bno[^\S\n]) (?<!other[^\S\n]) (?<!any[^\S\n]) (?<!lambda[^\S\n])"
 )
 # "answer", "ans:", with "final" also "result", or the word for it in another language.
 _NOUN = (

@@ -11,6 +11,7 @@ WORDS = Shape(
     entries={"answer": frozenset({"string"})},
     is_short=True,
 )
+NUMBER = Shape(("answer",), types={"answer": frozenset({"integer"})}, is_short=True)
 LONGEST = 10_000
 
 
@@ -30,3 +31,14 @@ def test_value_after_a_mark_may_have_10000_characters():
     candidate = values.last_marked()
     assert candidate is not None
     assert candidate.end == len("Final answer:") + LONGEST
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("Is it wet: no\nAnswer: 7", "7"), ("There is no answer: 7", None)],
+)
+def test_no_before_a_mark_counts_on_its_line_only(text, answer):
+    values = BareValues(text, [], NUMBER, lambda _: True, is_cut=False)
+    candidate = values.last_marked()
+    value = candidate and candidate.extraction and candidate.extraction.value["answer"]
+    assert value == answer
