@@ -41,6 +41,8 @@ def print_report(
         style: style of the tables.
         quiet: print only what affects the results.
     """
+    from scbench.grading.checkpoint import FOREIGN_RUN
+
     try:
         print_tables(report, style)
         # In tables for people, remarks are notes below the table.
@@ -51,6 +53,9 @@ def print_report(
         say_ungraded(report)
         if not quiet:
             say_circumstances(report, out)
+        elif FOREIGN_RUN in report.incidents:
+            # Its scores may be wrong.
+            say(f"note: {FOREIGN_RUN}")
         sys.stdout.flush()
     except BrokenPipeError:
         # The exit code still says whether the run succeeded.

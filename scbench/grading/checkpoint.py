@@ -35,6 +35,12 @@ PARTS = "parts"
 # Prefix of keys of outcomes that a resumed run should grade again.
 AGAIN = "again-"
 
+# The remark on results that this user has not computed.
+FOREIGN_RUN = (
+    "you did not start the interrupted run on this machine; if you do not trust its results, "
+    "start over with --restart"
+)
+
 # Building a reader is slow, so each is built only when its first record is read; most
 # runs read none.
 reader_of = cache(TypeAdapter)
@@ -140,10 +146,7 @@ class Checkpoint:
                 "lines are graded again"
             )
         elif self._resume and previous and not self.work.is_own():
-            yield (
-                "you did not start the interrupted run on this machine; if you do not trust its "
-                "results, start over with --restart"
-            )
+            yield FOREIGN_RUN
 
     def _remove_unfinished(self) -> None:
         """Remove unfinished files, and everything that this class does not write."""

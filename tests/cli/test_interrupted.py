@@ -12,8 +12,9 @@ import pytest
 from bounds import until
 from commands import run
 
+from scbench.cli.grade import run as grade_command
 from scbench.freezing.example import example_predictions
-from scbench.grading.checkpoint import JOURNAL, WORK, read_account
+from scbench.grading.checkpoint import JOURNAL, WORK, Checkpoint, read_account
 from scbench.machine.store import Store
 from scbench.release.load import find_release
 
@@ -275,3 +276,27 @@ def test_two_runs_cannot_write_to_one_folder(slow_run, gate):
         "results.parquet",
         "summary.json",
     ]
+
+
+def test_run_of_somebody_else_is_mentioned_even_if_quiet(
+    parity_release, write_lines, tmp_path, monkeypatch, capsys
+):
+    path = write_lines({"id": "parity/00", "answer": {"bit": 0}})
+    args = ["scbench-grade", str(path), "--release", str(parity_release.root)]
+    args += [
+        "--tasks",
+        "parity",
+        "--partial",
+        "--quiet",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    # The results are written, but the work folder is left behind.
+    monkeypatch.setattr(Checkpoint, "remove", Checkpoint.close)
+    for cache, more, expected in (("mine", [], 0), ("other", ["--resume"], 1)):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / cache))
+        monkeypatch.setattr(sys, "argv", [*args, *more])
+        with pytest.raises(SystemExit) as done:
+            grade_command()
+        assert done.value.code == 0
+        assert capsys.readouterr().err.count("you did not start") == expected
