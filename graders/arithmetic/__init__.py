@@ -13,7 +13,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import number
 from scbench.schemas.arithmetic import Answer, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "readable": "The answer is a number.",

@@ -12,7 +12,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import without_spaces
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is a string of closing brackets.",

@@ -6,7 +6,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import integer
 from scbench.schemas.letter_counting import Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is one whole number.",

@@ -9,7 +9,7 @@ from scbench.graders.shared.short_answers import integer
 from scbench.graders.shared.spoken_numbers import spoken_number
 from scbench.schemas.objects import Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is one whole number.",

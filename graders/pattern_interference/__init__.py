@@ -14,7 +14,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries, integer
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is a list of whole numbers.",

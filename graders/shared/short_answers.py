@@ -50,6 +50,7 @@ _NUMERAL = re.compile(
     """,
     re.ASCII | re.VERBOSE,
 )
+_SPOKEN_MINUS = re.compile(r"\b(?:minus|negative)\s+(?=\d)", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"([-+]?)\s*\(([^()]*)\)")
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}")
 # Words and signs that make a written number inexact.
@@ -133,7 +134,7 @@ def read_number(text: str) -> Fraction | None:
         return -value if sign == "-" else value
     if HEDGES.search(text) or _VAGUE.search(text):
         return None
-    return only_number(text)
+    return only_number(_SPOKEN_MINUS.sub("-", text))
 
 
 def only_number(text: str) -> Fraction | None:

@@ -14,7 +14,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries
 from scbench.schemas.word_sorting import Answer, Params
 
-VERSION = 3
+VERSION = 4
 
 CHECKS = {
     "readable": "The answer is a list of words, most of them from the prompt.",

@@ -71,6 +71,12 @@ def test_numbers_are_read_exactly(value, expected):
     assert number(value) == expected
 
 
+@pytest.mark.parametrize("value", ["minus 12", "Negative 12", "It is minus 12."])
+def test_minus_may_be_a_word(value):
+    assert number(value) == -12
+    assert number("15 minus 3") is None
+
+
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: repr(value)[:20])
 def test_non_numbers_are_none(value):
     assert number(value) is None
