@@ -175,6 +175,10 @@ def test_command_survives_hostile_predictions_and_changes_no_other_file(tmp_path
     lines = list(lines_of_all())
     path = folders["work"] / "hostile.jsonl"
     path.write_bytes(b"\n".join(lines))
+    # The key of this user's runs, which the first run makes.
+    cache = folders["home"] / ".cache" / "scbench"
+    cache.mkdir(parents=True)
+    (cache / "run-key").write_bytes(bytes(32))
     before = {name: snapshot(folder) for name, folder in folders.items()}
     out = tmp_path / "out"
     done = subprocess.run(
