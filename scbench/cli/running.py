@@ -190,8 +190,8 @@ def run(
         typer.Option(
             min=0,
             help=(
-                "How often to retry a call after status 429 or 500 or a lost connection. The wait "
-                "doubles each time, starting at 3 s."
+                "Maximum number of retries of a call after status 429 or 500 or a lost connection. "
+                "The wait doubles each time, starting at 3 s."
             ),
         ),
     ] = 7,
