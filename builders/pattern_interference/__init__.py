@@ -255,11 +255,11 @@ def each_change_matters(params: Params, terms: Sequence[int]) -> bool:
     changes = params.interference
     fewer = [changes[:k] + changes[k + 1 :] for k in range(len(changes))]
     right = terms[params.shown :]
-    for kept in [(), *fewer]:
-        milder = params.model_copy(update={"interference": kept})
+    for remaining_changes in [(), *fewer]:
+        milder = params.model_copy(update={"interference": remaining_changes})
         # A solver may begin with the first term, or continue the terms that the prompt shows.
-        for known in (1, params.shown):
-            if continued(milder, terms[:known]).terms[params.shown :] == right:
+        for given_terms in (1, params.shown):
+            if continued(milder, terms[:given_terms]).terms[params.shown :] == right:
                 return False
     return True
 

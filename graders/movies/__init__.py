@@ -53,10 +53,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def is_liked_film(params: Params, value: Value) -> bool:
     """Return whether an answer is a liked film and no choice; its title may contain a choice's."""
     liked = OptionNames(names_of(params.liked, value), labels="")
-    choices = OptionNames(names_of(params.choices, value), labels="")
-    if first_read(choices.place_by_text, value) is not None:
+    if first_read(liked.place_by_text, value) is None:
         return False
-    return first_read(liked.place_by_text, value) is not None
+    choices = OptionNames(names_of(params.choices, value), labels="")
+    return first_read(choices.place_by_text, value) is None
 
 
 def names_of(films: Sequence[Film], value: Value) -> list[str]:

@@ -15,7 +15,8 @@ _LABEL_FIRST = re.compile(
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-# An article or a pronoun, as in "A Star Is Born", unless the text of that option follows.
+# An answer whose first A or I may be an ordinary word, as in "A Star Is Born". "A because ..." and
+# "I is ..." begin with a label.
 _WORD_FIRST = re.compile(r"(?:A|I)\s(?!is\b|because\b|since\b|as\b)\w")
 _LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
 # A label inside a sentence: after "option", in brackets, or before a bracket.
@@ -27,7 +28,7 @@ _LABELLED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
-# Minimum number of words next to a label that count as a comment and not another
+# Text next to a label is a comment if it has at least this many words; shorter text may be another
 # option.
 _COMMENT_WORDS = 3
 # Marks after which an explanation may start.
@@ -44,14 +45,14 @@ def option(
 
     ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
     ``paris`` are all the second option if that is Paris; ``B) Rome`` is not an option. Hyphens and
-    underscores count as spaces. An article before the option, a plural, the words after a colon in
-    the prompt, and words that all options have in common are ignored. A sentence names an option if
-    it names no other and does not retract it.
+    underscores count as spaces. An article before the option, a plural, an explanation after it,
+    and words that all options have in common are ignored. A sentence names the option that it
+    begins with and explains, or else the only option that it mentions, unless it hedges.
 
     Args:
         value: the answer.
         options: texts of the options.
-        labels: labels of the options in the prompt, at least one for each.
+        labels: labels of the first options in the prompt; the other options have no label.
     """
     names = OptionNames(options, labels)
     return first_read(names.place_of, value)
@@ -86,33 +87,43 @@ class OptionNames:
         return None
 
     def place_by_label(self, text: str) -> int | None:
-        """Return the option with its label at the start or end of a text, if other words fit."""
+        """Return the option whose label begins or ends a text, if the other words allow it."""
         first = _LABEL_FIRST.fullmatch(text)
         if first:
-            place = self._labels.get(first[1].casefold())
-            comment = first[2] or ""
-            if place is not None and self.names(place, comment):
-                return place
-            is_word = _WORD_FIRST.match(text)
-            if place is not None and not is_word and self.comment_fits(comment):
+            may_be_word = _WORD_FIRST.match(text) is not None
+            place = self.place_of_label(
+                first[1], first[2] or "", may_be_word=may_be_word
+            )
+            if place is not None:
                 return place
         last = _LABEL_LAST.fullmatch(text)
         if last:
-            place = self._labels.get(last[2].casefold())
-            comment = last[1]
-            if place is not None and (
-                self.names(place, comment) or self.comment_fits(comment)
-            ):
-                return place
+            return self.place_of_label(last[2], last[1], may_be_word=False)
         return None
 
-    def names(self, place: int, comment: str) -> bool:
+    def place_of_label(
+        self, label: str, comment: str, *, may_be_word: bool
+    ) -> int | None:
+        """Return the option with a label, if the words next to the label allow it.
+
+        A label that may be an ordinary word must stand next to the text of its option.
+        """
+        place = self._labels.get(label.casefold())
+        if place is None or self.is_named(place, comment):
+            return place
+        if may_be_word or not self.comment_fits(comment):
+            return None
+        return place
+
+    def is_named(self, place: int, comment: str) -> bool:
         """Return whether the words next to an option's label are its text, perhaps explained."""
         words = without_brackets(comment)
-        return place in {self.place_by_text(words), self.place_explained(words)}
+        return place == self.place_by_text(words) or place == self.place_explained(
+            words
+        )
 
     def comment_fits(self, comment: str) -> bool:
-        """Return whether the words next to an option's label name no other option."""
+        """Return whether the words next to a label are a reason, or a comment without options."""
         words = without_brackets(comment)
         if not words or REASON.match(words):
             return True
@@ -123,13 +134,16 @@ class OptionNames:
         return not self.places_in(words)
 
     def is_list_of_labels(self, text: str) -> bool:
-        """Return whether a text consists of labels, such as "B, C and D"."""
+        """Return whether a text consists of labels, such as "B, C and D"; "or" is a hedge."""
         return all(
             word in self._labels or word == "and" for word in word_run(text).split()
         )
 
     def place_explained(self, text: str) -> int | None:
-        """Return the option before a colon or bracket with an explanation."""
+        """Return the option before the mark that starts an explanation.
+
+        None if the text also names an option by its label.
+        """
         if self.labelled_places(text):
             return None
         for cut in islice(_CUT.finditer(text), _MAX_CUTS):

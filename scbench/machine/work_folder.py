@@ -1,10 +1,10 @@
 """A hidden, marked folder for a run's unfinished work, locked by one process.
 
-Folders without our marker are never touched, and links are not followed. The marker names the
-process that has the lock. The system releases the lock when that process ends, however it ends.
+A folder with files but without our marker is refused, and links are not followed. The marker names
+the process that has the lock. The system releases the lock when that process ends, however it ends.
 
-The marker also contains a seal, which only this user can make. A folder that was unpacked from
-someone else's archive has none, so its results are never mistaken for the user's own.
+The marker also contains a seal, which only this user can make. A folder from someone else's archive
+has no seal of this user, so its results are never mistaken for the user's own.
 """
 
 import errno
@@ -30,7 +30,7 @@ _MARKER_KEYS = ("scbench", "host", "pid", "identity")
 # The file with the key of this user's seals, in the cache folder.
 _KEY = "run-key"
 _KEY_BYTES = 32
-# Size of a marker in bytes. It is written in one go, so it is never incomplete.
+# Every marker is padded to this number of bytes and written in one call, so it is complete.
 _SIZE = 1024
 # Errors of file systems without locks.
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
@@ -130,7 +130,7 @@ class WorkFolder:
             self._seal = marker["seal"]
         elif os.fstat(self._descriptor).st_size or len(os.listdir(self.path)) > 1:  # noqa: PTH208
             raise self._not_ours()
-        # With the old seal: taking a folder over does not make its content our own.
+        # The old seal stays, because the content may be someone else's.
         self._write_marker(self.previous)
 
     def _not_ours(self) -> ResultsError:
@@ -162,7 +162,7 @@ class WorkFolder:
     def _seal_of(self, identity: str) -> str:
         """Return this user's seal of a run; empty if no key can be stored.
 
-        The seal depends on the owner of the marker, so another user cannot copy it.
+        The seal includes the marker's owner, so a copy in another user's file is not valid.
         """
         key = user_key()
         if key is None:
@@ -222,7 +222,7 @@ def _make_key(path: Path) -> None:
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123  (a descriptor)
             file.write(os.urandom(_KEY_BYTES))
-        # Replacing the file could replace a key that another process has used already.
+        # A link fails if the key exists. Replacing it could lose a key that is already in use.
         with suppress(FileExistsError):
             os.link(part, path)
     finally:

@@ -107,32 +107,35 @@ def test_foreign_folder_is_refused_and_left_unchanged(path, make):
 
 
 def test_only_the_user_who_began_a_run_owns_it(path, tmp_path, monkeypatch):
-    work = WorkFolder(path)
-    work.mark("a run")
-    work.close()
-    work = WorkFolder(path)
-    assert work.is_own()
-    work.close()
+    mark_run(path)
+    assert is_own(path)
     # Neither a copy in a new file of another user nor another user's cache folder has the seal.
     status = os.fstat
     with monkeypatch.context() as patch:
         patch.setattr(os, "fstat", lambda number: changed_owner(status(number)))
-        copied = WorkFolder(path)
-        assert not copied.is_own()
-        copied.close()
+        assert not is_own(path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
     # Opening a folder does not make it one's own.
     for _ in range(2):
-        work = WorkFolder(path)
-        assert not work.is_own()
-        work.close()
+        assert not is_own(path)
+    mark_run(path)
+    assert is_own(path)
+    assert (tmp_path / "other" / "scbench" / "run-key").stat().st_mode & 0o077 == 0
+
+
+def mark_run(path):
+    """Begin a run in a work folder, and leave it."""
     work = WorkFolder(path)
     work.mark("a run")
     work.close()
+
+
+def is_own(path):
+    """Return whether the run in a work folder is this user's own."""
     work = WorkFolder(path)
-    assert work.is_own()
+    own_run = work.is_own()
     work.close()
-    assert (tmp_path / "other" / "scbench" / "run-key").stat().st_mode & 0o077 == 0
+    return own_run
 
 
 def changed_owner(status):

@@ -145,14 +145,13 @@ def play(plan: Plan, play_options: PlayOptions, logs: Path) -> Played:
         KeyboardInterrupt: the replies so far are in the logs.
     """
     folder = WorkFolder(logs)
-    has_logs = any(path.name != MARKER for path in logs.iterdir())
-    if has_logs and not play_options.resume and not folder.is_own():
+    begun = any(path.name != MARKER for path in logs.iterdir())
+    if begun and not play_options.resume and not folder.is_own():
         folder.close()
         raise ResultsError(
             f"{logs} contains a run that you did not start on this machine; continue it with "
             "--resume if you trust its answers, or choose another --out"
         )
-    begun = has_logs
     try:
         if begun and folder.previous != plan.identity:
             owner = folder.previous.rpartition(" ")[0]
